@@ -2,16 +2,13 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, print_json
-from engine.cli.terminal import print_table
+from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.project.import_kinds import KINDS
-
-if TYPE_CHECKING:
-    from engine.exchange.importing.report import ImportReport
 
 
 def register(commands: Commands) -> None:
@@ -46,6 +43,8 @@ def register(commands: Commands) -> None:
     command.add_argument(
         "--args", default="", metavar="VALUES", help="what FILE.py:CLASS is built with, such as 'num_classes=10'"
     )
+    help = "seconds of computing after which it is given up (default: 25, and more for a large file)"
+    command.add_argument("--time-limit", type=_seconds, default=0, metavar="SECONDS", help=help)
     add_trust(command)
     command.add_argument("--force", action="store_true", help="replace the project and its weights if they exist")
     add_json(command)
@@ -53,24 +52,28 @@ def register(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import, and say what became of each operator and how close the network is to the original."""
+    """Import, and say what became of each operator and how close the network is to the original.
+
+    A process of its own reads the file, within the limits of those that read for the window.
+    """
+    from engine.cli.readers import ask
+    from engine.user_code import trust
+
     sizes = dict(map(_size, arguments.sizes))
     path, _, name = arguments.file.rpartition(":")
-    if path.endswith(".py") and name.isidentifier():
-        report = _import_module(Path(path), name, arguments, sizes)
-    elif arguments.inputs or arguments.args:
+    is_module = path.endswith(".py") and name.isidentifier()
+    source = Path(path if is_module else arguments.file)
+    if (arguments.inputs or arguments.args) and not is_module:
         raise UserError(
             "--input and --args are for FILE.py:CLASS; other files say their sizes themselves.", code="usage"
         )
-    else:
-        from engine.exchange.importing.importer import import_file
-        from engine.user_code import trust
-
-        source = Path(arguments.file)
-        if arguments.trust and source.suffix.lower() == ".py":
-            trust.grant(source.resolve().parent)
-        report = import_file(source, arguments.output, sizes=sizes, replaces=arguments.force)
-    written = report.write()
+    if arguments.trust and source.suffix.lower() == ".py":
+        trust.grant(source.resolve().parent)
+    values = {"path": str(source), "to": str(arguments.output), "sizes": sizes, "replaces": arguments.force}
+    if is_module:
+        values |= {"class": name, "inputs": arguments.inputs, "arguments": arguments.args}
+    with showing("importing"):
+        written = ask("import", {**values, "time_limit": arguments.time_limit})
     if arguments.json:
         files = {
             name: str(Path(written[name]).absolute()) for name in ("project", "weights", "constants") if written[name]
@@ -81,14 +84,10 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _import_module(path: Path, name: str, arguments: argparse.Namespace, sizes: dict[str, int]) -> "ImportReport":
-    from engine.exchange.importing.module_file import import_module, read_example
-    from engine.user_code import trust
-
-    if arguments.trust:
-        trust.grant(path.resolve().parent)
-    examples = [read_example(text) for text in arguments.inputs]
-    return import_module(path, name, arguments.output, examples, arguments.args, sizes=sizes, replaces=arguments.force)
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds from 1 on, received '{text}'")
+    return int(text)
 
 
 def _size(text: str) -> tuple[str, int]:

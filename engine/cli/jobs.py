@@ -7,9 +7,9 @@ at any time. One that was asked about a data set stays for the next question, wi
 import contextlib
 import json
 import os
-import resource
 import select
 import socket
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.cluster_jobs import resume_job, start_job
+from engine.cli.limits import over_memory
 from engine.core import progress
 from engine.core.child_process import die_with_parent, fork, run_in_child_process
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.lines import LineBuffer
-from engine.core.text import format_bytes
+from engine.core.memory_limit import lift_memory_limit, restrict_memory
 from engine.project.data import DataOptions
 from engine.project.data_hosts import admit, granting, look_up
 from engine.project.environment import EnvironmentOptions
@@ -50,7 +51,7 @@ OVERHEAD_BYTES = 2**28
 
 
 def answer(request: Mapping[str, Any]) -> Answer:
-    """Return the answer to one request, with its `id` and `result` or `error`."""
+    """Return the answer to one request, with its `id` and `result` or `error`. Raises `MemoryError`."""
     id, do, values = request.get("id"), request.get("do"), request.get("with") or {}
     handler = HANDLERS.get(str(do))
     if handler is None:
@@ -59,9 +60,13 @@ def answer(request: Mapping[str, Any]) -> Answer:
         with granting(values.get("hosts") or {}):
             return {"id": id, "result": handler(values)}
     except UserError as error:
-        more = {"data": error.data} if error.data else {}
-        return {"id": id, "error": {"message": str(error), "defect": False, "code": error.code, **more}}
+        said = error.write()
+        return {"id": id, "error": {"message": said.pop("error"), "defect": False, **said}}
     except Exception as error:  # a defect in one answer must not end the process
+        from engine.training.out_of_memory import is_out_of_memory
+
+        if is_out_of_memory(error):
+            raise MemoryError from error
         traceback.print_exc()
         return {"id": id, "error": {"message": f"{type(error).__name__}: {error}", "defect": True}}
 
@@ -69,16 +74,24 @@ def answer(request: Mapping[str, Any]) -> Answer:
 # ---- the process ----
 
 
-def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up: Callable[[], object] | None) -> int:
+def serve_jobs(
+    connection: socket.socket,
+    parent: int,
+    limit_bytes: int,
+    warm_up: Callable[[], object] | None,
+    folder: Path | None = None,
+) -> int:
     """Answer the requests that come through `connection`, one after the other, until it is closed or memory is over the
     limit. Returns the exit code.
 
     `warm_up` imports what a run needs, so that a run forked from this process starts at once: it is called where much
-    was read, once nothing is to do.
+    was read, once nothing is to do. `folder` is the place of temporary files, which the parent removes.
     """
     die_with_parent(parent)
     os.setpgid(0, 0)  # to be killed with its children; and Ctrl-C in the window's terminal is not for it
-    restrict_memory(limit_bytes)
+    restrict_memory(limit_bytes + OVERHEAD_BYTES)
+    if folder is not None:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
     def send(message: Answer) -> None:
         connection.sendall((json.dumps(message) + "\n").encode())
@@ -111,47 +124,10 @@ def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up
 def answer_within(request: Mapping[str, Any], limit_bytes: int) -> Answer:
     """Return the answer; an error with the key `over_limit` where the memory does not suffice."""
     try:
-        message = answer(request)
+        return answer(request)
     except MemoryError:
-        message = {}
-    if not message or message.get("error", {}).get("message", "").startswith("MemoryError"):
-        text = over_limit(subject_of(request), limit_bytes)
-        return {"id": request.get("id"), "error": {"message": text, "defect": False}, "over_limit": True}
-    return message
-
-
-def restrict_memory(limit_bytes: int) -> None:
-    """Let this process take `limit_bytes` of memory more than now: beyond that, Python raises `MemoryError`.
-
-    Only Linux counts all memory that a process asks for; elsewhere the server watches what is used.
-    """
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        rows = Path("/proc/self/status").read_text().splitlines()
-        now = next(int(row.split()[1]) for row in rows if row.startswith("VmData:")) * 1024
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (now + limit_bytes + OVERHEAD_BYTES, hard))
-
-
-def _lift_memory_limit() -> None:
-    with contextlib.suppress(OSError, ValueError):
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
-
-
-def subject_of(request: Mapping[str, Any]) -> str:
-    """Return what a request is about, for messages: `reading pets/`, or `the request devices`."""
-    data = (request.get("with") or {}).get("data") or {}
-    name = data.get("path") or data.get("source")
-    return f"reading {name}" if name else f"the request '{request.get('do')}'"
-
-
-def over_limit(subject: str, limit_bytes: int) -> str:
-    """Return the message for a process that took too much memory."""
-    return (
-        f"{subject[:1].upper()}{subject[1:]} took over {format_bytes(limit_bytes)} of memory and was stopped; that is "
-        "the limit for looking at data, three quarters of what was free. Close other programs, use fewer or smaller "
-        "samples, or a kind of file that is read in pieces."
-    )
+        error = {"message": over_memory(request, limit_bytes), "defect": False}
+        return {"id": request.get("id"), "error": error, "over_limit": True}
 
 
 # ---- data ----
@@ -451,7 +427,7 @@ def _coordinate(
     from engine.launch.forked_coordinator import coordinate_forked
     from engine.launch.remote.placers import begun_placer
 
-    _lift_memory_limit()
+    lift_memory_limit()
     devices.remember(values.get("inventory"))
     with begun_placer(environment or EnvironmentOptions()) as placer:
         return coordinate_forked(prepared, writing, placer)

@@ -1,61 +1,38 @@
-"""Child processes of `serve` as the server sees them: what each is asked, its limits, and how it ended."""
+"""Child processes that answer requests, as `serve` and the commands that read strangers' files see them: what each is
+asked, its limits, and how it ended."""
 
 import contextlib
 import json
+import math
 import os
+import select
+import shutil
 import signal
 import socket
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import psutil
 
-from engine.cli.jobs import Answer, over_limit, serve_jobs, subject_of
+from engine.cli.jobs import Answer, serve_jobs
+from engine.cli.limits import FOREIGN, Limits, ended, over_memory, over_work, silent, work_limit_s
+from engine.core import progress
 from engine.core.child_process import fork
+from engine.core.errors import UserError, read_error
 from engine.core.lines import LineBuffer
-from engine.core.text import format_duration
 from engine.project.data import NOT_READING
 
-MOST_OF_FREE = 0.75
-LEAST_BYTES = 2**30
-WORKING_PER_CORE = 2
+WATCH_S = 0.25
+"""Time between two looks at the memory and the work of child processes, in seconds."""
+
 KEYED = ("facts", "preview", "train")
 """Requests about a data set: they go to the process that has read it."""
 OF_NETWORKS = ("evaluate", "explain", "predictor", "predict", "samples", "compare_runs")
 """Requests about a trained network: they go to the process that has loaded it."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of child processes.
-
-    memory_bytes: memory per process; 0: three quarters of what is free when it starts. silence_s: seconds without
-    progress and without work of the processor after which a request is given up. idle_s: seconds after which a process
-    that is asked nothing ends. kept: idle processes that keep their data. working: processes that work at the same
-    time, while other requests wait; 0: two per core.
-    """
-
-    memory_bytes: int = 0
-    silence_s: float = 120.0
-    idle_s: float = 1800.0
-    kept: int = 2
-    working: int = 0
-
-    @property
-    def most_working(self) -> int:
-        """Number of processes that may work at the same time."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return self.working or WORKING_PER_CORE * cores
-
-    def memory(self) -> int:
-        """Return the limit of a process that starts now."""
-        if self.memory_bytes:
-            return self.memory_bytes
-        from engine.data.sources.source import free_memory
-
-        return max(LEAST_BYTES, int(MOST_OF_FREE * free_memory()))
 
 
 @dataclass(frozen=True)
@@ -119,11 +96,18 @@ class Reader:
     stopped_because: str = ""
     first_rss: int = 0
     processor_s: float = 0.0
+    folder: Path | None = None
+    """The place of its temporary files, which goes with it."""
+    work_limit_s: float = math.inf
+    worked_s: float = 0.0
+    """Seconds that it, and the processes that it started, worked on what it was asked."""
+    seen_at: float = 0.0
 
     def ask(self, job: Job) -> None:
         """Send a request to the process, which answers none now."""
         self.current = job
-        self.begun_at = self.active_at = time.monotonic()
+        self.begun_at = self.active_at = self.seen_at = time.monotonic()
+        self.work_limit_s, self.worked_s = work_limit_s(job.request), 0.0
         with contextlib.suppress(OSError):  # it has died: the end of its connection says so
             self.connection.sendall((json.dumps(job.request) + "\n").encode())
 
@@ -144,29 +128,40 @@ class Reader:
         return [json.loads(line) for line in self.lines.take(chunk)]
 
     def watch(self, limits: Limits) -> bool:
-        """Kill the process where it takes more memory than it may, or has been silent for too long. Return whether."""
+        """Kill the process where it takes more memory than it may, works or has been silent for too long. Return
+        whether."""
         if self.current is None:
             return False
         try:
             process = psutil.Process(self.pid)
             with process.oneshot():
-                memory, times = process.memory_info(), process.cpu_times()
+                memory, worked_s = process.memory_info(), self._worked_s(process)
         except psutil.Error:
             return False
-        worked = times.user + times.system
-        if worked > self.processor_s:
-            self.processor_s, self.active_at = worked, time.monotonic()
+        now, spent_s = time.monotonic(), max(0.0, worked_s - self.processor_s)
+        if spent_s:
+            self.active_at = now
+        self.worked_s += min(now - self.seen_at, spent_s)  # several threads, or other programs, make neither longer
+        self.seen_at, self.processor_s = now, max(worked_s, self.processor_s)
         self.first_rss = self.first_rss or memory.rss
-        subject = subject_of(self.current.request)
         if memory.rss - self.first_rss > self.limit_bytes:
-            self.kill(over_limit(subject, self.limit_bytes))
-        elif time.monotonic() - self.active_at > limits.silence_s:
-            self.kill(
-                f"{subject[:1].upper()}{subject[1:]} was stopped: nothing came from there for "
-                f"{format_duration(limits.silence_s)}. Check that the disk or network drive it lies on answers, and "
-                "try again."
-            )
+            self.kill(over_memory(self.current.request, self.limit_bytes))
+        elif self.worked_s > self.work_limit_s:
+            self.kill(over_work(self.current.request, self.work_limit_s))
+        elif now - self.active_at > limits.silence_s:
+            self.kill(silent(self.current.request, limits.silence_s))
         return bool(self.stopped_because)
+
+    def _worked_s(self, process: psutil.Process) -> float:
+        """Return the time of the processor that the process took; with its children where its work is limited."""
+        times = process.cpu_times()
+        if math.isinf(self.work_limit_s):
+            return float(times.user + times.system)
+        total = sum(times[:4])  # with the children that have ended
+        for child in process.children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                total += sum(child.cpu_times()[:4])
+        return float(total)
 
     def kill(self, because: str = "") -> None:
         """Kill the process and its children; `because` is the error of what it was asked."""
@@ -182,9 +177,10 @@ class Reader:
         status = 0
         with contextlib.suppress(ChildProcessError):
             _, status = os.waitpid(self.pid, 0)
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
         if self.stopped_because or self.current is None:
             return self.stopped_because
-        subject = subject_of(self.current.request)
         number = os.waitstatus_to_exitcode(status)
         how = f"ended with code {number}"
         if number < 0:
@@ -192,23 +188,62 @@ class Reader:
         cause = "A damaged file can do that to a library that reads it"
         if number == -signal.SIGKILL:
             cause = "Another program ended it, or the system did because memory was short"
-        return (
-            f"The process for {subject} {how} before it answered. {cause}. Try again; if it happens again, leave out "
-            "the files that were added last, or choose other data."
-        )
+        return ended(self.current.request, how, cause)
 
 
-def start(key: str, limits: Limits, warm_up: Callable[[], object] | None) -> Reader:
-    """Fork a child process."""
+def start(job: Job, limits: Limits, warm_up: Callable[[], object] | None) -> Reader:
+    """Fork a child process for a request, which may answer others with the same key after it."""
     limit, parent = limits.memory(), os.getpid()
     ours, theirs = socket.socketpair()
+    folder = Path(tempfile.mkdtemp(prefix="netwright-")) if job.do in FOREIGN else None
 
     def work() -> int:
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
-        return serve_jobs(theirs, parent, limit, warm_up)
+        return serve_jobs(theirs, parent, limit, warm_up, folder)
 
     pid = fork(work, keep=(theirs.fileno(),))
     theirs.close()
-    return Reader(key, pid, ours, limit, is_cold=warm_up is not None)
+    return Reader(job.key, pid, ours, limit, is_cold=warm_up is not None, folder=folder)
+
+
+def ask(do: str, values: Mapping[str, Any], limits: Limits | None = None) -> Answer:
+    """Return the result of a request that a child process of its own answers, within the limits of those of `serve`.
+
+    Its progress is reported here. Raises `UserError` where it does, or where a limit is reached; `RuntimeError` for a
+    defect, whose traceback the child prints.
+    """
+    limits = limits or Limits()
+    job = Job({"id": 0, "do": do, "with": values})
+    reader = start(job, limits, None)
+    try:
+        reader.ask(job)
+        message = _answer_of(reader, limits)
+    finally:
+        because = reader.ended()
+    if message is None:
+        raise UserError(because)
+    if "result" in message:
+        result: Answer = message["result"]
+        return result
+    error = message["error"]
+    if error["defect"]:
+        raise RuntimeError(error["message"])
+    raise read_error({**error, "error": error["message"]})
+
+
+def _answer_of(reader: Reader, limits: Limits) -> Answer | None:
+    """Return what a process answers; None where it ends before, or is ended because of a limit."""
+    while not reader.watch(limits):
+        if not select.select([reader.connection], [], [], WATCH_S)[0]:
+            continue
+        messages = reader.read()
+        if messages is None:
+            return None
+        for message in messages:
+            if "progress" not in message:
+                reader.finish()
+                return message
+            progress.report(*message["progress"].values())
+    return None

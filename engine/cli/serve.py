@@ -25,7 +25,8 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.jobs import HANDLERS, QUICK_S, Answer
-from engine.cli.readers import OF_NETWORKS, Job, Limits, Reader, start
+from engine.cli.limits import Limits
+from engine.cli.readers import OF_NETWORKS, WATCH_S, Job, Reader, start
 from engine.cli.request_shapes import Request, read_request
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.lines import LineBuffer
@@ -33,8 +34,6 @@ from engine.hardware.threads import calm_threads
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
 IDLE_S = 0.2
-WATCH_S = 0.25
-"""Time between two looks at the memory of child processes that work, in seconds."""
 CANCELLED = "Cancelled."
 ENDED = "The process has ended."
 _PR_SET_CHILD_SUBREAPER = 36
@@ -99,6 +98,7 @@ class Server:
         finally:
             for reader in self._readers:
                 reader.kill()
+                reader.ended()
 
     def _wait(self) -> list[Any]:
         """Return what can be read, after the time to the next look at the processes at most."""
@@ -178,7 +178,7 @@ class Server:
     def _start(self, job: Job) -> Reader:
         """Start a process for a request."""
         starts_runs = bool(job.key) and job.do not in OF_NETWORKS
-        reader = start(job.key, self._limits, _warm_up if starts_runs and not self._is_warm else None)
+        reader = start(job, self._limits, _warm_up if starts_runs and not self._is_warm else None)
         self._readers.append(reader)
         return reader
 

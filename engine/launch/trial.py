@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import psutil
 import torch
 
 from engine.core.child_process import read_from_fork
+from engine.core.memory_limit import restrict_memory
 from engine.core.types import TensorType
 from engine.data.augment_mixing import Mixing
 from engine.data.augmentation import PICTURES, Augmentation, Image
@@ -85,7 +85,7 @@ def _measure(
     """Make the steps in this process and return what they took."""
     torch.set_num_threads(threads)
     if limit_bytes and sys.platform == "linux":
-        _limit_memory(limit_bytes)
+        restrict_memory(limit_bytes)
     device = torch.device(device_name)
     if device.type != "cpu":
         torch.accelerator.set_device_index(device.index)
@@ -169,15 +169,6 @@ def _synthetic(type: TensorType, count: int, steps: int, device: torch.device) -
     if type.kind == "index":
         return torch.zeros(shape, dtype=torch.int64, device=device)
     return torch.randn(shape, dtype=torch.complex64 if type.kind == "complex" else torch.float32, device=device)
-
-
-def _limit_memory(limit_bytes: int) -> None:
-    """Let this process allocate this many bytes more than it has, on Linux."""
-    import resource
-
-    used_bytes = psutil.Process().memory_info().data
-    hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (used_bytes + limit_bytes, hard_limit))
 
 
 def _peak_bytes(device: torch.device) -> int:

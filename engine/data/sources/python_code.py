@@ -20,7 +20,6 @@ import ast
 import contextlib
 import json
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -40,6 +39,7 @@ import numpy as np
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import UserError
 from engine.core.lines import LineBuffer
+from engine.core.memory_limit import restrict_memory
 from engine.core.progress import report
 from engine.core.text import format_bytes
 from engine.data.sources.arrays import ArrayFile
@@ -365,10 +365,7 @@ def main(arguments: list[str]) -> None:
     try:
         import torch  # noqa: F401  # before the limit: it reserves more memory than it uses
 
-        with contextlib.suppress(OSError, ValueError):
-            rows = Path("/proc/self/status").read_text().splitlines()
-            now = next(int(row.split()[1]) for row in rows if row.startswith("VmData:")) * 1024
-            resource.setrlimit(resource.RLIMIT_DATA, (now + limit, resource.RLIM_INFINITY))
+        restrict_memory(limit)
         for message in look(code, Path(arguments[1])):
             if "done" not in message or time.monotonic() - last > 0.2:
                 last = time.monotonic()

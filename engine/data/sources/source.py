@@ -18,6 +18,7 @@ from engine.project.sources.base import SourceType
 from engine.project.sources.urls import SCHEME
 
 CGROUP = Path("/sys/fs/cgroup")
+MOST_OF_FREE, LEAST_BYTES = 0.75, 2**30
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = tuple[Array, ...]
 MOST_CLASSES = 10_000
@@ -113,6 +114,12 @@ def free_memory() -> int:
         files = next(int(count) for name, count in rows if name == "file")  # released where memory is short
         free = min(free, max(0, limit - int((CGROUP / "memory.current").read_text()) + files))
     return free
+
+
+def allowed_memory() -> int:
+    """Return the memory that a process which reads a stranger's file may take, in bytes: three quarters of what is
+    free, and a GiB at least."""
+    return max(LEAST_BYTES, int(MOST_OF_FREE * free_memory()))
 
 
 def refuse_too_large(needed_bytes: int, what: str, way_out: str) -> None:

@@ -5,8 +5,10 @@ all.
 """
 
 import math
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,6 +135,13 @@ class Graph:
     """What came of trying operators that are kept as they are."""
     helper: Any = None
     """The child process that tries them (`onnx_runner.Helper`), while the graph is lifted."""
+    folder: Path | None = None
+    """Folder of files that `compute` needs, which goes with the graph."""
+
+    def close(self) -> None:
+        """Remove the files that belong to the graph, which cannot be computed afterwards."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def names(self) -> set[str]:
         """Return the names of all values."""

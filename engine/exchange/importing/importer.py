@@ -33,6 +33,7 @@ from engine.project.file import save
 from engine.project.import_kinds import ImportKind, kind_of, reader
 from engine.project.project import Project, new_identity
 from engine.project.weights import WeightsOptions
+from engine.training.out_of_memory import is_out_of_memory
 
 WEIGHTS_SUFFIX = ".weights.safetensors"
 CONSTANTS_SUFFIX = ".constants.safetensors"
@@ -75,11 +76,17 @@ def _import_file(path: Path, to: Path, sizes: Mapping[str, int], *, compares: bo
     _refuse(to, weights, constants, replaces=replaces)
     if kind.has_layers:
         return _import_network(path, to, kind, reader(kind)(path, dict(sizes)), compares=compares)
-    graph = reader(kind)(path)
-    made = network_of(graph, sizes)
-    parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
-    if made.noted and parity.outputs and not parity.agrees:  # somebody changed the file after its layers were noted
-        made, parity = _without_notes(graph, sizes, made, parity)
+    with contextlib.closing(reader(kind)(path)) as graph:
+        made = network_of(graph, sizes)
+        parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
+        if made.noted and parity.outputs and not parity.agrees:  # somebody changed the file after its layers were noted
+            made, parity = _without_notes(graph, sizes, made, parity)
+        return _written(path, to, kind, made, parity)
+
+
+def _written(path: Path, to: Path, kind: ImportKind, made: "Made", parity: Parity) -> ImportReport:
+    """Write the project of a network, with its weights and constants beside it, and return what became of the file."""
+    weights, constants = weights_beside(to), constants_beside(to)
     project = Project(made.network, made.assembled.layout, identity=new_identity())
     if made.state:
         checksum = write_weights_file(weights, made.state, made.owners)
@@ -147,6 +154,14 @@ class Made:
 
     def compared(self) -> Parity:
         """Compare with the program that the file is for."""
+        try:
+            return self._compared()
+        except Exception as error:  # torch and numpy have classes of their own for it
+            if not is_out_of_memory(error):
+                raise
+            return Parity(refusal="There is not enough memory to compute it.")
+
+    def _compared(self) -> Parity:
         ctx = self.lifted.context
         module, (inputs, outputs) = self.module(), self.ends()
         parity = compare(ctx.graph, module, self.network, inputs, outputs, ctx.fixed_batch)

@@ -9,7 +9,6 @@ import logging
 import shutil
 import tempfile
 import warnings
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -20,14 +19,17 @@ from engine.core.errors import RunError, UserError
 from engine.core.fields import printable
 from engine.exchange.importing import onnx_file
 from engine.exchange.importing.graph import Graph
-from engine.exchange.importing.pt2_archive import copy_program, refused
+from engine.exchange.importing.pt2_archive import WAY_OUT, copy_program, refused
 from engine.exchange.importing.pt2_layers import mark
 from engine.exchange.importing.pt2_operators import OPSET
 
+NO_FORM = "Operators without a form in ONNX cannot be imported; rewrite that part of the model."
+
 
 def read(path: Path) -> Graph:
-    """Return the graph of a `.pt2` file. Raises `UserError` for a file that is none, is damaged, or holds code."""
-    folder = Path(tempfile.mkdtemp(prefix="netwright-pt2-"))
+    """Return the graph of a `.pt2` file. Close it. Raises `UserError` for a file that is none, is damaged, or holds
+    code."""
+    folder = Path(tempfile.mkdtemp(prefix="netwright-"))
     try:
         graph = graph_of(load_program(path, folder), folder)
     except BaseException:
@@ -54,19 +56,15 @@ def load_program(path: Path, folder: Path) -> torch.export.ExportedProgram:
 
 
 def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
-    """Return the graph of a program. The folder is removed with the graph. Raises `UserError` where the program has an
-    operator without a form in ONNX."""
+    """Return the graph of a program, whose files are in the folder. Raises `UserError` where the program is damaged, or
+    has an operator without a form in ONNX."""
     file = folder / "program.onnx"
     with _quiet():
-        module = program.module(check_guards=False)
-        mark(program)
-        try:
+        with _refusing("its inputs, outputs and modules do not fit together", WAY_OUT):
+            module = program.module(check_guards=False)
+            mark(program)
+        with _refusing("torch's exporter refuses it", NO_FORM):
             exported = torch.onnx.export(program, dynamo=True, optimize=False, verbose=False, opset_version=OPSET)
-        except Exception as error:
-            raise UserError(
-                f"The program cannot be read: torch's exporter refuses it: {_words(error)}.",
-                hint="Operators without a form in ONNX cannot be imported; rewrite that part of the model.",
-            ) from None
         if exported is None:
             raise UserError("The program cannot be read: torch's exporter gave nothing.")
         exported.save(str(file))
@@ -82,7 +80,7 @@ def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
         return _run(module, [inputs[value.name] for value in graph.inputs], [names.index(name) for name in wanted])
 
     graph.compute = compute
-    weakref.finalize(graph, shutil.rmtree, folder, ignore_errors=True)
+    graph.folder = folder
     return graph
 
 
@@ -93,11 +91,21 @@ def _run(module: torch.nn.Module, inputs: Sequence[np.ndarray], places: Sequence
     try:
         with _quiet(), torch.no_grad():
             given = [torch.from_numpy(np.ascontiguousarray(array)) for array in inputs]
-            found = _pytree.tree_leaves(module(*given))
+            found = [one for one in _pytree.tree_leaves(module(*given)) if isinstance(one, torch.Tensor)]
+            return [found[place].numpy() for place in places]
     except Exception as error:  # such as a size that the program has fixed
         raise RunError(f"torch cannot run the program: {_words(error)}.") from None
-    tensors = [one for one in found if isinstance(one, torch.Tensor)]
-    return [tensors[place].numpy() for place in places]
+
+
+@contextlib.contextmanager
+def _refusing(reason: str, hint: str) -> Iterator[None]:
+    """Context in which torch refuses a program, with whatever it raises."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise UserError(f"The program cannot be read: {reason}: {_words(error)}.", hint=hint) from None
 
 
 def _words(error: BaseException) -> str:

@@ -22,8 +22,9 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from engine.cli import jobs
-from engine.cli.jobs import HANDLERS, subject_of
-from engine.cli.readers import Job, Limits
+from engine.cli.jobs import HANDLERS
+from engine.cli.limits import Limits, subject_of
+from engine.cli.readers import Job
 from engine.cli.request_shapes import SHAPES
 from engine.cli.serve import Server
 from engine.core import progress
@@ -238,7 +239,7 @@ def test_progress_comes_before_the_answer(serving: Make) -> None:
     client = serving()
     client.ask(1, "count")
     assert client.hear() == {"id": 1, "progress": {"done": 3, "total": 10, "unit": "files"}}
-    error = {"message": "There is no tenth.", "defect": False, "code": "invalid_input"}
+    error = {"message": "There is no tenth.", "defect": False, "code": "invalid_input", "hint": "", "exit_code": 2}
     assert client.hear() == {"id": 1, "error": error}
 
 

@@ -1,0 +1,40 @@
+"""What a file of another program may ask for: time that its size accounts for. Far more is damage, or made to do
+harm."""
+
+import mmap
+import os
+import re
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from engine.core.files import open_file
+
+LEAST_WORK_S = 25.0
+"""Time that the smallest file may take: a hundred times what it needs, beside five seconds for torch."""
+BYTES_PER_S = 2**13
+"""Size of a file that accounts for another second. A network of 5,000 operators takes 20 s and has a megabyte."""
+EXTERNAL = re.compile(rb"\n\x08location\x12([\x01-\x7f])([^\x00]{,127})", re.DOTALL)
+"""Name of a file with numbers, as an ONNX file has it: its length and its bytes."""
+MOST_TENSORS = 100_000
+HARM = "A small file that needs so much is damaged, or was made to do harm."
+
+
+def allowed_work_s(path: Path) -> float:
+    """Return the seconds of work that a file accounts for, with the files of weights that belong to it: an ONNX file
+    names them, source has one of its own name. Holes in a file do not count."""
+    total, names = 0, {path.with_suffix(".safetensors").name}
+    with suppress(OSError, ValueError), open_file(path) as file:
+        total = _allocated(os.fstat(file.fileno()))
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            found = islice(EXTERNAL.finditer(content), MOST_TENSORS)
+            names |= {os.fsdecode(match[2][: match[1][0]]) for match in found}
+    for name in names:
+        with suppress(OSError, ValueError):
+            total += _allocated((path.parent / name).stat())
+    return LEAST_WORK_S + total / BYTES_PER_S
+
+
+def _allocated(status: os.stat_result) -> int:
+    """Return the size of a file without its holes."""
+    return min(status.st_size, status.st_blocks * 512)
