@@ -3,14 +3,15 @@
 import contextlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.data.sources.source import Array, Arrays
+from engine.core.foreign_file import HARM
+from engine.data.sources.source import Array, Arrays, refuse_too_large
 from engine.evaluation.assumed import (
     IMAGENET_MEAN,
     IMAGENET_STD,
@@ -20,15 +21,16 @@ from engine.evaluation.assumed import (
     assumed_input,
     assumed_target,
 )
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.project.preparation import Preparation
+from engine.evaluation.onnx_session import OnnxSession
+from engine.project.preparation import InputPreparation, Preparation
 from engine.project.preparing import group_column_of
 
 if TYPE_CHECKING:
     from engine.evaluation.trained import TrainedNetwork
 
 ONNX = ".onnx"
-MOST_THREADS = 4
+COPIES = 4
+"""Times that the inputs of a sample are in memory: prepared, on the way to ONNX Runtime, and there."""
 
 
 class Predictor(Protocol):
@@ -114,18 +116,17 @@ class OnnxPredictor:
     def __init__(self, path: Path, given: Assumptions | None = None) -> None:
         if not path.exists():
             raise UserError(f"There is no file {path}.", code="not_found")
-        try:
-            self._session: Any = open_session(path, MOST_THREADS)
-        except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
-            raise UserError(f"{path} cannot be loaded by ONNX Runtime: {_first_line(error)}.") from None
-        self._path, self.season = path, 0
-        self._ports = [Port.of(one) for one in self._session.get_inputs()]
+        self._path, self._session, self.season = path, OnnxSession(path), 0
+        self._ports = self._session.inputs
+        if not self._ports:
+            raise UserError(f"{path} takes no inputs, so that it can be asked nothing.")
         self._scaling: tuple[Array, Array] | None = None
-        text = self._session.get_modelmeta().custom_metadata_map.get("preparation")
+        text = self._session.metadata.get("preparation")
         self._is_foreign = not text
         self.assumed: tuple[str, ...] = ()
         if text:
             self.record = Preparation.parse(text, f"The preparation in {path}")
+            self._refuse_large(self.record.inputs)
         else:
             self.record = self._assume(given or Assumptions())
         if len(self._ports) != len(self.record.inputs):
@@ -141,6 +142,7 @@ class OnnxPredictor:
             record, said = assumed_input(port, given)
             inputs.append(record)
             words += said
+        self._refuse_large(inputs)
         if given.pixels == "ImageNet" and inputs[0].sizes[0] == len(IMAGENET_MEAN):
             mean, std = (np.array(one, np.float32).reshape(1, -1, 1, 1) for one in (IMAGENET_MEAN, IMAGENET_STD))
             self._scaling = mean, std
@@ -148,12 +150,17 @@ class OnnxPredictor:
         outputs = self._run(dict(zip((port.name for port in self._ports), blank, strict=True)))
         is_open = any(None in one.sizes for one in inputs)
         targets = []
-        for found, output in zip(self._session.get_outputs(), outputs, strict=True):
-            target, said = assumed_target(Port.of(found), output, given, is_open=is_open)
+        for port, output in zip(self._session.outputs, outputs, strict=True):
+            target, said = assumed_target(port, output, given, is_open=is_open)
             targets.append(target)
             words += said
         self.assumed = tuple(words)
         return Preparation(kind="onnx", inputs=tuple(inputs), targets=tuple(targets))
+
+    def _refuse_large(self, inputs: Sequence[InputPreparation]) -> None:
+        """Raise `UserError` where one sample takes more memory than there is."""
+        sizes = [prod(size or 1 for size in one.sizes) * np.dtype(one.dtype).itemsize for one in inputs]
+        refuse_too_large(COPIES * sum(sizes), f"The inputs of {self._path}", HARM)
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first. Raises `UserError`."""
@@ -178,14 +185,10 @@ class OnnxPredictor:
         return [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
 
     def _computed(self, order: Mapping[str, Array]) -> list[Array]:
-        fed = {port.name: self._fed(port, order[port.name]) for port in self._ports}
-        try:
-            found: Sequence[Array] = self._session.run(None, fed)
-        except Exception as error:
-            raise UserError(f"{self._path} cannot be computed by ONNX Runtime: {_first_line(error)}.") from None
+        found = self._session.run({port.name: self._fed(port, order[port.name]) for port in self._ports})
         if self._is_foreign and any(port.has_channels_last for port in self._ports):
             return [output.transpose(0, 3, 1, 2) if output.ndim == len("NHWC") else output for output in found]
-        return list(found)
+        return found
 
     def _fed(self, port: Port, array: Array) -> Array:
         """Return an input as the file takes it: of a network from elsewhere its type, the place of the channels, and
@@ -198,7 +201,3 @@ class OnnxPredictor:
         if port.has_channels_last:
             array = array.transpose(0, 2, 3, 1)
         return np.ascontiguousarray(array, port.dtype)
-
-
-def _first_line(error: Exception) -> str:
-    return printable(str(error).strip().partition("\n")[0][:300])

@@ -14,6 +14,7 @@ from engine.core.errors import UserError
 from engine.core.fields import printable
 from engine.core.files import open_file
 from engine.exchange.importing.graph import Constant, Graph, Node, Value
+from engine.exchange.importing.onnx_functions import LIMIT_BYTES, MOST_NODES, ONNX_DOMAINS, refuse_large_functions
 from engine.exchange.importing.onnx_runner import Runner
 from engine.exchange.importing.onnx_tensors import AGAIN, constant, refused, text
 
@@ -22,13 +23,9 @@ if TYPE_CHECKING:
 
 OLDEST, NEWEST = 7, 26
 """Versions of ONNX's operators that are read; a newer one is tried, with a note."""
-LIMIT_BYTES = 2**31
-"""Limit of a protobuf message: larger models have their tensors in other files."""
-MOST_NODES = 200_000
 DEEPEST = 8
 """Deepest nesting of subgraphs (If, Loop, Scan)."""
 SCOPES = "pkg.torch.onnx.name_scopes"
-ONNX_DOMAINS = ("", "ai.onnx")
 
 
 def read(path: Path) -> Graph:
@@ -82,23 +79,10 @@ def _model(path: Path) -> "onnx.ModelProto":
 
 
 def _inlined(model: "onnx.ModelProto") -> "onnx.ModelProto":
-    """Return the model with its own functions in place of their calls. Raises `UserError` where they call each
-    other."""
+    """Return the model with its own functions in place of their calls. Raises `UserError` where they cannot be."""
     from onnx import inliner
 
-    calls = {(one.domain, one.name): [(node.domain, node.op_type) for node in one.node] for one in model.functions}
-    sizes: dict[tuple[str, str], int] = {}
-
-    def size(key: tuple[str, str], within: tuple[tuple[str, str], ...]) -> int:
-        if key in within or len(within) > 50:
-            raise UserError("The functions in the file call themselves, which ONNX does not allow.", hint=AGAIN)
-        if key not in sizes:
-            sizes[key] = sum(size(one, (*within, key)) if one in calls else 1 for one in calls[key])
-        return sizes[key]
-
-    total = sum(size((n.domain, n.op_type), ()) for n in model.graph.node if (n.domain, n.op_type) in calls)
-    if total > MOST_NODES:
-        raise UserError(f"The functions in the file stand for {total:,} operators; at most {MOST_NODES:,} are read.")
+    refuse_large_functions(model)
     try:
         return inliner.inline_local_functions(model)
     except Exception as error:  # the inliner is C++ and raises what it likes

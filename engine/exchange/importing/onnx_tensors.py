@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import onnx
 
 MOST_ELEMENTS = 2**36
+LONGEST_LOCATION = 4096
 AGAIN = "Export it again, or copy it again from where it came."
 
 
@@ -112,7 +113,10 @@ def _external(proto: "onnx.TensorProto", shape: tuple[int, ...], dtype: np.dtype
     def load() -> np.ndarray:
         if not needed:
             return np.zeros(shape, dtype)
-        return np.memmap(file, dtype=dtype, mode="c", offset=offset, shape=shape)  # writable, as torch wants it
+        try:
+            return np.memmap(file, dtype=dtype, mode="c", offset=offset, shape=shape)  # writable, as torch wants it
+        except (OSError, ValueError, OverflowError) as error:  # it is gone, or larger than the memory that is allowed
+            raise refused(path, f"{proto.name} cannot be read from {file.name}: {error}") from None
 
     return Constant(shape, dtype, load)
 
@@ -122,17 +126,23 @@ def external_file(model: Path, location: str) -> Path:
     below it, that no link leads out of."""
     folder = model.resolve().parent
     parts = Path(location).parts
+    if len(location) > LONGEST_LOCATION:
+        raise refused(model, f"the name of a file with its numbers has {len(location):,} characters")
     if not location or "\0" in location or Path(location).is_absolute() or ".." in parts or "\\" in location:
         raise UserError(
             f"{model.name} names the file {printable(location[:200])!r} for its numbers, outside its folder."
         )
-    file = folder / location
-    resolved = file.resolve()
+    try:
+        resolved = (folder / location).resolve()
+        is_file = resolved.is_file()
+    except (OSError, RuntimeError, ValueError) as error:  # a name or a chain of links that the system does not take
+        reason = getattr(error, "strerror", None) or "its links lead nowhere"
+        raise refused(model, f"its numbers in {location[:200]!r} cannot be read: {reason}") from None
     if not resolved.is_relative_to(folder):
         raise UserError(
             f"{model.name} names the file {printable(location[:200])!r}, a link that leads out of its folder."
         )
-    if not resolved.is_file():
+    if not is_file:
         raise UserError(
             f"{model.name} has its numbers in {printable(location[:200])}, which is not beside it.",
             hint="Copy that file into the same folder.",

@@ -1,0 +1,124 @@
+"""A session of ONNX Runtime in a child process: a file of another program may crash it, take all memory, or never
+end."""
+
+import json
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import RunError, UserError
+from engine.core.fields import printable
+from engine.core.foreign_file import HARM, allowed_work_s
+from engine.core.memory_limit import restrict_memory
+from engine.core.text import format_duration
+from engine.data.sources.source import Array, allowed_memory
+from engine.evaluation.assumed import Port
+from engine.exchange.importing.onnx_functions import refuse_functions_of
+from engine.exchange.importing.onnx_runner import Helper
+from engine.lowering.modules.onnx_runtime import open_session
+
+MOST_THREADS = 4
+MOST_CHARACTERS = 300
+TIMES_SLOWER = 10.0
+"""A sample may take so many times as long as the first one."""
+
+
+class OnnxSession:
+    """An ONNX file that a child process has open, and what it says of itself: inputs, outputs and metadata.
+
+    The child may take three quarters of the free memory, and as long as the size of the file accounts for until it has
+    computed one sample.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file. Raises `UserError`."""
+        self._path = path
+        self._left_s = self._allowed_s = allowed_work_s(path)
+        self._sample_s = 0.0
+        self._failure = ""
+        helper = Helper(_Work(path).answer)
+        self._arrays = helper.arrays
+        self.close = weakref.finalize(self, helper.close)
+        """Ends the child process; it ends with this object, too."""
+        try:
+            (said,) = self._asked("loaded", self._left_s, None)
+        except BaseException:
+            self.close()
+            raise
+        ends = json.loads(str(said))
+        self.inputs, self.outputs = (
+            tuple(Port(one["name"], one["type"], tuple(one["sizes"])) for one in ends[name])
+            for name in ("inputs", "outputs")
+        )
+        self.metadata: Mapping[str, str] = ends["metadata"]
+
+    def run(self, feeds: Mapping[str, Array]) -> list[Array]:
+        """Return the outputs for inputs by name, samples first. Raises `UserError`."""
+        count = max(len(array) for array in feeds.values())
+        if not self._sample_s and count > 1 and all(port.sizes[:1] == (None,) for port in self.inputs):
+            self.run({name: array[:1] for name, array in feeds.items()})  # it shows how long a sample takes
+        patience_s = self._left_s
+        if self._sample_s:
+            patience_s = self._allowed_s + TIMES_SLOWER * self._sample_s * count
+        started = time.monotonic()
+        found = self._asked("computed", patience_s, dict(feeds))
+        self._sample_s = self._sample_s or max((time.monotonic() - started) / count, 1e-6)
+        return found
+
+    def _asked(self, done: str, patience_s: float, feeds: dict[str, Array] | None) -> list[Array]:
+        """Return what the child answers. Raises `UserError`."""
+        if self._failure:
+            raise UserError(self._failure)
+        started = time.monotonic()
+        try:
+            found = self._arrays(patience_s, feeds)
+        except RunError as error:
+            raise UserError(f"{self._path} cannot be {done} by ONNX Runtime: {str(error).rstrip('.')}.") from None
+        self._left_s = max(1.0, self._left_s - (time.monotonic() - started))
+        if found is None:
+            reason = f"ONNX Runtime crashed while it was {done}"
+            if time.monotonic() - started >= patience_s:
+                reason = f"it was not {done} within {format_duration(patience_s)}, the limit for a file of its size"
+            self._failure = f"{self._path} cannot be {done}: {reason}. {HARM}"
+            raise UserError(self._failure)
+        return found
+
+
+class _Work:
+    """What the child process does: it opens the file at the first question."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._session: Any = None
+
+    def answer(self, feeds: dict[str, Array] | None) -> Sequence[np.ndarray]:
+        """Return the outputs; without `feeds` what the file says of itself, as JSON. Raises `RunError`."""
+        try:
+            if self._session is None:
+                restrict_memory(allowed_memory())
+                refuse_functions_of(self._path)
+                self._session = open_session(self._path, MOST_THREADS)
+            if feeds is None:
+                return [np.array(json.dumps(self._ends()))]
+            found: Sequence[Any] = self._session.run(None, feeds)
+        except UserError as error:
+            raise RunError(str(error)) from None
+        except MemoryError:
+            raise
+        except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
+            raise RunError(printable(str(error).strip().partition("\n")[0][:MOST_CHARACTERS])) from None
+        if not all(isinstance(one, np.ndarray) for one in found):
+            raise RunError("one of its outputs is no tensor")
+        return found
+
+    def _ends(self) -> dict[str, Any]:
+        ports = {"inputs": self._session.get_inputs(), "outputs": self._session.get_outputs()}
+        return {
+            **{name: [asdict(Port.of(one)) for one in several] for name, several in ports.items()},
+            "metadata": dict(self._session.get_modelmeta().custom_metadata_map),
+        }
