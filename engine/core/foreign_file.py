@@ -11,9 +11,9 @@ from pathlib import Path
 from engine.core.files import open_file
 
 LEAST_WORK_S = 25.0
-"""Time that the smallest file may take: a hundred times what it needs, beside five seconds for torch."""
-BYTES_PER_S = 2**13
-"""Size of a file that accounts for another second. A network of 5,000 operators takes 20 s and has a megabyte."""
+"""Time that a file of up to `SMALL_BYTES` may take: ten thousand operators take five seconds, and torch as many."""
+SMALL_BYTES, BYTES_PER_S = 2**18, 2**13
+"""Size of a small file, and that which accounts for another second beyond it."""
 EXTERNAL = re.compile(rb"\n\x08location\x12([\x01-\x7f])([^\x00]{,127})", re.DOTALL)
 """Name of a file with numbers, as an ONNX file has it: its length and its bytes."""
 MOST_TENSORS = 100_000
@@ -32,7 +32,7 @@ def allowed_work_s(path: Path) -> float:
     for name in names:
         with suppress(OSError, ValueError):
             total += _allocated((path.parent / name).stat())
-    return LEAST_WORK_S + total / BYTES_PER_S
+    return LEAST_WORK_S + max(0, total - SMALL_BYTES) / BYTES_PER_S
 
 
 def _allocated(status: os.stat_result) -> int:

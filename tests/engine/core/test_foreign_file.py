@@ -7,15 +7,22 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.core.foreign_file import BYTES_PER_S, LEAST_WORK_S, allowed_work_s
+from engine.core import foreign_file
+from engine.core.foreign_file import BYTES_PER_S, LEAST_WORK_S, SMALL_BYTES, allowed_work_s
 
 SECOND = BYTES_PER_S
 
 
-def test_a_small_file_has_the_least_time_and_a_large_one_more(tmp_path: Path) -> None:
-    (tmp_path / "small.onnx").write_bytes(b"x")
-    (tmp_path / "large.onnx").write_bytes(bytes(range(256)) * (SECOND // 256) * 100)
-    assert allowed_work_s(tmp_path / "small.onnx") == pytest.approx(LEAST_WORK_S, abs=0.1)
+@pytest.fixture(autouse=True)
+def _nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign_file, "SMALL_BYTES", 0)
+
+
+def test_a_small_file_has_the_least_time_and_a_large_one_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign_file, "SMALL_BYTES", SMALL_BYTES)
+    (tmp_path / "small.onnx").write_bytes(b"x" * SMALL_BYTES)
+    (tmp_path / "large.onnx").write_bytes(b"x" * (SMALL_BYTES + 100 * SECOND))
+    assert allowed_work_s(tmp_path / "small.onnx") == LEAST_WORK_S
     assert allowed_work_s(tmp_path / "large.onnx") == pytest.approx(LEAST_WORK_S + 100, abs=0.1)
     assert allowed_work_s(tmp_path / "missing.onnx") == LEAST_WORK_S
     assert allowed_work_s(tmp_path) == LEAST_WORK_S
