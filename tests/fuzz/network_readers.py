@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from engine.exchange.importing.keras import convert
-from engine.exchange.importing.pt2_file import load_program
+from engine.exchange.importing.pt2_file import graph_of, load_program
 from engine.exchange.importing.source import convert as exported
 from engine.lowering.source import source
 from engine.network.analysis import analyse
@@ -72,7 +72,7 @@ def _programs(folder: Path) -> list[bytes]:
 
 @reader("pt2", "d.pt2", archive, _programs)
 def read_program(folder: Path, generator: random.Random) -> None:
-    load_program(folder / "d.pt2", folder)
+    graph_of(load_program(folder / "d.pt2", folder), folder)
 
 
 def edited_lines(generator: random.Random, seeds: Sequence[bytes]) -> bytes:

@@ -11,8 +11,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from engine.exchange.importing.importer import network_of
 from engine.exchange.importing.onnx_file import read
+from engine.exchange.onnx_export import export_onnx
+from engine.lowering.module import build
+from engine.network.analysis import analyse
+from engine.project.file import load
+from tests.engine.exchange.importing.hostile_files import call_twice, endless_loop
 from tests.fuzz import mutate
-from tests.fuzz.readers import reader
+from tests.fuzz.readers import TEMPLATES, reader
 
 OPS = (
     *("Reshape", "Slice", "Gather", "Expand", "Tile", "Pad", "Split", "Concat", "Squeeze", "Transpose", "Range"),
@@ -20,7 +25,10 @@ OPS = (
     *("Magic", ""),
 )
 SIZES = (0, 1, -1, 2, 3, 7, 2**16, 2**31, 2**40, 2**62, -(2**62))
-PLACES = ("/etc/passwd", "../a.onnx", "a.onnx", "missing.bin", "", "\0", ".", "..", "x/../../a", "a.onnx/b")
+PLACES = (
+    *("/etc/passwd", "../a.onnx", "a.onnx", "missing.bin", "", "\0", ".", "..", "x/../../a", "a.onnx/b", "link"),
+    *("w" * 300, "w" * 70_000, "w/" * 2000),
+)
 
 
 def model(
@@ -43,6 +51,7 @@ def model(
 def models(folder: Path) -> list[bytes]:
     """Return a network for images, and one with the arithmetic of sizes that exporters leave."""
     (folder / "big.bin").write_bytes(bytes(4096))
+    (folder / "link").symlink_to(folder / "link")
     rows = np.random.default_rng(0).standard_normal
     picture = [
         helper.make_node("Pad", ["x", "p"], ["a"]),
@@ -74,7 +83,19 @@ def models(folder: Path) -> list[bytes]:
     numbers = {"zero": np.array(0), "zero1": np.array([0]), "one": np.array([1]), "two": np.array([2])}
     numbers["rest"] = np.array([12])
     small = {"n": np.ones(2, np.float32), "t": np.full(2, 3.0, np.float32)}
-    return [model(picture, constants, ["n", 2, 8, 8]), model(sizes, {**numbers, **small}, ["n", 3, 4])]
+    plain = [model(picture, constants, ["n", 2, 8, 8]), model(sizes, {**numbers, **small}, ["n", 3, 4])]
+    return [*plain, *(_exported(folder / f"{name}.onnx", name) for name in ("lstm_classifier", "tcn_forecaster"))]
+
+
+def _exported(path: Path, template: str) -> bytes:
+    """Return a file of our own, with the operators that torch's exporter writes, without the notes on its layers."""
+    network = load(TEMPLATES / f"{template}.netwright").project.network
+    export_onnx(network, build(network, analyse(network)).state_dict(), path, facts=None, samples=None)
+    proto = onnx.load(path)
+    del proto.metadata_props[:]
+    path.unlink()
+    content: bytes = proto.SerializeToString()
+    return content
 
 
 def mutated(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
@@ -94,7 +115,7 @@ def _change(generator: random.Random, proto: onnx.ModelProto) -> None:
     names = [name for node in graph.node for name in node.output] + ["x", *(one.name for one in graph.initializer), "?"]
     node = generator.choice(graph.node) if graph.node else graph.node.add()
     tensor = generator.choice(graph.initializer) if graph.initializer else graph.initializer.add()
-    match generator.randrange(16):
+    match generator.randrange(20):
         case 0:
             node.op_type = generator.choice(OPS)
         case 1 if node.input:
@@ -142,8 +163,35 @@ def _change(generator: random.Random, proto: onnx.ModelProto) -> None:
             graph.input[0].type.tensor_type.elem_type = generator.randrange(25)
         case 15:
             generator.choice(graph.output).name = generator.choice(names)
+        case 16:
+            _call(generator, proto, node)
+        case 17:
+            loop = endless_loop(generator.random() < 0.5).graph
+            graph.node.extend(loop.node)
+            graph.initializer.extend(loop.initializer)
+        case 18:
+            node = _with_attribute(generator, proto)
+            del node.attribute[: generator.choice([1, 9])]
+        case 19:
+            for one in _with_attribute(generator, proto).attribute:
+                one.type = generator.randrange(15)
+
+
+def _with_attribute(generator: random.Random, proto: onnx.ModelProto) -> onnx.NodeProto:
+    return generator.choice([node for node in proto.graph.node if node.attribute] or [proto.graph.node.add()])
+
+
+def _call(generator: random.Random, proto: onnx.ModelProto, node: onnx.NodeProto) -> None:
+    """Put a call of a function in the place of a node; the functions call each other, or something else."""
+    made = call_twice(generator.choice([2, 3, 60]), in_branches=generator.random() < 0.5)
+    called = generator.choice(made.functions)
+    called.node[generator.randrange(len(called.node))].op_type = generator.choice([*OPS, "f0", "f1"])
+    proto.functions.extend(made.functions)
+    proto.opset_import.add(domain="own", version=1)
+    node.op_type, node.domain = generator.choice(made.functions).name, "own"
+    del node.attribute[:]
 
 
 @reader("onnx", "a.onnx", mutated, models)
 def read_onnx(folder: Path, generator: random.Random) -> None:
-    network_of(read(folder / "a.onnx"), {})
+    network_of(read(folder / "a.onnx"), {}).compared()

@@ -20,6 +20,7 @@ from engine.exchange.importing.lifts.noted import with_noted_layers
 from engine.exchange.importing.parity import Parity, compare, first_difference
 from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
 from engine.exchange.importing.values import Tensor
+from engine.exchange.onnx_check import first_line
 from engine.lowering.constants import set_constants
 from engine.lowering.module import build, prefixes
 from engine.lowering.weights import State, fill, load_state
@@ -304,12 +305,17 @@ def filled(network: Network, analysis: Analysis, state: State) -> fx.GraphModule
     # Many small tensors take longer without numbers than with initial ones, which torch makes in C++.
     with contextlib.nullcontext() if analysis.parameters <= FEW_PARAMETERS else torch.device("meta"):
         module = build(network, analysis).eval()
-    if module.state_dict().keys() <= state.keys():
-        load_state(module, state, assign=True)
-        if not _holds_meta(module):
-            return module
-    module = build(network, analysis).eval()
-    fill(module, {**module.state_dict(), **state})
+    try:
+        if module.state_dict().keys() <= state.keys():
+            load_state(module, state, assign=True)
+            if not _holds_meta(module):
+                return module
+        module = build(network, analysis).eval()
+        fill(module, {**module.state_dict(), **state})
+    except RuntimeError as error:  # such as whole numbers for weights that are real ones
+        if is_out_of_memory(error):
+            raise
+        raise UserError(f"The weights of the file do not fit its layers: {first_line(error)}") from None
     return module
 
 

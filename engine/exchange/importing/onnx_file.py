@@ -6,7 +6,7 @@ Functions that the file defines are inlined. `onnx_tensors.py` reads its numbers
 import ast
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 OLDEST, NEWEST = 7, 26
 """Versions of ONNX's operators that are read; a newer one is tried, with a note."""
+HIGHEST = 2**31 - 1
+"""Largest version that onnx takes."""
 DEEPEST = 8
 """Deepest nesting of subgraphs (If, Loop, Scan)."""
 SCOPES = "pkg.torch.onnx.name_scopes"
@@ -51,7 +53,7 @@ def read(path: Path) -> Graph:
     graph = _graph(model, path, opset or NEWEST, opsets)
     graph.notes += notes
     graph.compute = Runner(path, len(graph.nodes)).compute
-    graph.read_branch = partial(_branch, path=path)
+    graph.read_branch = partial(_branch, path=path, opset=graph.opset)
     return graph
 
 
@@ -104,7 +106,7 @@ def _graph(model: "onnx.ModelProto", path: Path, opset: int, opsets: Mapping[str
     inputs = tuple(_value(one, path) for one in proto.input if text(one.name) not in constants)
     own = "netwright" in {entry.key for entry in model.metadata_props}
     producer = "netwright" if own else text(model.producer_name)
-    nodes = [_node(node, path, constants) for node in proto.node]
+    nodes = [_node(node, path, constants, opset) for node in proto.node]
     _check_names(nodes, [*constants, *(one.name for one in inputs)], [text(one.name) for one in proto.output], path)
     return Graph(
         nodes=_sorted(nodes, {*constants, *(one.name for one in inputs)}, path),
@@ -143,16 +145,18 @@ def _value(proto: "onnx.ValueInfoProto", path: Path) -> Value:
     return Value(text(proto.name), tuple(sizes), dtype)
 
 
-def _branch(proto: "onnx.GraphProto", path: Path) -> tuple[list[Node], dict[str, Constant]]:
+def _branch(proto: "onnx.GraphProto", path: Path, opset: int) -> tuple[list[Node], dict[str, Constant]]:
     """Return nodes and constants of a subgraph."""
     constants = {text(tensor.name): constant(tensor, path) for tensor in proto.initializer}
-    return [_node(node, path, constants) for node in proto.node], constants
+    return [_node(node, path, constants, opset) for node in proto.node], constants
 
 
 # ---- nodes ----
 
 
-def _node(proto: "onnx.NodeProto", path: Path, constants: Mapping[str, Constant]) -> Node:
+def _node(proto: "onnx.NodeProto", path: Path, constants: Mapping[str, Constant], opset: int) -> Node:
+    if proto.domain in ONNX_DOMAINS:
+        _refuse_misfit(proto, path, opset)
     attributes = {text(one.name): _attribute(one, path, proto.op_type) for one in proto.attribute}
     return Node(
         op=text(proto.op_type),
@@ -164,6 +168,33 @@ def _node(proto: "onnx.NodeProto", path: Path, constants: Mapping[str, Constant]
         scope=_with_weights(proto, scope_of(proto), constants),
         raw=proto,
     )
+
+
+def _refuse_misfit(proto: "onnx.NodeProto", path: Path, opset: int) -> None:
+    """Refuse an operator of ONNX without what it needs, or with attributes of another type than its definition says."""
+    schema = _schema(text(proto.op_type), opset)
+    if schema is None:
+        return
+    label = f"{proto.op_type} {text(proto.name)}".rstrip()
+    if not schema.min_input <= len(proto.input) <= schema.max_input:
+        raise refused(path, f"{label} has {len(proto.input):,} inputs")
+    types = {text(one.name): one.type for one in proto.attribute}
+    for name, attribute in schema.attributes.items():
+        if name in types and types[name] != attribute.type.value:
+            raise refused(path, f"'{name}' of {proto.op_type} is of another type than ONNX says")
+        if attribute.required and name not in types:
+            raise refused(path, f"{label} has no '{name}'")
+
+
+@cache
+def _schema(op: str, opset: int) -> Any:
+    """Return the definition of an operator of ONNX; None where there is none."""
+    from onnx import defs
+
+    try:
+        return defs.get_schema(op, min(opset, HIGHEST), "")
+    except defs.SchemaError:
+        return None
 
 
 def _attribute(proto: "onnx.AttributeProto", path: Path, op: str) -> Any:

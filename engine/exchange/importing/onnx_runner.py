@@ -39,24 +39,27 @@ def arrays_from_child(work: Callable[[], Sequence[np.ndarray]], doing: str, pati
 
 def _answer(work: Callable[[], Sequence[np.ndarray]]) -> bytes:
     """Return the arrays that `work` returns as bytes, or why there are none."""
+    data = io.BytesIO(ARRAYS)
+    data.seek(len(ARRAYS))
     try:
-        found = work()
+        for array in work():
+            np.save(data, array if array.dtype != object else array.astype(str), allow_pickle=False)
+        return data.getvalue()
     except RunError as error:
         return b"!" + str(error).encode()
     except MemoryError:
         return b"!there is not enough memory for it"
-    data = io.BytesIO()
-    plain = {f"a{at}": one if one.dtype != object else one.astype(str) for at, one in enumerate(found)}
-    np.savez(data, **plain)  # type: ignore[arg-type]  # its stubs take `allow_pickle` for one of them
-    return ARRAYS + data.getvalue()
 
 
 def _arrays(output: bytes) -> list[np.ndarray]:
     """Return the arrays of an answer. Raises `RunError` with the reason where there are none."""
     if output[:1] != ARRAYS:
         raise RunError(output[1:].decode(errors="replace"))
-    with np.load(io.BytesIO(output[1:]), allow_pickle=False) as held:
-        return [held[f"a{number}"] for number in range(len(held))]
+    data, arrays = io.BytesIO(output), []
+    data.seek(len(ARRAYS))
+    while data.tell() < len(output):
+        arrays.append(np.load(data, allow_pickle=False))
+    return arrays
 
 
 class Helper:

@@ -29,6 +29,8 @@ TOLERANCE = 1e-4
 ROUNDING = 4 * 2**-23
 """Accepted besides, relative to the largest absolute value: four units in the last place of float32. Probabilities of
 4,096 classes from initial weights are 2e-4 with a spread of 7e-8, of which one unit is 4e-4."""
+MOST_NUMBERS = 2**40
+"""Numbers of an input that no memory holds."""
 SCALES = (1.0, 0.1, 10.0)
 BATCHES = 2
 SAMPLES = 3
@@ -229,11 +231,19 @@ def _apart(array: np.ndarray, tensor: Tensor, count: int) -> list[np.ndarray]:
 
 def _unused(graph: Graph, feeds: Mapping[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
     """Return zeros for the inputs of the file that no output depends on: they are none of the network."""
-    others = [value for value in graph.inputs if value.name not in feeds]
-    return {
-        value.name: np.zeros([size if isinstance(size, int) else count for size in value.sizes or ()], value.dtype)
-        for value in others
+    others = {value.name: value for value in graph.inputs if value.name not in feeds}
+    shapes = {
+        name: [size if isinstance(size, int) else count for size in value.sizes or ()] for name, value in others.items()
     }
+    for shape in shapes.values():
+        _refuse_huge(shape)
+    return {name: np.zeros(shape, others[name].dtype) for name, shape in shapes.items()}
+
+
+def _refuse_huge(shape: Sequence[int]) -> None:
+    """Raise `MemoryError` for an array that numpy refuses with another error."""
+    if math.prod(shape) > MOST_NUMBERS:
+        raise MemoryError
 
 
 def first_difference(
@@ -309,6 +319,7 @@ def _random(
         for axis, size in zip(tensor.type.axes, tensor.type.sizes, strict=True)
     }
     shape = [count if dim == BATCH else 1 if dim == ONE else known[dim] for dim in tensor.dims]
+    _refuse_huge(shape)
     if tensor.type.kind == "index":
         high = min(vocabulary(network, value.name), whole)
         return generator.integers(int(whole == 1), max(high, int(whole == 1) + 1), shape).astype(value.dtype)

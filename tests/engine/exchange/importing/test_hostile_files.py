@@ -100,3 +100,51 @@ def test_sizes_that_are_promised_are_not_made(tmp_path: Path) -> None:
     weight = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2**20, 2**20])
     with pytest.raises(UserError, match=r"w has 1,099,511,627,776 numbers|w has 0 numbers"):
         read(saved(tmp_path, model([helper.make_node("MatMul", ["x", "w"], ["y"])], {"w": weight})))
+
+
+def no_equation() -> ModelProto:
+    node = helper.make_node("Einsum", ["x", "w"], ["y"], equation="ab,bc->ac")
+    del node.attribute[:]
+    return model([node], {"w": np.ones((3, 2), np.float32)})
+
+
+def other_type() -> ModelProto:
+    return model([helper.make_node("Softmax", ["x"], ["y"], axis="last")])
+
+
+def no_input() -> ModelProto:
+    return model([helper.make_node("Concat", [], ["y"], axis=0)])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (no_equation, "Einsum has no 'equation'"),
+        (other_type, "'axis' of Softmax is of another type than ONNX says"),
+        (no_input, "Concat has 0 inputs"),
+    ],
+)
+def test_operators_without_what_they_need_are_refused(
+    make: Callable[[], ModelProto], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=words):
+        read(saved(tmp_path, make()))
+
+
+def test_a_version_beyond_all_numbers_is_tried(tmp_path: Path) -> None:
+    whole = model([helper.make_node("Relu", ["x"], ["y"])])
+    whole.opset_import[0].version = 2**40
+    assert [node.op for node in read(saved(tmp_path, whole)).nodes] == ["Relu"]
+
+
+def test_whole_numbers_as_weights_are_refused(tmp_path: Path) -> None:
+    constants = {"w": np.ones((3, 2), np.float32), "b": np.ones(2, np.int32)}
+    file = saved(tmp_path, model([helper.make_node("Gemm", ["x", "w", "b"], ["y"])], constants))
+    with pytest.raises(UserError, match="The weights of the file do not fit its layers"):
+        import_file(file, tmp_path / "net.netwright")
+
+
+def test_sizes_of_inputs_beyond_all_numbers_are_not_made(tmp_path: Path) -> None:
+    file = saved(tmp_path, model([helper.make_node("Relu", ["x"], ["y"])], sizes=("N", 3, 2**30, 2**30)))
+    report = import_file(file, tmp_path / "net.netwright")
+    assert report.parity.refusal == "There is not enough memory to compute it."

@@ -4,6 +4,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -185,9 +186,9 @@ def test_guards_and_examples_are_left_out(saved: Path, tmp_path: Path) -> None:
         return {**value, "guards_code": ["__import__('os').abort()"]} if "models/" in name else value
 
     path = changed(saved, tmp_path / "guarded.pt2", guarded)
-    graph = read(path)
-    assert graph.inputs[0].sizes is not None
-    assert graph.inputs[0].sizes[1:] == (3, 8, 8)
+    with closing(read(path)) as graph:
+        assert graph.inputs[0].sizes is not None
+        assert graph.inputs[0].sizes[1:] == (3, 8, 8)
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\3\4"])
