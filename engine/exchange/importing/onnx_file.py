@@ -156,7 +156,7 @@ def _branch(proto: "onnx.GraphProto", path: Path, opset: int) -> tuple[list[Node
 
 def _node(proto: "onnx.NodeProto", path: Path, constants: Mapping[str, Constant], opset: int) -> Node:
     if proto.domain in ONNX_DOMAINS:
-        _refuse_misfit(proto, path, opset)
+        _refuse_unfit(proto, path, opset)
     attributes = {text(one.name): _attribute(one, path, proto.op_type) for one in proto.attribute}
     return Node(
         op=text(proto.op_type),
@@ -170,7 +170,7 @@ def _node(proto: "onnx.NodeProto", path: Path, constants: Mapping[str, Constant]
     )
 
 
-def _refuse_misfit(proto: "onnx.NodeProto", path: Path, opset: int) -> None:
+def _refuse_unfit(proto: "onnx.NodeProto", path: Path, opset: int) -> None:
     """Refuse an operator of ONNX without what it needs, or with attributes of another type than its definition says."""
     schema = _schema(text(proto.op_type), opset)
     if schema is None:
