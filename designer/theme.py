@@ -7,6 +7,7 @@ set with `mark`: `role` ("section", "muted", "card", "error", "chip", "large", "
 `primary` on the one main button of a view, `invalid` on an input whose value is refused.
 """
 
+import atexit
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -227,6 +228,7 @@ def _arrows(theme: _Theme, palette: Palette) -> dict[str, str]:
     """Files of the small outlines that the style sheet names, in this scheme's colours."""
     if theme.arrows is None:
         theme.arrows = QTemporaryDir()
+        atexit.register(theme.arrows.remove)  # Python destroys no object of a cache as it ends
     colours = {
         "muted": palette.muted,
         "line": palette.mixed(palette.muted, palette.panel, 0.5),
