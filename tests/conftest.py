@@ -1,5 +1,6 @@
 """What holds for every test: no screen, a private home, quiet threads, and nothing left running behind."""
 
+import contextlib
 import functools
 import importlib.util
 import itertools
@@ -44,7 +45,12 @@ def _private_home(home: Path) -> dict[str, str]:
 
 
 # Set here and not in a fixture: fixtures of wider scope and imports of test modules come before any of them.
-_SESSION_HOME = Path(tempfile.mkdtemp(prefix="netwright-tests-"))
+# pytest keeps the folders of tests where they were: in the temporary folder of the user.
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+_SESSION_HOME = Path(tempfile.mkdtemp(prefix="netwright-tests-", dir=os.environ["PYTEST_DEBUG_TEMPROOT"]))
+_TEMPORARY = _SESSION_HOME / "tmp"
+_TEMPORARY.mkdir()
+os.environ["TMPDIR"] = tempfile.tempdir = str(_TEMPORARY)
 os.environ.update(_private_home(_SESSION_HOME / "home"))
 os.environ[SESSION_VARIABLE] = SESSION_MARK
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -109,11 +115,12 @@ def pytest_unconfigure() -> None:
 
 
 class Leftovers:
-    """Processes and threads that came up since this object was made and have not ended."""
+    """Processes, threads and temporary files that came up since this object was made and have not ended."""
 
     def __init__(self) -> None:
         self._pids = set(psutil.pids())
         self._threads = set(threading.enumerate())
+        self._files = set(os.listdir(_TEMPORARY))
 
     def wait(self) -> list[str]:
         """Gives what is just ending a moment, ends the processes that remain and describes all that remained."""
@@ -123,7 +130,8 @@ class Leftovers:
         for process in processes:
             _kill(process)
         psutil.wait_procs(processes, timeout=ENDING_PATIENCE_S)
-        return described + [f"thread {thread.name!r}" for thread in self._wait_for_threads(deadline)]
+        described += [f"thread {thread.name!r}" for thread in self._wait_for_threads(deadline)]
+        return described + [f"temporary file {name!r}" for name in self._wait_for_files(deadline)]
 
     def _wait_for_processes(self, deadline: float) -> list[psutil.Process]:
         # Again after each wait: a process that ended may have started another one.
@@ -138,6 +146,28 @@ class Leftovers:
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         return [thread for thread in threads if thread.is_alive()]
+
+    def _wait_for_files(self, deadline: float) -> list[str]:
+        """Waits for the processes that remove them, and removes what remains."""
+        pause = threading.Event()
+        while names := sorted(set(os.listdir(_TEMPORARY)) - self._files - _kept_files()):
+            if time.monotonic() > deadline:
+                break
+            pause.wait(0.01)
+        for name in names:
+            path = _TEMPORARY / name
+            shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
+        return names
+
+
+def _kept_files() -> set[str]:
+    """What lives as long as this process: the outlines of the style sheet, and what torch has compiled."""
+    theme = sys.modules.get("designer.theme")
+    arrows = theme._theme().arrows if theme is not None and theme._theme.cache_info().currsize else None
+    compiled = {name for name in os.listdir(_TEMPORARY) if name.startswith("torchinductor_")}
+    return compiled | ({Path(arrows.path()).name} if arrows is not None else set())
 
 
 def _ours(pid: int) -> psutil.Process | None:
@@ -176,7 +206,7 @@ def _kill(process: psutil.Process) -> None:
 
 def _fail_on(leftovers: list[str]) -> None:
     if leftovers:
-        pytest.fail("left running: " + "; ".join(leftovers), pytrace=False)
+        pytest.fail("left behind: " + "; ".join(leftovers), pytrace=False)
 
 
 # The guards are the first fixtures to be set up, so they look last, after every other fixture has cleaned up.

@@ -31,9 +31,21 @@ end = threading.Event()
 def test_thread():
     threading.Thread(target=end.wait, args=(5,), name="forgotten").start()
 """
+FILE = """
+import tempfile
+def test_file():
+    tempfile.mkdtemp(prefix="forgotten-")
+"""
+OF_ANOTHER = """
+import subprocess, sys
+def test_file():
+    subprocess.run([sys.executable, "-c", "import tempfile; tempfile.mkstemp(prefix='forgotten-')"], check=True)
+"""
 CLEAN = """
-import subprocess, sys, threading
+import subprocess, sys, tempfile, threading
 def test_clean(tmp_path):
+    with tempfile.NamedTemporaryFile(), tempfile.TemporaryDirectory():
+        pass
     subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.DEVNULL).wait()
     threading.Thread(target=tmp_path.exists).start()
 """
@@ -51,7 +63,14 @@ def _run(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("source", "words"), [(CHILD, "left running: process"), (ORPHAN, "left running: process"), (THREAD, "'forgotten'")]
+    ("source", "words"),
+    [
+        (CHILD, "left behind: process"),
+        (ORPHAN, "left behind: process"),
+        (THREAD, "left behind: thread 'forgotten'"),
+        (FILE, "left behind: temporary file 'forgotten-"),
+        (OF_ANOTHER, "left behind: temporary file 'forgotten-"),
+    ],
 )
 def test_what_a_test_leaves_behind_fails_it(tmp_path: Path, source: str, words: str) -> None:
     done = _run(tmp_path, source)

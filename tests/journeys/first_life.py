@@ -5,6 +5,7 @@ python -m tests.journeys.first_life MODULE FUNCTION FOLDER
 
 import contextlib
 import importlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,7 +25,11 @@ def first_life(acts: Callable[[Person, Path], None], folder: Path) -> Iterator[N
     """Context that is entered once a person has done `acts` in another window, which is killed at the end."""
     arguments = [acts.__module__, acts.__name__, str(folder)]
     command = [sys.executable, "-m", "tests.journeys.first_life", *arguments]
-    window = subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True)
+    files = folder.with_name(f"{folder.name}-temporary")  # it removes none of its files
+    files.mkdir()
+    environment = {**os.environ, "TMPDIR": str(files)}
+    root = Path(__file__).parents[2]
+    window = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, text=True)
     assert window.stdout is not None
     try:
         assert (line := window.stdout.readline().strip()) == DONE, line

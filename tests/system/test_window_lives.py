@@ -181,7 +181,10 @@ def test_a_run_outlives_its_window_and_the_next_one_finds_and_follows_it(
 ) -> None:
     save(digits(1_000_000), tmp_path / "net.netwright")
     command = [sys.executable, "-c", TRAINS, str(tmp_path / "net.netwright")]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as first:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # a window that is killed removes none of its files
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as first:
         assert first.stdout is not None
         folder = open_run(Path(first.stdout.readline().strip()))
         os.kill(first.pid, signal.SIGKILL)
