@@ -59,7 +59,15 @@ SHAPES: Mapping[str, Shape] = {
     "explain": Shape({"path": PATH, "question": OBJECT}, {"folder": PATH, "output": PATH, "fresh": FLAG}),
     "import": Shape(
         {"path": PATH, "to": PATH},
-        {"sizes": OBJECT, "replaces": FLAG, "compares": FLAG, "class": TEXT, "inputs": LIST, "arguments": TEXT},
+        {
+            "sizes": OBJECT,
+            "replaces": FLAG,
+            "compares": FLAG,
+            "class": TEXT,
+            "inputs": LIST,
+            "arguments": TEXT,
+            "time_limit": NUMBER,
+        },
     ),
     "weights": Shape({"project": TEXT, "base": PATH}),
     "fetch_weights": Shape({"name": TEXT}),

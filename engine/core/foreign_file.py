@@ -23,7 +23,7 @@ HARM = "A small file that needs so much is damaged, or was made to do harm."
 def allowed_work_s(path: Path) -> float:
     """Return the seconds of work that a file accounts for, with the files of weights that belong to it: an ONNX file
     names them, source has one of its own name. Holes in a file do not count."""
-    total, names = 0, {path.with_suffix(".safetensors").name}
+    total, names = 0, {f"{path.stem}.safetensors"}
     with suppress(OSError, ValueError), open_file(path) as file:
         total = _allocated(os.fstat(file.fileno()))
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -49,7 +49,8 @@ def kind_of(path: Path) -> ImportKind:
         )
     known = ", ".join(suffix for kind in KINDS for suffix in kind.suffixes)
     raise UserError(
-        f"{path.name} holds no network that can be imported: the names of such files end in {known}.", code="usage"
+        f"{path.name or path} holds no network that can be imported: the names of such files end in {known}.",
+        code="usage",
     )
 
 

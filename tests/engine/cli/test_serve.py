@@ -273,6 +273,7 @@ STRANGE = [
     '{"id": 1, "do": "alive", "with": {"project_path": 7}}',
     '{"id": 1, "do": "alive", "with": {"project_path": "a\\u0000b"}}',
     '{"id": 1, "do": "guess", "with": {"path": "\\ud800"}}',
+    '{"id": 1, "do": "import", "with": {"path": "a.onnx", "to": "b", "time_limit": "soon"}}',
     '{"id": 1e400, "do": "alive"}',
     f'{{"id": 1, "do": "evaluate", "with": {{"path": {DEEP}}}}}',
     f'{{"id": 1, "do": "evaluate", "with": {{"path": "x", "more": {DEEP[4700:5300]}}}}}',

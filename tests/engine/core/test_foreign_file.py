@@ -28,6 +28,12 @@ def test_a_small_file_has_the_least_time_and_a_large_one_more(tmp_path: Path, mo
     assert allowed_work_s(tmp_path) == LEAST_WORK_S
 
 
+@pytest.mark.parametrize("path", ["", ".", "..", "/"])
+def test_a_path_without_a_name_has_the_least_time(path: str) -> None:
+    """It is no file, which is said by what opens it."""
+    assert allowed_work_s(Path(path)) == LEAST_WORK_S
+
+
 def test_holes_in_a_file_do_not_count(tmp_path: Path) -> None:
     with (tmp_path / "a.onnx").open("wb") as file:
         file.truncate(SECOND * 10_000)
