@@ -21,6 +21,7 @@ from engine.evaluation.assumed import Port
 from engine.exchange.importing.onnx_functions import refuse_functions_of
 from engine.exchange.importing.onnx_runner import Helper
 from engine.lowering.modules.onnx_runtime import open_session
+from engine.training.out_of_memory import is_out_of_memory
 
 MOST_THREADS = 4
 MOST_CHARACTERS = 300
@@ -108,9 +109,9 @@ class _Work:
             found: Sequence[Any] = self._session.run(None, feeds)
         except UserError as error:
             raise RunError(str(error)) from None
-        except MemoryError:
-            raise
         except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
+            if is_out_of_memory(error):
+                raise MemoryError from error
             raise RunError(printable(str(error).strip().partition("\n")[0][:MOST_CHARACTERS])) from None
         if not all(isinstance(one, np.ndarray) for one in found):
             raise RunError("one of its outputs is no tensor")

@@ -31,6 +31,7 @@ _WORDS = (
     "bad_alloc",
     "could not create a memory",
     "alloc_failed",  # cuBLAS, cuDNN
+    "failed to allocate memory",  # ONNX Runtime
 )
 
 

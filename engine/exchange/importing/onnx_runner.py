@@ -106,6 +106,7 @@ class Runner:
     def _run(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
         from engine.exchange.onnx_check import first_line
         from engine.lowering.modules.onnx_operator import as_matrix
+        from engine.training.out_of_memory import is_out_of_memory
 
         is_large = sum(array.nbytes for array in inputs.values()) > SMALL_BYTES
         try:
@@ -113,6 +114,8 @@ class Runner:
             wanted = {one.name for one in session.get_inputs()}
             found = session.run(list(names), {k: v for k, v in inputs.items() if k in wanted})
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
+            if is_out_of_memory(error):
+                raise MemoryError from error
             raise RunError(f"ONNX Runtime cannot run {self.path.name}: {first_line(error)}") from None
         return [as_matrix(one) for one in found]
 

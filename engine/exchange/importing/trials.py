@@ -20,6 +20,7 @@ from engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
 from engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
 from engine.lowering.modules.onnx_runtime import onnx_runtime
+from engine.training.out_of_memory import is_out_of_memory
 
 BATCH_SIZES = (2, 3)
 STEPS = (11, 13)
@@ -297,7 +298,9 @@ def _refuse_joined(
 
 
 def type_name(error: Exception) -> str:
-    """Return the class and the first line of an error of another program."""
+    """Return the class and the first line of an error of another program; where memory ran out, that."""
+    if is_out_of_memory(error):
+        return "there is not enough memory for it"
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
 
 

@@ -96,6 +96,13 @@ def test_a_comparison_that_fits_no_memory_is_left_out(tmp_path: Path) -> None:
     assert report.layers == 2
 
 
+def test_an_operator_that_fits_no_memory_is_told_in_words(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Expand", ["x", "s"], ["h"]), helper.make_node("ReduceSum", ["h"], ["y"])]
+    file = saved(tmp_path, model(nodes, {"s": np.array([1, 2**44, 3])}, sizes=(1, 3)))
+    with pytest.raises(UserError, match=r"cannot be computed by itself \(there is not enough memory for it\)"):
+        import_file(file, tmp_path / "net.netwright")
+
+
 def test_sizes_that_are_promised_are_not_made(tmp_path: Path) -> None:
     weight = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2**20, 2**20])
     with pytest.raises(UserError, match=r"w has 1,099,511,627,776 numbers|w has 0 numbers"):
