@@ -31,7 +31,7 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
 
     person.train(epochs=10)
     person.wait_to_see("Epoch [1-9]")
-    person.wait_to_see("All 10 epochs completed", or_else="Failed|could not|cannot")
+    person.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
     person.look("trained")
     accuracy = re.search(r"accuracy (\d+\.\d) %", person.wait_to_see("accuracy .* loss"))
     assert accuracy is not None

@@ -20,7 +20,7 @@ def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place:
     person.menu("Run", "Queue another run")
     person.look("queued")
     person.wait_to_see("Run 2 · .*0.02")
-    person.wait_to_see("All 6 epochs completed")
+    person.wait_to_see("✓ Finished$")
     person.look("second")
     person.never_saw("Train the network first")
     person.tab("Experiments")
