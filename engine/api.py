@@ -19,8 +19,9 @@ from typing import Any
 from engine.core.errors import RunError, UserError
 from engine.project.data_hosts import say_typed
 from engine.project.trials import defined
-from engine.runs.experiments import Trial, open_experiment
+from engine.runs.experiments import open_experiment
 from engine.runs.folder import origin
+from engine.runs.trial_log import Trial
 from engine.scripting.following import Progress, Training, follow_experiment
 from engine.scripting.results import (
     Curve,

@@ -7,7 +7,8 @@ from typing import Any
 from engine.project.experiment import ExperimentOptions
 from engine.project.file import dumps
 from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, TrialLog, TrialRun, create_experiment
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from engine.runs.trial_log import Trial, TrialLog, TrialRun
 from tests.builders import classifier
 
 RATE, SOLVER, FILTERS = "training.initial_learn_rate", "training.solver", "network.fc_1.outputs"
@@ -47,7 +48,7 @@ def written(folder: Path, trials: Sequence[Trial], objectives: Sequence[str] = (
     project = Project(classifier(), experiment=OPTIONS)
     (folder / "net.netwright").write_text(dumps(project))
     experiment = create_experiment(folder / "net.netwright", "net", dumps(project), info)
-    log = TrialLog(experiment)
+    log = TrialLog(experiment.trials)
     for one in trials:
         log.append(one.number, values=dict(one.values))
         for run in one.runs:

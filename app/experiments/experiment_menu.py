@@ -20,7 +20,7 @@ from engine.core.errors import UserError, plural
 from engine.core.files import write_atomically
 from engine.project.experiment import ExperimentOptions
 from engine.project.file import load
-from engine.runs.experiments import FAILED
+from engine.runs.trial_log import FAILED
 
 BUDGET = ("trials", "max_hours", "at_once")
 DIALOG_WIDTH = 420

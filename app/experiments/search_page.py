@@ -41,7 +41,8 @@ from engine.project.options.metrics import in_a_line
 from engine.project.project import Project
 from engine.project.trials import num_trials, with_values
 from engine.runs.events import ENDS
-from engine.runs.experiments import ExperimentFolder, Trial, experiment_title, experiments_of
+from engine.runs.experiments import ExperimentFolder, experiment_title, experiments_of
+from engine.runs.trial_log import Trial
 from engine.runs.trial_rows import best_trial, pareto_front
 
 DEFINES = "experiments/definition"
@@ -329,6 +330,7 @@ class SearchPage(QWidget):
             state = info.state if is_ended or watcher.is_alive else "lost"
             text = progress_text(state, info.reason, self._trials, self._total)
             text = f"{text}. Waits: {info.waits}" if info.waits and state == "running" else text
+            text = f"{text}. {watcher.damage}" if watcher.damage else text
         self._is_stopping = self._is_stopping and watcher.is_alive
         self.state.setText(text)
 

@@ -21,9 +21,10 @@ from engine.project.compare import compare
 from engine.project.file import load
 from engine.project.project import Project
 from engine.project.trials import with_values
-from engine.runs.experiments import STARTS_AGAIN, ExperimentFolder, start_runner
+from engine.runs.experiments import ExperimentFolder, start_runner
 from engine.runs.notes import LONGEST_NOTE, Notes, tags_in
 from engine.runs.summary import RunSummary, read_summary
+from engine.runs.trial_log import STARTS_AGAIN
 from engine.runs.trial_marks import Marks, mark_trials, pin_baseline
 from engine.runs.trial_rows import TrialRow
 

@@ -17,8 +17,8 @@ from designer import theme
 from designer.elided_label import ElidedLabel
 from engine.runs.confusion import FILE, Confusion, read_confusions
 from engine.runs.events import SPLIT_PRIORITY
-from engine.runs.experiments import FAILED
 from engine.runs.query import OPTION
+from engine.runs.trial_log import FAILED
 from engine.runs.trial_rows import TrialRow, is_score
 
 NOTHING = "Select a trial to see its results. Select several to compare them."

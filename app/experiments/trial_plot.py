@@ -15,7 +15,7 @@ from designer.markup import Markup
 from engine.project.experiment import Objective
 from engine.project.options.metrics import format_score, is_share
 from engine.project.parameters import texts_of
-from engine.runs.experiments import COUNTED, Trial
+from engine.runs.trial_log import COUNTED, Trial
 
 MINIMUM_HEIGHT = 160
 NUMBER = ""

@@ -11,7 +11,8 @@ from app.experiments import curve_reader
 from app.processes import ENDING_S, ChildProcess
 from engine.core.child_process import module_command
 from engine.core.files import number_in
-from engine.runs.experiments import ExperimentFolder, Trial
+from engine.runs.experiments import ExperimentFolder
+from engine.runs.trial_log import Trial
 from engine.runs.trial_reader import Live, TrialsReader
 
 LOOK_MS = 400
@@ -51,6 +52,11 @@ class TrialWatcher(QObject):
     def is_behind(self) -> bool:
         """Whether trials are still to be read."""
         return self._reader is not None and self._reader.is_behind
+
+    @property
+    def damage(self) -> str:
+        """That lines of the log of trials are damaged; empty where none is."""
+        return self._reader.damage if self._reader is not None else ""
 
     def follow(self, folder: ExperimentFolder | None) -> None:
         """Read another experiment, from its beginning; None for none."""

@@ -21,14 +21,13 @@ from app.experiments.trial_texts import (
 from designer import theme
 from engine.core.text import format_duration, format_percent
 from engine.project.parameters import value_text
-from engine.runs.experiments import OVER, Trial, TrialRun
 from engine.runs.options import Options, shown
 from engine.runs.query import OPTION, UnknownName, matching, unknown_name
+from engine.runs.trial_log import OVER, STATES, Trial, TrialRun
 from engine.runs.trial_marks import NOTHING, Marks
 from engine.runs.trial_reader import Live
 from engine.runs.trial_rows import (
     FACTS,
-    STATES,
     TEXTS,
     Group,
     TrialRow,

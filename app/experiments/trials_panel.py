@@ -18,9 +18,10 @@ from designer import markup, theme
 from designer.panels.parts import SearchField
 from engine.core.errors import plural
 from engine.core.files import read_object
-from engine.runs.experiments import OVER, ExperimentFolder, Trial
+from engine.runs.experiments import ExperimentFolder
 from engine.runs.options import options_in
 from engine.runs.summary import LIMIT_BYTES
+from engine.runs.trial_log import OVER, Trial
 from engine.runs.trial_marks import Marks, read_marks
 from engine.runs.trial_reader import Live
 from engine.runs.trial_rows import TrialRow

@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -118,7 +118,7 @@ def facts_of(project: Project, base: Path) -> DatasetInfo | None:
     return facts(project.data, base)
 
 
-def note(notices: Sequence[str]) -> None:
+def note(notices: Iterable[str]) -> None:
     """Print each notice as a line on standard error."""
     for notice in notices:
         print(f"note: {notice}", file=sys.stderr)

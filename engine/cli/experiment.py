@@ -21,7 +21,15 @@ from engine.cli.common import (
     read_project,
 )
 from engine.cli.experiment_findings import importance, importances_in, print_shares, report
-from engine.cli.experiment_text import experiment_json, print_trials, result_of, scores_text, trials_csv, why_none
+from engine.cli.experiment_text import (
+    experiment_json,
+    print_trials,
+    read_trials,
+    result_of,
+    scores_text,
+    trials_csv,
+    why_none,
+)
 from engine.cli.require import Requirement, parse
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
@@ -32,16 +40,9 @@ from engine.project.file import load, save
 from engine.project.parameters import value_text
 from engine.project.trials import READY, defined, num_trials, refuse_wrong_definition, with_values
 from engine.project.user_code import refuse_untrusted
-from engine.runs.experiments import (
-    FAILED,
-    STARTS_AGAIN,
-    ExperimentFolder,
-    Trial,
-    experiments_of,
-    open_experiment,
-    start_runner,
-)
+from engine.runs.experiments import ExperimentFolder, experiments_of, open_experiment, start_runner
 from engine.runs.folder import origin
+from engine.runs.trial_log import FAILED, STARTS_AGAIN, Trial
 from engine.runs.trial_rows import best_trial, pareto_front
 
 FORMATS = ("csv", "json", "optuna")
@@ -231,7 +232,7 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
             print("  ".join(filter(None, (known, values, trial.state + reason, scores))), file=sys.stderr, flush=True)
 
     info = Runner(folder, tell).run()
-    trials = folder.read_trials()
+    trials = read_trials(folder)
     best = best_trial(trials, objectives)
     outcomes = [requirement.judge(result_of(best)) for requirement in requirements]
     missed = [outcome.text for outcome in outcomes if not outcome.passed]
@@ -259,7 +260,7 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
 
 def _status(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
-    trials = folder.read_trials()
+    trials = read_trials(folder)
     shares = importances_in(folder, trials, folder.read_info().objectives[0]) if arguments.importance else {}
     if arguments.json:
         print_json(arguments, experiment_json(folder, trials) | ({"importance": shares} if shares else {}))
@@ -275,7 +276,7 @@ def _list(arguments: argparse.Namespace) -> int:
     rows, described = [("experiment", "state", "trials", "best")], []
     for folder in found:
         with contextlib.suppress(UserError):
-            trials, info = folder.read_trials(), folder.read_info()
+            trials, info = read_trials(folder), folder.read_info()
             best = best_trial(trials, info.objectives)
             over = sum(trial.is_over for trial in trials)
             score = scores_text(best, info.objectives) if best is not None else ""
@@ -301,7 +302,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _best(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
-    info, trials = folder.read_info(), folder.read_trials()
+    info, trials = folder.read_info(), read_trials(folder)
     best = best_trial(trials, info.objectives)
     if best is None:
         raise UserError(f"No trial of {folder.path} has finished yet.", code="not_found")
@@ -351,7 +352,7 @@ def _append(arguments: argparse.Namespace) -> int:
 def _again(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
     states = STARTS_AGAIN if arguments.trials else FAILED
-    ended = [trial.number for trial in folder.read_trials() if trial.state in states]
+    ended = [trial.number for trial in read_trials(folder) if trial.state in states]
     if not ended and not arguments.trials:
         raise UserError(f"No trial of {folder.path} has failed.")
     for number in arguments.trials or ():
@@ -369,7 +370,7 @@ def _stop(arguments: argparse.Namespace) -> int:
         return _ask(arguments, folder, "finish" if arguments.after_trials else "stop")
     if arguments.after_trials:
         raise UserError("--trial stops one trial, --after-trials the experiment.", hint="Give one of them.")
-    running = [trial.number for trial in folder.read_trials() if not trial.is_over]
+    running = [trial.number for trial in read_trials(folder) if not trial.is_over]
     if arguments.trial not in running:
         hint = f"Under way are: {', '.join(map(str, running)) or 'none'}."
         raise UserError(f"Trial {arguments.trial} of {folder.path} is not under way.", hint=hint)
@@ -392,7 +393,7 @@ def _ask(arguments: argparse.Namespace, folder: ExperimentFolder, name: str, **v
 
 def _export(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
-    trials = folder.read_trials()
+    trials = read_trials(folder)
     if arguments.format == "optuna":
         return _export_study(arguments, folder, trials)
     text = (

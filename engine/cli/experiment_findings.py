@@ -4,17 +4,19 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.cli.common import print_json
+from engine.cli.common import note, print_json
+from engine.cli.experiment_text import read_trials
 from engine.cli.report import checked_destination
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.file import load
-from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
+from engine.runs.experiments import ExperimentFolder, open_experiment
+from engine.runs.trial_log import Trial
 
 
 def importance(arguments: argparse.Namespace) -> int:
     """Print the importance of each parameter for an objective."""
     folder = open_experiment(arguments.experiment)
-    trials = folder.read_trials()
+    trials = read_trials(folder)
     objective = arguments.objective or folder.read_info().objectives[0]
     finished = [trial for trial in trials if trial.state == "finished"]
     known = dict.fromkeys(name for trial in finished for name in trial.scores)
@@ -38,6 +40,7 @@ def report(arguments: argparse.Namespace) -> int:
     from engine.experiments.report import write_experiment_report
 
     written = write_experiment_report(folder.path, to)
+    note(filter(None, [written["damage"]]))
     if arguments.json:
         print_json(arguments, written)
         return EXIT_DONE

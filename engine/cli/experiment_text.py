@@ -6,19 +6,27 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from engine.cli.common import iso_time
+from engine.cli.common import iso_time, note
 from engine.cli.terminal import is_terminal, print_table
 from engine.core.errors import UserError, plural
 from engine.core.text import format_duration, spreadsheet_cell
 from engine.project.options.metrics import format_score
 from engine.project.parameters import lists_of, value_text
-from engine.runs.experiments import ExperimentFolder, Trial
+from engine.runs.experiments import ExperimentFolder
+from engine.runs.trial_log import Trial, damage_text
 from engine.runs.trial_marks import Marks, TrialMarks, read_marks
 from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 MOST_ROWS = 30
 MOST_COLUMNS = 6
 SHOWN = {"validation.": "", "test.": "test ", "training.": "training "}
+
+
+def read_trials(folder: ExperimentFolder) -> list[Trial]:
+    """Return the trials of an experiment, and say where lines of their log are damaged."""
+    trials, damaged = folder.read_log()
+    note(filter(None, [damage_text(folder.trials, damaged)]))
+    return trials
 
 
 def scores_text(trial: Trial, objectives: Sequence[str]) -> str:
@@ -74,7 +82,8 @@ def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
     """Print the trials, the best first, and where they are."""
     info = folder.read_info()
     order = ranked(trials, info.objectives[0])
-    rest = [trial for trial in trials if trial not in order]
+    placed = {trial.number for trial in order}
+    rest = [trial for trial in trials if trial.number not in placed]
     shown = [*order, *rest][: MOST_ROWS if is_terminal(sys.stdout) else None]
     paths = list(dict.fromkeys(path for trial in trials for path in trial.values))[:MOST_COLUMNS]
     has_hosts = any(trial.hosts for trial in trials)

@@ -27,9 +27,9 @@ from engine.placement.shares import Slot
 from engine.project.experiment import MEASURED, Objective
 from engine.project.file import load
 from engine.project.project import Project
-from engine.runs.experiments import Trial, TrialRun
 from engine.runs.folder import RunFolder
 from engine.runs.summary import read_summary
+from engine.runs.trial_log import Trial, TrialRun
 
 
 @dataclass

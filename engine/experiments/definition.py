@@ -22,8 +22,9 @@ from engine.project.file import dumps, load
 from engine.project.project import Project
 from engine.project.sources.urls import is_remote
 from engine.project.trials import objectives_of, refuse_wrong_definition, with_values
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, create_experiment
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
 from engine.runs.folder import origin
+from engine.runs.trial_log import Trial
 from engine.user_code import registry, trust
 
 

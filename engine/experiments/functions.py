@@ -15,7 +15,7 @@ from engine.core.child_process import run_in_child_process
 from engine.core.errors import UserError
 from engine.project import user_code
 from engine.project.project import Project
-from engine.runs.experiments import Trial
+from engine.runs.trial_log import Trial
 
 PATIENCE_S = 600.0
 """The longest time of one call, in seconds."""

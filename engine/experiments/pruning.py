@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from engine.project.experiment import ExperimentOptions, Objective
 from engine.runs.events import EpochEnded, Points
-from engine.runs.experiments import PRUNED, Trial, TrialRun
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
+from engine.runs.trial_log import PRUNED, Trial, TrialRun
 
 FEWEST = 5
 """Trials that must have reached an epoch before the median rule stops another one there."""

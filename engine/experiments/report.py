@@ -18,10 +18,11 @@ from engine.exchange.curves import read_curves
 from engine.project.experiment import ExperimentOptions
 from engine.project.file import load
 from engine.project.parameters import value_text
-from engine.runs.experiments import COUNTED, ExperimentFolder, Trial, open_experiment
+from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder
 from engine.runs.options import in_order, options_in, shown
 from engine.runs.trial_axes import TrialAxis, axes_of
+from engine.runs.trial_log import COUNTED, Trial, damage_text
 from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 MOST_BEST = 10
@@ -50,6 +51,7 @@ def write_experiment_report(path: Path, to: Path) -> dict[str, Any]:
         "bytes": len(content),
         "trials": len(report.trials),
         "missing": report.missing,
+        "damage": report.damage,
     }
 
 
@@ -57,7 +59,9 @@ class ExperimentReport:
     """The parts of the report of one experiment. `missing` says why it has no importances."""
 
     def __init__(self, folder: ExperimentFolder) -> None:
-        self.folder, self.trials, self.missing = folder, folder.read_trials(), ""
+        self.folder, self.missing = folder, ""
+        self.trials, damaged = folder.read_log()
+        self.damage = damage_text(folder.trials, damaged)
         self._info = folder.read_info()
         self._project = load(folder.project).project
         self._options: ExperimentOptions = self._project.experiment
@@ -257,7 +261,7 @@ class ExperimentReport:
         yield from self._info.versions.items()
         yield "Report written by", f"netwright {VERSION}, {time.strftime('%Y-%m-%d %H:%M')}"
         size = self.folder.trials.stat().st_size if self.folder.trials.exists() else 0
-        yield "Log of the trials", format_bytes(size)
+        yield "Log of the trials", "; ".join(filter(None, (format_bytes(size), self.damage)))
         yield "Folder", element("code", str(self.folder.path.absolute()))
 
 

@@ -33,20 +33,10 @@ from engine.project.file import load
 from engine.project.parameters import MOST_TRIALS
 from engine.project.project import Project
 from engine.project.trials import num_trials
-from engine.runs.experiments import (
-    COUNTED,
-    FAILED,
-    PRUNED,
-    STARTS_AGAIN,
-    ExperimentFolder,
-    ExperimentInfo,
-    Trial,
-    TrialLog,
-    TrialRun,
-    trials_from,
-)
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo
 from engine.runs.folder import RunFolder
 from engine.runs.machine_shares import RUNNER, MachineShare
+from engine.runs.trial_log import COUNTED, FAILED, PRUNED, STARTS_AGAIN, Trial, TrialLog, TrialRun, trials_from
 
 LOOK_S = 0.25
 """Time between two looks at requests, and at runs that another process has started."""
@@ -131,13 +121,13 @@ class Runner:
         of = self._project, self._objectives, self._folder.journal, self._base, self._frozen
         self._strategy: Strategy = strategy_for(*of)
         self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
-        self._log = TrialLog(self._folder)
+        self._log = TrialLog(self._folder.trials)
         self._places: Places = places_of(self._project, self._folder)
         preload()  # so that each run starts at once in its forked process
         versions()
         with contextlib.suppress(UserError):  # each trial says what is wrong with its data
             read_data(self._project, self._base)
-        self._trials = trials_from(self._folder.lines())
+        self._trials = trials_from(self._folder.lines())[0]
         for trial in self._trials.values():
             at_work = self._begin(trial)
             if trial.is_over:

@@ -16,7 +16,7 @@ from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective
 from engine.project.parameters import Parameter, lists_of
 from engine.project.project import Project
 from engine.project.trials import applies, fulfils, is_whole, key_of
-from engine.runs.experiments import PRUNED, Trial
+from engine.runs.trial_log import PRUNED, Trial
 
 MOST_TRIES = 1000
 """Values in a row that may violate the constraints, or repeat an earlier trial of a grid, before the search ends."""

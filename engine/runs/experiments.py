@@ -10,17 +10,13 @@ for optuna's own tools.
 """
 
 import contextlib
-import json
-import math
 import os
 import re
 import secrets
-import statistics
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,118 +33,15 @@ from engine.core.files import (
 from engine.core.folders import data_folder
 from engine.core.locks import is_locked
 from engine.project.file import load
-from engine.project.parameters import lists_of, value_text
 from engine.runs.create import is_shipped, new_folder_in
 from engine.runs.events import ENDS
+from engine.runs.trial_log import Trial, trials_from
 from engine.user_code import registry
 
 FOLDER = "experiments"
 INFO_LIMIT_BYTES = 2**20
 LOG_LIMIT_BYTES = 2**28
 REQUEST_LIMIT_BYTES = 4096
-PRUNED = "pruned"
-OVER = (*ENDS, PRUNED, "refused")
-"""States of trials that have ended; `pruned` is ended before its time, `refused` could not be started."""
-FAILED = ("failed", "refused", "lost")
-"""States of trials that are tried again where none is named."""
-STARTS_AGAIN = (*FAILED, "stopped")
-"""States of trials that can be tried again."""
-COUNTED = ("finished", PRUNED, "stopped")
-"""States of trials whose scores are known as far as they were trained."""
-STUDENT = (
-    *(12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131),
-    *(2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
-"""Quantiles 0.975 of Student's t distribution with 1 to 30 degrees of freedom."""
-
-
-@dataclass(frozen=True)
-class TrialRun:
-    """One run of a trial: the only one, or one of its repeats and folds. `name` is that of its folder, `scores` are by
-    split and name, such as `validation.loss`. Of a run that was pruned they are those after `epoch`. `host` is that
-    of its worker on a cluster."""
-
-    name: str
-    state: str
-    scores: Mapping[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
-    reason: str = ""
-    epoch: int = 0
-    host: str = ""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A trial: its values by path, its runs, and its scores, the means over the runs that have ended."""
-
-    number: int
-    values: Mapping[str, Any]
-    state: str = "running"
-    runs: tuple[TrialRun, ...] = ()
-    started: float = 0.0
-    ended: float = 0.0
-    reason: str = ""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the trial has ended."""
-        return self.state in OVER
-
-    @cached_property
-    def scores(self) -> dict[str, float]:
-        """The mean of each score over the runs that have one."""
-        if len(self.runs) == 1:
-            return dict(self.runs[0].scores)
-        return {name: statistics.fmean(values) for name, values in self._by_name().items()}
-
-    def spread(self, name: str) -> tuple[float, float] | None:
-        """Return the standard deviation of a score over the runs of the trial, and half the width of the 95 % interval
-        of its mean by Student's t distribution; None for fewer than two runs."""
-        values = self._by_name().get(name, ())
-        if len(values) < 2:
-            return None
-        deviation = statistics.stdev(values)
-        quantile = STUDENT[len(values) - 2] if len(values) - 2 < len(STUDENT) else 1.96
-        return deviation, quantile * deviation / math.sqrt(len(values))
-
-    def _by_name(self) -> dict[str, list[float]]:
-        found: dict[str, list[float]] = {}
-        for run in self.runs:
-            for name, value in run.scores.items():
-                found.setdefault(name, []).append(value)
-        return found
-
-    @property
-    def seconds(self) -> float:
-        """The time of all its runs, in seconds."""
-        return sum(run.seconds for run in self.runs)
-
-    @property
-    def title(self) -> str:
-        """Name for a person: `Trial 5 · adam, 0.001`."""
-        values = ", ".join(value_text(value) for value in list(self.values.values())[:3])
-        return f"Trial {self.number} · {values}" if values else f"Trial {self.number}"
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """Hosts of a cluster where its runs were that have ended."""
-        return tuple(dict.fromkeys(run.host for run in self.runs if run.host))
-
-    def write(self) -> dict[str, Any]:
-        """Return the trial as JSON, as `experiment status --json` prints it."""
-        spreads = {name: found for name in self.scores if (found := self.spread(name)) is not None}
-        return {
-            "trial": self.number,
-            "title": self.title,
-            "state": self.state,
-            "values": lists_of(self.values),
-            "scores": self.scores,
-            "spread": {name: {"deviation": sd, "half_interval": half} for name, (sd, half) in spreads.items()},
-            "seconds": self.seconds,
-            "reason": self.reason,
-            "runs": [run.name for run in self.runs],
-            **({"hosts": list(self.hosts)} if self.hosts else {}),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +164,12 @@ class ExperimentFolder:
 
     def read_trials(self) -> list[Trial]:
         """Return all trials in the order of their numbers."""
-        return list(trials_from(self.lines()).values())
+        return self.read_log()[0]
+
+    def read_log(self) -> tuple[list[Trial], int]:
+        """Return all trials in the order of their numbers, and how many lines of their log are damaged."""
+        trials, damaged = trials_from(self.lines())
+        return list(trials.values()), damaged
 
     def lines(self) -> Iterator[bytes]:
         """Yield the whole lines of the log of trials."""
@@ -300,73 +198,6 @@ class ExperimentFolder:
             with contextlib.suppress(OSError):
                 file.unlink()
         return found
-
-
-class TrialLog:
-    """Appends to the log of trials. Held by the runner, under the lock of the experiment. Raises `OSError`."""
-
-    def __init__(self, folder: ExperimentFolder) -> None:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self.descriptor = os.open(folder.trials, flags, 0o600)
-        size = os.fstat(self.descriptor).st_size
-        tail = os.pread(self.descriptor, 2**16, max(0, size - 2**16))
-        if torn := len(tail.rpartition(b"\n")[2]):  # the runner was killed while it wrote
-            os.ftruncate(self.descriptor, size - torn)
-
-    def append(self, trial: int, **values: Any) -> None:
-        """Write what has changed about a trial, with the time."""
-        line = json.dumps({"trial": trial, "time": round(time.time(), 3), **values}, separators=(",", ":")).encode()
-        os.write(self.descriptor, line + b"\n")
-
-    def append_run(self, trial: int, run: TrialRun) -> None:
-        """Write how a run of a trial has ended."""
-        values = {name: value for name, value in vars(run).items() if name != "name" and value != ""}
-        self.append(trial, run=run.name, **values)
-
-    def close(self) -> None:
-        """Close the log."""
-        os.close(self.descriptor)
-
-
-def trials_from(lines: Iterable[bytes]) -> dict[int, Trial]:
-    """Return the trials by number from the lines of a log. Damaged lines are skipped."""
-    found: dict[int, Trial] = {}
-    take_lines(found, lines)
-    return dict(sorted(found.items()))
-
-
-def take_lines(found: dict[int, Trial], lines: Iterable[bytes]) -> set[int]:
-    """Apply further lines of a log to the trials by number, and return the numbers of those that have changed. Damaged
-    lines are skipped."""
-    changed = set()
-    for line in lines:
-        try:
-            changed.add(_apply(found, json.loads(line)))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            continue
-    return changed
-
-
-def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
-    number, when = int(data["trial"]), float(data.get("time") or 0.0)
-    if "values" in data:
-        found[number] = Trial(number, {str(k): _tuples(v) for k, v in dict(data["values"]).items()}, started=when)
-        return number
-    old, state, reason = found[number], str(data["state"]), str(data.get("reason") or "")
-    if "run" in data:
-        score = {str(k): float(v) for k, v in dict(data.get("scores") or {}).items()}
-        seconds, epoch = float(data.get("seconds") or 0.0), int(data.get("epoch") or 0)
-        run = TrialRun(str(data["run"]), state, score, seconds, reason, epoch, str(data.get("host") or ""))
-        runs = (*(known for known in old.runs if known.name != run.name), run)
-        found[number] = Trial(number, old.values, old.state, runs, old.started, old.ended, old.reason)
-    else:
-        runs = () if data.get("again") else old.runs
-        found[number] = Trial(number, old.values, state, runs, old.started, when if state in OVER else 0.0, reason)
-    return number
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def create_experiment(

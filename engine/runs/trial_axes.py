@@ -11,7 +11,7 @@ from engine.project.experiment import MEASURED, ExperimentOptions, Objective
 from engine.project.options.metrics import in_a_line, is_share
 from engine.project.parameters import value_text
 from engine.project.project import SECTIONS
-from engine.runs.experiments import COUNTED, Trial
+from engine.runs.trial_log import COUNTED, Trial
 
 WIDE = 20.0
 """Ratio of the largest number to the smallest from which the axis of a list of numbers is logarithmic."""
@@ -111,7 +111,7 @@ def axes_of(trials: Sequence[Trial], options: ExperimentOptions, objectives: Seq
 
 
 def _value_axis(path: str, values: Mapping[int, Any], listed: Sequence[Any], *, is_log: bool) -> TrialAxis:
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.values()):
+    if all(type(value) in (int, float) and math.isfinite(value) for value in values.values()):
         numbers = {number: float(value) for number, value in values.items()}
         least, most = min(numbers.values()), max(numbers.values())
         is_whole = all(number.is_integer() for number in numbers.values())
@@ -120,5 +120,5 @@ def _value_axis(path: str, values: Mapping[int, Any], listed: Sequence[Any], *, 
     seen = set(texts.values())
     order = [text for text in dict.fromkeys(map(value_text, listed)) if text in seen]
     order += sorted(seen.difference(order))
-    places = {number: float(order.index(text)) for number, text in texts.items()}
-    return TrialAxis(path, places, tuple(order))
+    places = {text: float(place) for place, text in enumerate(order)}
+    return TrialAxis(path, {number: places[text] for number, text in texts.items()}, tuple(order))

@@ -8,9 +8,10 @@ from typing import Any
 
 from engine.core.files import open_file
 from engine.runs.events import Points, Resumed, Started, ThinnedPoints
-from engine.runs.experiments import ExperimentFolder, Trial, take_lines
+from engine.runs.experiments import ExperimentFolder
 from engine.runs.lines import event_in
 from engine.runs.summary import last_events
+from engine.runs.trial_log import Trial, damage_text, take_lines
 
 READ_BYTES = 2**17
 """Bytes of the log of trials that are read at a time, which takes some 10 ms."""
@@ -26,12 +27,13 @@ class TrialsReader:
         self._path = folder.trials
         self._offset = 0
         self.trials: dict[int, Trial] = {}
+        self._damaged = 0
 
     def read(self, limit_bytes: int = READ_BYTES) -> bool:
         """Read on, up to a number of bytes. Return whether trials have changed. Raises `OSError`."""
         with open_file(self._path) as file:
             if os.fstat(file.fileno()).st_size < self._offset:  # another log has taken its place
-                self._offset, self.trials = 0, {}
+                self._offset, self.trials, self._damaged = 0, {}, 0
             file.seek(self._offset)
             content = file.read(limit_bytes)
             whole, newline, _ = content.rpartition(b"\n")
@@ -39,7 +41,14 @@ class TrialsReader:
                 content += file.readline()
                 whole, newline, _ = content.rpartition(b"\n")
         self._offset += len(whole) + len(newline)
-        return bool(take_lines(self.trials, whole.split(b"\n") if newline else ()))
+        reading = take_lines(self.trials, whole.split(b"\n") if newline else ())
+        self._damaged += reading.damaged
+        return any(reading)
+
+    @property
+    def damage(self) -> str:
+        """That lines of the log are damaged; empty where none is."""
+        return damage_text(self._path, self._damaged)
 
     @property
     def is_behind(self) -> bool:

@@ -14,13 +14,12 @@ from engine.core.text import spreadsheet_cell
 from engine.project.experiment import Objective
 from engine.project.parameters import lists_of, value_text
 from engine.runs.events import SPLIT_PRIORITY
-from engine.runs.experiments import COUNTED, OVER, Trial
 from engine.runs.notes import Notes
 from engine.runs.options import Options, in_order, shown
 from engine.runs.query import OPTION
+from engine.runs.trial_log import COUNTED, Trial
 from engine.runs.trial_marks import NOTHING, TrialMarks
 
-STATES = ("running", *OVER)
 FACTS = ("trial", "state", "curve", "seconds", "started", "host", "tags", "note", "reason", "runs")
 """Columns beside values and scores. `curve` is a picture of the objective."""
 TEXTS = ("state", "host", "tags", "note", "reason")
@@ -219,7 +218,7 @@ def _cells(row: TrialRow, columns: Sequence[str]) -> Iterator[str | float]:
 
 
 def ranked(trials: Iterable[Trial], objective: str) -> list[Trial]:
-    """Return the trials that have a value of the objective, the best first. Pruned and stopped ones come after those
+    """Return the trials that have a number for the objective, the best first. Pruned and stopped ones come after those
     that were trained to their end."""
     return [trial for *_, trial in sorted(_ranks(trials, objective))]
 
@@ -228,7 +227,7 @@ def _ranks(trials: Iterable[Trial], objective: str) -> Iterator[tuple[bool, floa
     """Yield the trials that have a value of the objective with what they are ordered by; numbers differ."""
     sign = 1.0 if Objective(objective).is_low_better else -1.0
     for trial in trials:
-        if trial.state in COUNTED and (score := trial.scores.get(objective)) is not None:
+        if trial.state in COUNTED and not math.isnan(score := trial.scores.get(objective, math.nan)):
             yield trial.state != "finished", sign * score, trial.number, trial
 
 
@@ -239,7 +238,7 @@ def best_trial(trials: Iterable[Trial], objectives: Sequence[str]) -> Trial | No
 
 def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Trial]:
     """Return the trials that no other one beats in every objective, by their numbers."""
-    finished = [t for t in trials if t.state == "finished" and all(name in t.scores for name in objectives)]
+    finished = [trial for trial in trials if trial.state == "finished" and _has_numbers(trial, objectives)]
     signs = [1.0 if Objective(name).is_low_better else -1.0 for name in objectives]
     costs = {t.number: tuple(s * t.scores[n] for s, n in zip(signs, objectives, strict=True)) for t in finished}
     front: list[tuple[float, ...]] = []
@@ -248,3 +247,7 @@ def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Tri
             front.append(own)
     best = set(front)
     return [trial for trial in finished if costs[trial.number] in best]
+
+
+def _has_numbers(trial: Trial, objectives: Iterable[str]) -> bool:
+    return not any(math.isnan(trial.scores.get(name, math.nan)) for name in objectives)

@@ -10,9 +10,10 @@ from typing import Any, Self
 from engine.core.errors import RunError, UserError
 from engine.runs import events
 from engine.runs.events import ENDS, to_json
-from engine.runs.experiments import ExperimentFolder, Trial, start_runner
+from engine.runs.experiments import ExperimentFolder, start_runner
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
+from engine.runs.trial_log import Trial
 from engine.scripting.results import Trained, load_run
 
 POLL_S = 0.1

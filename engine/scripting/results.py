@@ -13,9 +13,10 @@ from engine.project.data_hosts import say_typed
 from engine.project.project import Project as ProjectValue
 from engine.project.trials import with_options
 from engine.runs.events import to_json
-from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
+from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.summary import format_metric, read_summary
+from engine.runs.trial_log import Trial
 from engine.runs.trial_rows import best_trial, pareto_front
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ import pytest
 from engine.cluster.profile_file import find_profile, save_profile
 from engine.project.data import DataOptions
 from engine.project.file import load, save
-from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
+from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder
+from engine.runs.trial_log import Trial
 from tests.builders import chain, layer
 from tests.engine.experiments.test_cluster_places import kill_place, project_file, reached, workers
 from tests.system.test_experiments import wait_until

@@ -27,8 +27,9 @@ from designer import markup, theme
 from designer.markup import Markup
 from engine.project.experiment import ExperimentOptions
 from engine.project.parameters import value_text
-from engine.runs.experiments import ExperimentFolder, Trial
+from engine.runs.experiments import ExperimentFolder
 from engine.runs.trial_axes import TrialAxis, axes_of
+from engine.runs.trial_log import Trial
 
 LEVELS = 8
 """Colours that trials have by their rank."""

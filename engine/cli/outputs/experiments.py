@@ -83,6 +83,8 @@ class ExperimentReport(TypedDict):
     trials: int
     missing: str
     """Why it has no importances of the parameters; empty where it has them."""
+    damage: str
+    """That lines of the log of trials cannot be read; empty where all can."""
 
 
 class StartedExperiment(TypedDict):

@@ -15,7 +15,8 @@ from engine.project.experiment import ExperimentOptions
 from engine.project.file import dumps, loads
 from engine.project.parameters import Parameter
 from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, TrialLog, create_experiment
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from engine.runs.trial_log import Trial, TrialLog
 from tests.builders import classifier
 
 MOMENTUM = "training.momentum"
@@ -44,7 +45,7 @@ def folder(tmp_path: Path) -> ExperimentFolder:
     project = Project(Network.empty(), experiment=ExperimentOptions(parameters=["training.momentum=0.1,0.5,0.9"]))
     (tmp_path / "net.netwright").write_text("{}")
     folder = create_experiment(tmp_path / "net.netwright", "net", dumps(project), info)
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     for number, (momentum, accuracy) in enumerate(((0.1, 0.7), (0.5, 0.9), (0.9, 0.8)), 1):
         log.append(number, values={MOMENTUM: momentum})
         log.append(number, run=str(number), state="finished", scores={"validation.accuracy": accuracy}, seconds=1.0)
@@ -109,6 +110,15 @@ def test_trials_are_shown_and_the_best_is_marked(page: SearchPage, folder: Exper
     assert [row[0] for row in rows(page)] == ["1", "3", "2 ★", "4"], "a trial without a score comes last"
 
 
+def test_damaged_lines_of_the_log_are_told(page: SearchPage, folder: ExperimentFolder) -> None:
+    with open(folder.trials, "ab") as file:
+        file.write(b'{"trial":1e400,"values":{}}\n')
+    page.show_experiment(folder.path)
+    assert page.state.text().endswith(
+        f"1 line of {folder.trials} cannot be read: what they told of their trials is not shown"
+    )
+
+
 def test_values_of_the_best_or_the_selected_trial_are_used(
     page: SearchPage, window: MainWindow, folder: ExperimentFolder
 ) -> None:
@@ -145,7 +155,7 @@ def test_an_experiment_of_a_project_that_was_never_saved_is_found_again(
 
 def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: ExperimentFolder) -> None:
     page.show_experiment(folder.path)
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     log.append(4, run="4", state="finished", scores={"validation.accuracy": 0.95})
     log.append(4, state="finished")
     log.close()

@@ -16,7 +16,8 @@ from engine.project.experiment import ExperimentOptions
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.confusion import write_confusions
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, TrialLog, create_experiment
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from engine.runs.trial_log import TrialLog
 from engine.runs.trial_marks import read_marks
 from tests.builders import classifier
 
@@ -30,7 +31,7 @@ def folder(tmp_path: Path) -> ExperimentFolder:
     (tmp_path / "net.netwright").write_text("{}")
     text = dumps(Project(classifier(), experiment=options))
     folder = create_experiment(tmp_path / "net.netwright", "net", text, info)
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     for number, (momentum, accuracy) in enumerate(((0.1, 0.7), (0.5, 0.9), (0.9, None)), 1):
         log.append(number, values={MOMENTUM: momentum})
         state = "failed" if accuracy is None else "finished"

@@ -23,9 +23,10 @@ from engine.project.experiment import ExperimentOptions
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.events import Points
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, TrialLog, create_experiment
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventLog
+from engine.runs.trial_log import TrialLog
 from engine.runs.trial_marks import mark_trials, pin_baseline, read_marks
 from engine.runs.trial_reader import Live
 
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> ExperimentFolder:
     project = replace(project, training=project.training.replace(max_epochs=7))
     (tmp_path / "net.netwright").write_text("{}")
     folder = create_experiment(tmp_path / "net.netwright", "net", dumps(project), info)
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     for number, (solver, momentum, accuracy) in enumerate(TRIALS, 1):
         log.append(number, values={"training.solver": solver, "training.momentum": momentum})
         if accuracy is not None:
@@ -173,7 +174,7 @@ def test_hidden_trials_are_left_out_until_they_are_asked_for(panel: TrialsPanel,
 
 def test_a_trial_that_begins_keeps_the_selection(panel: TrialsPanel, folder: ExperimentFolder) -> None:
     panel.table.select(3)
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     log.append(4, state="failed", reason="out of memory")
     log.append(5, values={"training.solver": "adam", "training.momentum": 0.2})
     log.close()
@@ -186,7 +187,7 @@ def test_a_trial_that_begins_keeps_the_selection(panel: TrialsPanel, folder: Exp
 
 
 def test_changes_are_told_after_a_pause_and_none_is_lost(panel: TrialsPanel, folder: ExperimentFolder) -> None:
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     log.append(4, state="stopped")
     log.close()
     panel.watcher._not_before = math.inf

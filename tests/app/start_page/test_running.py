@@ -19,12 +19,13 @@ from engine.project.file import dumps, save
 from engine.project.project import Project
 from engine.runs.create import create
 from engine.runs.events import Progress, Started
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, TrialLog, create_experiment
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.history import own_runs, register
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from engine.runs.machine_shares import RUNNER, MachineShare
+from engine.runs.trial_log import TrialLog
 from tests.builders import classifier
 
 STARTED = Started(
@@ -70,7 +71,7 @@ def experiment(tmp_path: Path) -> Iterator[ExperimentFolder]:
         name="net", project_path=str(path), base=str(tmp_path), state="running", objectives=("validation.accuracy",)
     )
     folder = create_experiment(path, "net", dumps(project), info)
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     log.append(1, values={"training.momentum": 0.1})
     log.append(1, state="finished")
     log.close()

@@ -142,11 +142,12 @@ def test_the_end_of_a_run_is_told(server: Server, tmp_path, capfd: pytest.Captur
 
 
 def test_the_end_of_an_experiment_and_of_a_queue_are_told(server: Server, tmp_path) -> None:
-    from engine.runs.experiments import ExperimentFolder, TrialLog
+    from engine.runs.experiments import ExperimentFolder
+    from engine.runs.trial_log import TrialLog
 
     folder = ExperimentFolder(tmp_path)
     folder.info.write_text(json.dumps({"name": "digits", "state": "finished", "objectives": ["validation.loss"]}))
-    log = TrialLog(folder)
+    log = TrialLog(folder.trials)
     log.append(1, values={"training.momentum": 0.5})
     log.append(1, run="1", state="finished", scores={"validation.loss": 0.5})
     log.append(1, state="finished")

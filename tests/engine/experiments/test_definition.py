@@ -10,7 +10,7 @@ from engine.project.environment import EnvironmentOptions
 from engine.project.experiment import ExperimentOptions
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.runs.experiments import Trial
+from engine.runs.trial_log import Trial
 
 
 def project(target: str = "auto", workers: int = 0, **options: Any) -> Project:

@@ -12,7 +12,7 @@ from engine.project import user_code
 from engine.project.experiment import ExperimentOptions
 from engine.project.project import Project
 from engine.project.trials import definition_problems
-from engine.runs.experiments import Trial, TrialRun
+from engine.runs.trial_log import Trial, TrialRun
 from engine.user_code import trust
 
 RATE = "training.initial_learn_rate"

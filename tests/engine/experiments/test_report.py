@@ -12,8 +12,8 @@ import pytest
 from engine.cli.main import main
 from engine.core.errors import EXIT_DONE, EXIT_INPUT
 from engine.experiments.report import ExperimentReport, pair_chart, progress_chart
-from engine.runs.experiments import Trial, TrialRun
 from engine.runs.trial_axes import axes_of
+from engine.runs.trial_log import Trial, TrialRun
 from tests.app.experiments.runs import log_curves, made
 from tests.trials import ACCURACY, OPTIONS, RATE, SOLVER, sample_trials, written
 

@@ -12,7 +12,7 @@ from engine.core.errors import UserError
 from engine.experiments.strategies import importances, strategy_for, write_study
 from engine.project.experiment import ExperimentOptions, Objective
 from engine.project.project import Project
-from engine.runs.experiments import Trial, TrialRun
+from engine.runs.trial_log import Trial, TrialRun
 from tests.builders import chain, layer
 
 LOSS = Objective("validation.loss")

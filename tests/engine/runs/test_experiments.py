@@ -10,17 +10,8 @@ import pytest
 
 from engine.core.errors import RunError, UserError
 from engine.experiments.definition import hold
-from engine.runs.experiments import (
-    ExperimentFolder,
-    ExperimentInfo,
-    Trial,
-    TrialLog,
-    TrialRun,
-    create_experiment,
-    experiments_of,
-    open_experiment,
-    trials_from,
-)
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment, experiments_of, open_experiment
+from engine.runs.trial_log import Trial, TrialRun
 from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 
@@ -34,54 +25,6 @@ def folder(tmp_path: Path) -> ExperimentFolder:
 def trial(number: int, state: str = "finished", **scores: float) -> Trial:
     named = {name.replace("_", "."): value for name, value in scores.items()}
     return Trial(number, {}, state, (TrialRun(str(number), state, named),))
-
-
-def test_the_log_is_read_back(folder: ExperimentFolder) -> None:
-    log = TrialLog(folder)
-    log.append(1, values={"training.momentum": 0.5, "network.conv.kernel": [3, 3]})
-    log.append(1, run="1_1", state="finished", scores={"validation.loss": 1.0}, seconds=2.0)
-    log.append(1, run="1_2", state="finished", scores={"validation.loss": 2.0}, seconds=3.0)
-    log.append(2, values={})
-    log.append(1, state="finished")
-    log.close()
-    first, second = folder.read_trials()
-    assert first.values == {"training.momentum": 0.5, "network.conv.kernel": (3, 3)}
-    assert (first.state, first.seconds, first.scores) == ("finished", 5.0, {"validation.loss": 1.5})
-    assert first.spread("validation.loss") == pytest.approx((0.5**0.5, 12.71 * 0.5))
-    assert second.state == "running"
-    assert first.write()["spread"]["validation.loss"]["deviation"] == pytest.approx(0.5**0.5)
-
-
-def test_a_line_that_was_not_written_whole_is_cut_off(folder: ExperimentFolder) -> None:
-    folder.trials.write_bytes(b'{"trial":1,"time":1,"values":{}}\n{"trial":2,"val')
-    assert [trial.number for trial in folder.read_trials()] == [1]
-    log = TrialLog(folder)
-    log.append(2, values={"a": 1})
-    log.close()
-    assert [trial.number for trial in folder.read_trials()] == [1, 2]
-
-
-def test_damaged_lines_are_skipped() -> None:
-    lines = [
-        b"x",
-        b"[]",
-        b'{"trial":1}',
-        b'{"trial":"a","values":{}}',
-        b'{"trial":3,"time":1,"values":{"a":[1]}}',
-        b"null",
-    ]
-    assert list(trials_from(lines)) == [3]
-
-
-def test_a_trial_that_is_tried_again_has_lost_its_runs(folder: ExperimentFolder) -> None:
-    log = TrialLog(folder)
-    log.append(1, values={})
-    log.append(1, run="1", state="failed", reason="out of memory")
-    log.append(1, state="failed", reason="out of memory")
-    log.append(1, state="running", again=True)
-    log.close()
-    (found,) = folder.read_trials()
-    assert (found.state, found.runs, found.reason, found.is_over) == ("running", (), "", False)
 
 
 def test_the_best_come_first_and_those_that_were_pruned_last() -> None:

@@ -2,9 +2,10 @@ import json
 from pathlib import Path
 
 from engine.runs.events import Points, Progress, Resumed, Started
-from engine.runs.experiments import ExperimentFolder, Trial, TrialRun, trials_from
+from engine.runs.experiments import ExperimentFolder
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventLog
+from engine.runs.trial_log import Trial, TrialRun, trials_from
 from engine.runs.trial_reader import CURVE_POINTS, TrialsReader, read_curve, read_live
 from engine.runs.trial_rows import pareto_front
 
@@ -28,7 +29,7 @@ def test_the_log_is_read_in_parts_and_then_what_is_appended(tmp_path: Path) -> N
     assert reader.is_behind
     assert reader.read()
     assert not reader.read()
-    assert reader.trials == trials_from(folder.lines())
+    assert (reader.trials, 0) == trials_from(folder.lines())
     folder.trials.write_bytes(content[:100])
     reader.read()
     assert list(reader.trials) == [1]

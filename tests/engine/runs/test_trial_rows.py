@@ -1,10 +1,10 @@
 import math
 
-from engine.runs.experiments import Trial, TrialRun, trials_from
 from engine.runs.notes import Notes
 from engine.runs.query import matching, unknown_name
+from engine.runs.trial_log import STATES, Trial, TrialRun, trials_from
 from engine.runs.trial_marks import TrialMarks
-from engine.runs.trial_rows import STATES, TrialRow, columns_of, difference, grouped, ordered, rows_csv
+from engine.runs.trial_rows import TrialRow, columns_of, difference, grouped, ordered, rows_csv
 
 ACCURACY, LOSS, MOMENTUM = "validation.accuracy", "validation.loss", "option:training.momentum"
 
@@ -93,7 +93,7 @@ def test_the_hosts_of_a_trial_survive_its_log() -> None:
         b'{"trial": 2, "time": 3.0, "values": {}}',
         b'{"trial": 2, "time": 4.0, "run": "2", "state": "finished"}',
     ]
-    one, other = trials_from(lines).values()
+    one, other = trials_from(lines)[0].values()
     assert (one.hosts, other.hosts) == (("node2", "node1"), ())
     assert one.write()["hosts"] == ["node2", "node1"]
     assert "hosts" not in other.write()

@@ -22,7 +22,7 @@ from app.experiments.plots.importance import COMPUTING, ImportancePlot
 from app.experiments.plots.landscape import ContourPlot, estimated
 from app.experiments.plots.panel import PLOTS, PlotsPanel
 from app.experiments.plots.scatter import ScatterMatrix, SlicePlot
-from engine.runs.experiments import Trial, TrialRun
+from engine.runs.trial_log import Trial, TrialRun
 from tests.app.experiments.runs import log_curves, made
 from tests.trials import ACCURACY, OPTIONS, SOLVER, sample_trials, written
 

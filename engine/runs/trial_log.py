@@ -1,0 +1,250 @@
+"""Log of the trials of an experiment, and the trials that its lines tell of.
+
+`trials.jsonl` has a line for each change of a trial:
+
+    {"trial": 3, "time": 1700000000.0, "values": {"training.momentum": 0.9}}                            it begins
+    {"trial": 3, "time": 1700000009.5, "run": "3", "state": "finished", "scores": {"validation.loss": 0.1}, ...}
+    {"trial": 3, "time": 1700000009.6, "state": "finished", "reason": ""}                               it ends
+"""
+
+import json
+import math
+import os
+import re
+import statistics
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from engine.core.errors import plural
+from engine.core.files import DEPTH_LIMIT, is_deeper, number_in
+from engine.project.parameters import lists_of, value_text
+from engine.runs.events import ENDS, from_json
+
+PRUNED = "pruned"
+OVER = (*ENDS, PRUNED, "refused")
+"""States of trials that have ended; `pruned` is ended before its time, `refused` could not be started."""
+FAILED = ("failed", "refused", "lost")
+"""States of trials that are tried again where none is named."""
+STARTS_AGAIN = (*FAILED, "stopped")
+"""States of trials that can be tried again."""
+COUNTED = ("finished", PRUNED, "stopped")
+"""States of trials whose scores are known as far as they were trained."""
+STATES = ("running", *OVER)
+MOST_NUMBER, MOST_VALUE = 10**9, 10**300
+LONGEST_S = 1e12
+"""Seconds from which on a number is no time: so much after 1970 is in the year 33,658."""
+_RUN_NAME = re.compile(r"[0-9]{1,10}(_[0-9]{1,10})?")
+STUDENT = (
+    *(12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131),
+    *(2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+"""Quantiles 0.975 of Student's t distribution with 1 to 30 degrees of freedom."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """One run of a trial: the only one, or one of its repeats and folds. `name` is that of its folder, `scores` are by
+    split and name, such as `validation.loss`. Of a run that was pruned they are those after `epoch`. `host` is that
+    of its worker on a cluster."""
+
+    name: str
+    state: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    reason: str = ""
+    epoch: int = 0
+    host: str = ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial: its values by path, its runs, and its scores, the means over the runs that have ended."""
+
+    number: int
+    values: Mapping[str, Any]
+    state: str = "running"
+    runs: tuple[TrialRun, ...] = ()
+    started: float = 0.0
+    ended: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the trial has ended."""
+        return self.state in OVER
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """The mean of each score over the runs that have one."""
+        if len(self.runs) == 1:
+            return dict(self.runs[0].scores)
+        return {name: statistics.fmean(values) for name, values in self._by_name().items()}
+
+    def spread(self, name: str) -> tuple[float, float] | None:
+        """Return the standard deviation of a score over the runs of the trial, and half the width of the 95 % interval
+        of its mean by Student's t distribution; None for fewer than two runs."""
+        values = self._by_name().get(name, ())
+        if len(values) < 2:
+            return None
+        deviation = statistics.stdev(values)
+        quantile = STUDENT[len(values) - 2] if len(values) - 2 < len(STUDENT) else 1.96
+        return deviation, quantile * deviation / math.sqrt(len(values))
+
+    def _by_name(self) -> dict[str, list[float]]:
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            for name, value in run.scores.items():
+                found.setdefault(name, []).append(value)
+        return found
+
+    @property
+    def seconds(self) -> float:
+        """The time of all its runs, in seconds."""
+        return sum(run.seconds for run in self.runs)
+
+    @property
+    def title(self) -> str:
+        """Name for a person: `Trial 5 · adam, 0.001`."""
+        values = ", ".join(value_text(value) for value in list(self.values.values())[:3])
+        return f"Trial {self.number} · {values}" if values else f"Trial {self.number}"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Hosts of a cluster where its runs were that have ended."""
+        return tuple(dict.fromkeys(run.host for run in self.runs if run.host))
+
+    def write(self) -> dict[str, Any]:
+        """Return the trial as JSON, as `experiment status --json` prints it."""
+        spreads = {name: found for name in self.scores if (found := self.spread(name)) is not None}
+        return {
+            "trial": self.number,
+            "title": self.title,
+            "state": self.state,
+            "values": lists_of(self.values),
+            "scores": self.scores,
+            "spread": {name: {"deviation": sd, "half_interval": half} for name, (sd, half) in spreads.items()},
+            "seconds": self.seconds,
+            "reason": self.reason,
+            "runs": [run.name for run in self.runs],
+            **({"hosts": list(self.hosts)} if self.hosts else {}),
+        }
+
+
+class TrialLog:
+    """Appends to the log of trials. Held by the runner, under the lock of the experiment. Raises `OSError`."""
+
+    def __init__(self, path: Path) -> None:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self.descriptor = os.open(path, flags, 0o600)
+        size = os.fstat(self.descriptor).st_size
+        tail = os.pread(self.descriptor, 2**16, max(0, size - 2**16))
+        if torn := len(tail.rpartition(b"\n")[2]):  # the runner was killed while it wrote
+            os.ftruncate(self.descriptor, size - torn)
+
+    def append(self, trial: int, **values: Any) -> None:
+        """Write what has changed about a trial, with the time."""
+        line = json.dumps({"trial": trial, "time": round(time.time(), 3), **values}, separators=(",", ":")).encode()
+        os.write(self.descriptor, line + b"\n")
+
+    def append_run(self, trial: int, run: TrialRun) -> None:
+        """Write how a run of a trial has ended."""
+        values = {name: value for name, value in vars(run).items() if name != "name" and value != ""}
+        self.append(trial, run=run.name, **values)
+
+    def close(self) -> None:
+        """Close the log."""
+        os.close(self.descriptor)
+
+
+class Reading(NamedTuple):
+    """What lines of a log have told: the numbers of the trials that have changed, and how many lines are damaged."""
+
+    changed: set[int]
+    damaged: int
+
+
+def trials_from(lines: Iterable[bytes]) -> tuple[dict[int, Trial], int]:
+    """Return the trials by number from the lines of a log, and how many lines are damaged, which are skipped."""
+    found: dict[int, Trial] = {}
+    damaged = take_lines(found, lines).damaged
+    return dict(sorted(found.items())), damaged
+
+
+def take_lines(found: dict[int, Trial], lines: Iterable[bytes]) -> Reading:
+    """Apply further lines of a log to the trials by number. Damaged lines are skipped."""
+    changed, damaged = set(), 0
+    for line in filter(None, lines):
+        try:
+            changed.add(_apply(found, json.loads(line)))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            damaged += 1
+    return Reading(changed, damaged)
+
+
+def damage_text(path: Path, damaged: int) -> str:
+    """Return that lines of a log are damaged, for a person; empty where none is."""
+    lines = plural(damaged, "line")
+    return f"{lines} of {path} cannot be read: what they told of their trials is not shown" if damaged else ""
+
+
+def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
+    """Apply a line to its trial and return its number. Raises `ValueError`, `TypeError`, `KeyError`, `AttributeError`
+    and `RecursionError` for a damaged line."""
+    number, when = _checked(data["trial"], int), _seconds(data, "time")
+    if not 0 < number <= MOST_NUMBER:
+        raise ValueError(number)
+    if "values" in data:
+        if is_deeper(data, DEPTH_LIMIT):
+            raise ValueError(number)
+        values = {path: _tuples(value) for path, value in _checked(data["values"], dict).items()}
+        found[number] = Trial(number, values, started=when)
+        return number
+    old, state, reason = found[number], _checked(data["state"], str), _checked(data.get("reason", ""), str)
+    if state not in STATES:
+        raise ValueError(state)
+    if "run" in data:
+        runs = (*(known for known in old.runs if known.name != data["run"]), _run_in(data, state, reason))
+        found[number] = Trial(number, old.values, old.state, runs, old.started, old.ended, old.reason)
+    else:
+        runs = () if data.get("again") else old.runs
+        found[number] = Trial(number, old.values, state, runs, old.started, when if state in OVER else 0.0, reason)
+    return number
+
+
+def _run_in(data: Mapping[str, Any], state: str, reason: str) -> TrialRun:
+    name, host = _checked(data["run"], str), _checked(data.get("host", ""), str)
+    if not _RUN_NAME.fullmatch(name):
+        raise ValueError(name)  # it names a folder
+    scores = {key: number_in(from_json(value)) for key, value in _checked(data.get("scores", {}), dict).items()}
+    known = {key: value for key, value in scores.items() if value is not None}
+    return TrialRun(name, state, known, _seconds(data, "seconds"), reason, _checked(data.get("epoch", 0), int), host)
+
+
+def _checked(value: Any, kind: type[T]) -> T:
+    """Return a value of this kind. Raises `TypeError` for another one."""
+    if type(value) is not kind:
+        raise TypeError(type(value))
+    return value
+
+
+def _seconds(data: Mapping[str, Any], key: str) -> float:
+    """Return a time; 0 where there is none, or one that is no time. Raises `TypeError` for another kind of value."""
+    if (seconds := number_in(data.get(key, 0.0))) is None:
+        raise TypeError(key)
+    return seconds if 0 <= seconds < LONGEST_S else 0.0
+
+
+def _tuples(value: Any) -> Any:
+    """Return a value with tuples for lists. Raises `TypeError` for what is the value of no option."""
+    if isinstance(value, list):
+        return tuple(map(_tuples, value))
+    is_number = isinstance(value, int | float)
+    if not (isinstance(value, str | None) or (is_number and (abs(value) <= MOST_VALUE or abs(value) == math.inf))):
+        raise TypeError(type(value))
+    return value
