@@ -3,6 +3,7 @@
     python benchmarks/trials.py overhead --trials 12
     python benchmarks/trials.py contest --trials 100 --rounds 1 --peers ours,optuna,ray --python PYTHON_WITH_RAY
     python benchmarks/trials.py contest --trials 20 --peers ours_on_ray,ray --profile NAME --python PYTHON_WITH_RAY
+    python benchmarks/trials.py reading --trials 10000
 
 `overhead` trains a small network, one trial at a time. Of each trial it takes the time from its first line in the log
 to its last, less the time of the training that its result tells, and the processor time of all its processes.
@@ -12,6 +13,9 @@ optuna in one process, and by Ray Tune with a trial per core; each from the star
 the time until its first trial begins. With a profile, `ours_on_ray` and Ray Tune have their trials on the Ray cluster
 of that profile, which runs already, as many at a time as this machine has cores. The scripts of the others only train
 and measure the accuracy at the end; ours keeps curves, checkpoints and networks.
+
+`reading` writes the log of an experiment of so many trials, every tenth of them failed, and takes the time of the
+commands that read it, each a process of its own.
 """
 
 import argparse
@@ -103,6 +107,30 @@ def _loaded(path: Path) -> Any:
     from engine.project.file import load
 
     return load(path).project
+
+
+# ---- what reading costs ----
+
+
+def reading(count: int) -> None:
+    """Print the seconds of each command that reads the log of so many trials."""
+    from tests.trials import ACCURACY, FILTERS, RATE, SOLVER, trial, written
+
+    trials = []
+    for number, rate in enumerate(rates(count), 1):
+        values = {RATE: rate, SOLVER: ("sgdm", "adam")[number % 2], FILTERS: (4, 8, 16)[number % 3]}
+        score = {"accuracy": number * 7919 % count / count, "loss": rate}
+        trials.append(trial(number, values, **score) if number % 10 else trial(number, values, "failed"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(written(Path(folder), trials, [ACCURACY, "validation.loss"]).path)
+        for words in ("status", "status --json", "best", "export", "report", "list"):
+            way, *more = words.split()
+            what = f"{folder}/net.netwright" if way == "list" else path
+            command = [sys.executable, "-m", "engine", "experiment", way, what, *more]
+            began = time.monotonic()
+            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, env=environment)
+            print(f"{words}: {time.monotonic() - began:.2f} s", flush=True)
 
 
 # ---- beside others ----
@@ -245,7 +273,7 @@ def ray_script(data: Path, count: int, epochs: int, address: str) -> None:
 def main() -> None:
     """Run the part that is named."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=("overhead", "contest", "optuna", "ray"))
+    parser.add_argument("part", choices=("overhead", "contest", "reading", "optuna", "ray"))
     parser.add_argument("--trials", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=1)
@@ -262,6 +290,8 @@ def main() -> None:
             print(f"processor time per trial beside its epochs: {short['processor'] - per_epoch:.3f} s")
         case "contest":
             contest(given.peers.split(","), given.trials, given.rounds, given.python, given.epochs, given.profile)
+        case "reading":
+            reading(given.trials)
         case "optuna":
             optuna_script(given.data, given.trials, given.epochs)
         case "ray":
