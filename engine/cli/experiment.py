@@ -238,6 +238,9 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
     missed = [outcome.text for outcome in outcomes if not outcome.passed]
     if info.state == "stopped":
         error, code = failure("stopped", info.reason), EXIT_STOPPED
+    elif info.state == "failed":
+        hint = f"`experiment again {folder.path}`, then `experiment run {folder.path}`, trains the failed trials again."
+        error, code = failure("run_failed", info.reason, hint), EXIT_RUN_FAILED
     elif best is None:
         error, code = failure("run_failed", why_none(trials)), EXIT_RUN_FAILED
     elif missed:
@@ -250,7 +253,9 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
         print_trials(folder, trials)
         for outcome in outcomes:
             print(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
-        if best is None:
+        if info.state == "failed":
+            print(error["error"]["hint"], file=sys.stderr)
+        elif best is None:
             print(why_none(trials), file=sys.stderr)
     return code
 

@@ -13,7 +13,7 @@ from engine.core.text import format_duration, spreadsheet_cell
 from engine.project.options.metrics import format_score
 from engine.project.parameters import lists_of, value_text
 from engine.runs.experiments import ExperimentFolder
-from engine.runs.trial_log import Trial, damage_text
+from engine.runs.trial_log import Trial, damage_text, failures_of
 from engine.runs.trial_marks import Marks, TrialMarks, read_marks
 from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
@@ -99,10 +99,13 @@ def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
         print_table(rows, right=range(len(head) - 1 - has_hosts))
     over = sum(trial.is_over for trial in trials)
     more = f", {len(trials) - len(shown):,} not shown" if len(shown) < len(trials) else ""
-    reason = f": {info.reason}" if info.reason else ""
+    reason = f": {info.reason.rstrip('.')}" if info.reason else ""
     if info.waits and folder.is_alive():
         print(f"waits: {info.waits}")
-    print(f"{folder.state()}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
+    state = folder.state()
+    for text in failures_of(trials) if state != "failed" else ():  # else its reason says so
+        print(text)
+    print(f"{state}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
     print(f"experiment: {folder.path}")
 
 

@@ -6,6 +6,7 @@ window and on the command line, where the class sets the exit code. Any other un
 
 import difflib
 import errno
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
@@ -23,6 +24,8 @@ _UNREACHABLE = (
     *(errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.ESTALE, errno.ENOTCONN),
     *(errno.ECONNREFUSED, errno.ECONNRESET, errno.ETIMEDOUT),
 )
+_OS_ERROR = re.compile(r"\(os error (\d{1,3})\)")
+"""How libraries written in Rust, such as safetensors, name an error of the system."""
 
 
 HOST_NOT_ALLOWED = "host_not_allowed"
@@ -51,6 +54,8 @@ class UserError(Exception):
         while not self._code and cause is not None:
             if isinstance(cause, OSError):
                 return code_of(cause)
+            if match := _OS_ERROR.search(str(cause)):
+                return code_of(OSError(int(match[1]), ""))
             cause = cause.__cause__ or cause.__context__
         return self._code or self.default_code
 

@@ -6,7 +6,7 @@ python -m engine.experiments FOLDER
 import sys
 from pathlib import Path
 
-from engine.core.errors import EXIT_DONE, UserError
+from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.experiments.runner import Runner
 from engine.runs.experiments import open_experiment
 
@@ -14,10 +14,13 @@ from engine.runs.experiments import open_experiment
 def main(arguments: list[str]) -> int:
     """Run the experiment in a folder; return the exit code."""
     try:
-        Runner(open_experiment(Path(arguments[0]))).run()
+        info = Runner(open_experiment(Path(arguments[0]))).run()
     except UserError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    if info.state == "failed":
+        print(info.reason, file=sys.stderr)
+        return EXIT_RUN_FAILED
     return EXIT_DONE
 
 

@@ -29,7 +29,7 @@ from engine.project.file import load
 from engine.project.project import Project
 from engine.runs.folder import RunFolder
 from engine.runs.summary import read_summary
-from engine.runs.trial_log import Trial, TrialRun
+from engine.runs.trial_log import COUNTED, PRUNED, Trial, TrialRun
 
 
 @dataclass
@@ -78,6 +78,17 @@ class ActiveRun:
             message = json.loads(os.read(self.pipe, 2**16) or b"{}")
             return message if isinstance(message, dict) else {}
         return {}
+
+    def early_end(self, said: Mapping[str, Any]) -> TrialRun | None:
+        """Return the record of a run that ended before it began, by what its process `said`; None for one that has
+        begun."""
+        if "refusal" in said:
+            return TrialRun(self.name, "refused", reason=str(said["refusal"]), code=str(said.get("code", "")))
+        if "defect" in said:
+            return TrialRun(self.name, "failed", reason=f"A defect of Netwright: {said['defect']}", code="defect")
+        if self.folder.info.is_file() or self.is_displaced:
+            return None
+        return TrialRun(self.name, "failed", reason="its process ended before the run began", code="worker_died")
 
     def close(self) -> None:
         """Close the descriptors."""
@@ -139,6 +150,15 @@ class TrialAtWork:
         """Whether runs wait to be started or judged."""
         return bool(self.waiting or self.unjudged)
 
+    def outcome(self) -> tuple[str, str] | None:
+        """Return the state of the trial by the runs that have ended, and the reason; None where there is none."""
+        if self.decision is not None:
+            return PRUNED, f"behind the others after epoch {self.decision.epoch:,}"
+        states = sorted(self.trial.runs, key=lambda run: (run.state in COUNTED, run.state == "finished"))
+        if not states:
+            return None
+        return states[0].state, "" if states[0].state == "finished" else states[0].reason
+
 
 @dataclass(frozen=True)
 class RunPlan:
@@ -193,7 +213,9 @@ def ended_run(name: str, folder: RunFolder, objectives: Sequence[Objective]) -> 
     for measured in {objective.name for objective in objectives} & set(MEASURED):
         scores[measured] = seconds if measured == "seconds" else _counted(folder, measured)
     state = folder.state()
-    return TrialRun(name, state, scores, seconds, summary.reason if state != "finished" else "")
+    if state == "finished":
+        return TrialRun(name, state, scores, seconds)
+    return TrialRun(name, state, scores, seconds, summary.reason, code=str(summary.measured.get("code") or ""))
 
 
 def _counted(folder: RunFolder, what: str) -> float:

@@ -17,11 +17,12 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.files import flush_folder
-from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, set_aside, start_run
+from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, start_run
 from engine.experiments.definition import change_options, hold, look_at_functions, read_data, runs_of
 from engine.experiments.functions import initialized
 from engine.experiments.places import Places, places_of
 from engine.experiments.pruning import Decision, Watch
+from engine.experiments.record import BROKEN_DISK, ExperimentRecord, not_written, note_state, outcome_of
 from engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
 from engine.launch.local_launcher import preload
 from engine.launch.notify import announce
@@ -36,7 +37,7 @@ from engine.project.trials import num_trials
 from engine.runs.experiments import ExperimentFolder, ExperimentInfo
 from engine.runs.folder import RunFolder
 from engine.runs.machine_shares import RUNNER, MachineShare
-from engine.runs.trial_log import COUNTED, FAILED, PRUNED, STARTS_AGAIN, Trial, TrialLog, TrialRun, trials_from
+from engine.runs.trial_log import COUNTED, FAILED, STARTS_AGAIN, Trial, TrialRun, trials_from
 
 LOOK_S = 0.25
 """Time between two looks at requests, and at runs that another process has started."""
@@ -64,7 +65,8 @@ class Runner:
 
     def run(self) -> ExperimentInfo:
         """Run the experiment to its end and return its record. Ctrl-C stops it, as `stop` does; a second one leaves the
-        runs to themselves. Raises `UserError`, and `RunError` where another process is at work on it."""
+        runs to themselves. Raises `UserError`, and `RunError` where another process is at work on it, and where its
+        folder cannot be written."""
         self._lock = hold(self._folder)
         share = MachineShare(RUNNER, str(self._folder.path)).__enter__()
         try:
@@ -73,11 +75,11 @@ class Runner:
             try:
                 self._open(info)
             except UserError as error:
-                self._folder.update_info(state="failed", reason=str(error))
+                note_state(self._folder, "failed", str(error))
                 raise
-            self._folder.update_info(state="running", reason="")
-            state = "failed"
+            state, reason = "failed", ""
             try:
+                note_state(self._folder, "running", "")
                 try:
                     self._work(started, info.seconds)
                 except KeyboardInterrupt:
@@ -85,15 +87,22 @@ class Runner:
                     self._work(started, info.seconds)
                 if self._failure is not None:
                     raise self._failure
-                state = "stopped" if self._is_stopping else "finished"
+                state, reason = "stopped", self._reason
+                if not self._is_stopping:
+                    state, reason = outcome_of(self._trials.values(), self._reason, is_full=self._record.is_full)
             except UserError as error:
-                self._reason = str(error)
+                reason = str(error)
                 raise
+            except OSError as error:
+                if error.errno not in BROKEN_DISK:
+                    raise
+                reason = str(broken := not_written(self._folder, error))
+                raise broken from error
             finally:
-                seconds = round(info.seconds + time.monotonic() - started, 3)
-                self._folder.update_info(state=state, reason=self._reason, seconds=seconds, waits="")
                 self._places.close()
-                self._log.close()
+                self._record.close()
+                seconds = round(info.seconds + time.monotonic() - started, 3)
+                note_state(self._folder, state, reason, seconds=seconds, waits="")
             return self._folder.read_info()
         finally:
             share.close()
@@ -121,13 +130,13 @@ class Runner:
         of = self._project, self._objectives, self._folder.journal, self._base, self._frozen
         self._strategy: Strategy = strategy_for(*of)
         self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
-        self._log = TrialLog(self._folder.trials)
+        self._trials = trials_from(self._folder.lines())[0]
+        self._record = ExperimentRecord(self._folder)
         self._places: Places = places_of(self._project, self._folder)
         preload()  # so that each run starts at once in its forked process
         versions()
         with contextlib.suppress(UserError):  # each trial says what is wrong with its data
             read_data(self._project, self._base)
-        self._trials = trials_from(self._folder.lines())[0]
         for trial in self._trials.values():
             at_work = self._begin(trial)
             if trial.is_over:
@@ -185,11 +194,11 @@ class Runner:
             limit_s = self._project.experiment.max_hours * 3600
             if limit_s and seconds_before + time.monotonic() - started > limit_s and not self._is_finishing:
                 self._is_finishing, self._reason = True, "the time of the experiment is over"
-            while not self._is_stopping and self._start_next():
+            while not (self._is_stopping or self._record.is_full) and self._start_next():
                 pass
             while self._unflushed:  # while the next runs train
                 flush_folder(self._unflushed.pop())
-            if not self._active and (self._is_stopping or not self._has_work()):
+            if not self._active and (self._is_stopping or self._record.is_full or not self._has_work()):
                 return
             self._wait()
 
@@ -234,14 +243,13 @@ class Runner:
         """Train trials again: those with these numbers, or all that have failed. Their folders are kept beside."""
         states, known = STARTS_AGAIN if numbers else FAILED, self._trials.values()
         for trial in [t for t in known if t.state in states and (not numbers or t.number in numbers)]:
-            for name in [run.name for run in trial.runs]:
-                set_aside(self._folder.run_path(name))
-            self._log.append(trial.number, state="running", again=True)
+            self._record.begin_again(trial)
             trial = self._trials[trial.number] = replace(trial, state="running", runs=(), reason="")
             self._begin(trial).waiting = self._projects_of(trial)
 
     def _has_work(self) -> bool:
-        return any(at_work.waiting for at_work in self._at_work.values()) or not (
+        is_waiting = any(at_work.waiting for at_work in self._at_work.values())
+        return is_waiting or not (
             self._is_finishing or not may_have_more(self._strategy, self._project.experiment, self._number_of_next)
         )
 
@@ -277,7 +285,7 @@ class Runner:
         except UserError as error:
             reason = str(error)
         trial = Trial(self._number_of_next, values, started=time.time())
-        self._log.append(trial.number, values=values)  # before the run: it belongs to a trial from its first moment
+        self._record.append(trial.number, values=values)  # before the run: it belongs to a trial from its first moment
         self._trials[trial.number] = trial
         at_work = self._begin(trial)
         self._tell(trial)
@@ -338,16 +346,12 @@ class Runner:
             run.close()
 
     def _ended(self, run: ActiveRun) -> None:
-        said, trial, at_work = run.said(), self._trials[run.trial], self._at_work[run.trial]
-        state = run.folder.state() if run.folder.info.is_file() else "lost" if run.is_displaced else ""
+        early, trial, at_work = run.early_end(run.said()), self._trials[run.trial], self._at_work[run.trial]
+        state = run.folder.state() if run.folder.info.is_file() else "lost"
         if at_work.decision is not None:
             self._record_pruned(at_work, run.name)
-        elif "refusal" in said:
-            self._record(run.trial, TrialRun(run.name, "refused", reason=str(said["refusal"])))
-        elif "defect" in said or not state:
-            early = "its process ended before the run began"
-            reason = f"A defect of Netwright: {said['defect']}" if "defect" in said else early
-            self._record(run.trial, TrialRun(run.name, "failed", reason=reason))
+        elif early is not None:
+            self._end_run(run.trial, early)
         elif state == "stopped" and self._is_stopping:
             return  # it goes on with the experiment
         elif state == "lost" and not self._was_tried_again(run):
@@ -363,9 +367,9 @@ class Runner:
         self._restarts[run.name] = self._restarts.get(run.name, 0) + 1
         return self._restarts[run.name] > self._project.run.max_restarts
 
-    def _record(self, number: int, run: TrialRun) -> None:
+    def _end_run(self, number: int, run: TrialRun) -> None:
         """Note the end of a run, in the log of trials and in its trial."""
-        self._log.append_run(number, run)
+        self._record.append_run(number, run)
         trial = self._trials[number]
         others = tuple(known for known in trial.runs if known.name != run.name)
         trial = self._trials[number] = replace(trial, runs=(*others, run))
@@ -378,18 +382,12 @@ class Runner:
         at_work = self._at_work.get(number)
         if at_work is None or at_work.is_left or any(run.trial == number for run in self._active.values()):
             return
-        runs = at_work.trial.runs
-        if at_work.decision is not None:
-            self._end(at_work.trial, PRUNED, f"behind the others after epoch {at_work.decision.epoch:,}")
-            return
-        worst = next((run for run in runs if run.state not in COUNTED), None)
-        worst = worst or next((run for run in runs if run.state != "finished"), None)
-        if worst is not None or runs:
-            self._end(at_work.trial, worst.state if worst else "finished", worst.reason if worst else "")
+        if (outcome := at_work.outcome()) is not None:
+            self._end(at_work.trial, *outcome)
 
     def _end(self, trial: Trial, state: str, reason: str) -> None:
         trial = self._trials[trial.number] = replace(trial, state=state, reason=reason, ended=time.time())
-        self._log.append(trial.number, state=state, reason=reason)
+        self._record.append(trial.number, state=state, reason=reason)
         self._forget(trial)
         self._tell(trial)
         if self._target is not None and state == "finished" and self._target.is_reached(trial.scores):
@@ -410,7 +408,7 @@ class Runner:
             self._watch.read(at_work.trial.number, is_over=True)
             at_work.unjudged = run
         else:
-            self._record(at_work.trial.number, run)
+            self._end_run(at_work.trial.number, run)
 
     def _look_at_curves(self) -> None:
         """End the trials that fall behind."""
@@ -419,7 +417,7 @@ class Runner:
                 self._prune(self._at_work[decision.trial], decision)
         for number, at_work in list(self._at_work.items()):
             if at_work.unjudged is not None and self._watch.is_judged(number):
-                self._record(number, at_work.unjudged)
+                self._end_run(number, at_work.unjudged)
                 at_work.unjudged = None
                 self._end_if_over(number)
 
@@ -441,4 +439,4 @@ class Runner:
         number, decision = at_work.trial.number, at_work.decision
         assert decision is not None
         for run in (ended_run(name, self._folder_of(name), ()), *at_work.trial.runs):
-            self._record(number, decision.applied(run, is_first=run.name == self._first_run(number)))
+            self._end_run(number, decision.applied(run, is_first=run.name == self._first_run(number)))

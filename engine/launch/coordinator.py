@@ -169,7 +169,7 @@ class _Coordinator:
         try:
             with self._counting_signals():
                 with contextlib.suppress(OSError):  # where it is full already, its first event says so
-                    reserve_space(self._folder)
+                    reserve_space(self._folder.path)
                 return self._end(self._train_safely())
         finally:
             if self._launcher is not None:
@@ -396,7 +396,7 @@ class _Coordinator:
         On a full disk as much as possible is written, and the reason in the result says so. If the folder is gone, only
         its log is written, which is still open: the run is `lost` there, and can be resumed.
         """
-        release_space(self._folder)
+        release_space(self._folder.path)
         is_gone = not self._log.is_in_place
         if is_gone:
             ending = outcome.failed(_gone(self._folder), code="not_found")

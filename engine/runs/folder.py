@@ -32,8 +32,8 @@ from engine.runs.requests import FROM_USERS, refuse_unknown
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
 """Maximum size of `run.json` and `result.json`, which usually have a few KiB."""
-RESERVE_BYTES = 2**17
-"""Disk space reserved for the last events, `result.json` and `run.json`, each written beside the old one."""
+RESERVE, RESERVE_BYTES = ".reserve", 2**17
+"""File that reserves disk space for the last events, `result.json` and `run.json`, each written beside the old one."""
 SILENCE_S = 8.0
 STARTING_SILENCE_S = 60.0
 """Seconds without a heartbeat after which a coordinator does not respond; longer while it imports torch."""
@@ -81,11 +81,6 @@ class RunFolder:
     def lock(self) -> Path:
         """Lock file, held by the coordinator while it lives."""
         return self.path / "run.lock"
-
-    @property
-    def reserve(self) -> Path:
-        """File that reserves disk space while the run trains."""
-        return self.path / ".reserve"
 
     @property
     def log(self) -> Path:
@@ -329,20 +324,21 @@ def restore_lock(folder: RunFolder, lock: int) -> bool:
     raise RunError(f"The run.lock of {folder.path} {cause}.", hint="Resume the run once no other engine works on it.")
 
 
-def reserve_space(folder: RunFolder) -> None:
-    """Reserve disk space for the end of a run, which `release_space` gives back: a full disk does not hide its cause.
-    Raises `OSError`."""
-    descriptor = os.open(folder.reserve, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+def reserve_space(folder: Path) -> None:
+    """Reserve disk space in a folder, which `release_space` gives back, for what is written there at the end: a full
+    disk does not hide its cause. Raises `OSError`."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(folder / RESERVE, flags, 0o600)
     try:
         os.write(descriptor, bytes(RESERVE_BYTES))
     finally:
         os.close(descriptor)
 
 
-def release_space(folder: RunFolder) -> None:
+def release_space(folder: Path) -> None:
     """Give back the space of `reserve_space`."""
     with contextlib.suppress(OSError):
-        folder.reserve.unlink()
+        (folder / RESERVE).unlink()
 
 
 def _refuse_links(folder: RunFolder) -> None:

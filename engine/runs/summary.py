@@ -22,6 +22,7 @@ from engine.runs.events import (
     SPLIT_PRIORITY,
     EpochEnded,
     Event,
+    Failed,
     Points,
     Progress,
     Resumed,
@@ -311,13 +312,13 @@ def _so_far(path: Path) -> dict[str, Any]:
     return result
 
 
-_HEAD = re.compile(rb'\{"n":\d+,"time":[\d.]+,"kind":(?:"(progress|epoch)"|"points","split":"(\w+)")')
-_VALUE_KINDS = (b"progress", b"epoch", *(split.encode() for split in reversed(SPLIT_PRIORITY)))
+_HEAD = re.compile(rb'\{"n":\d+,"time":[\d.]+,"kind":(?:"(progress|epoch|failed)"|"points","split":"(\w+)")')
+_VALUE_KINDS = (b"failed", b"progress", b"epoch", *(split.encode() for split in reversed(SPLIT_PRIORITY)))
 
 
 def _value_kind(event: Event) -> bytes:
-    """Return what an event gives values of: progress, epoch or a split; empty if nothing."""
-    if isinstance(event, (Progress, EpochEnded)):
+    """Return what an event gives values of: failed, progress, epoch or a split; empty if nothing."""
+    if isinstance(event, (Failed, Progress, EpochEnded)):
         return event.kind.encode()
     return event.split.encode() if isinstance(event, Points) and any(event.values.values()) else b""
 
@@ -325,6 +326,8 @@ def _value_kind(event: Event) -> bytes:
 def _values_of(event: Event) -> dict[str, Any]:
     """Return the values of an event, under the keys of a result."""
     match event:
+        case Failed():
+            return {"reason": event.cause, "code": event.code}
         case Progress():
             return {"iterations": event.iteration, "seconds": event.elapsed_s}
         case EpochEnded():

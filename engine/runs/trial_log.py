@@ -7,19 +7,21 @@
     {"trial": 3, "time": 1700000009.6, "state": "finished", "reason": ""}                               it ends
 """
 
+import errno
+import itertools
 import json
 import math
 import os
 import re
 import statistics
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from engine.core.errors import plural
+from engine.core.errors import listed, plural
 from engine.core.files import DEPTH_LIMIT, is_deeper, number_in
 from engine.project.parameters import lists_of, value_text
 from engine.runs.events import ENDS, from_json
@@ -33,7 +35,20 @@ STARTS_AGAIN = (*FAILED, "stopped")
 """States of trials that can be tried again."""
 COUNTED = ("finished", PRUNED, "stopped")
 """States of trials whose scores are known as far as they were trained."""
+FAILED_BY_VALUES = ("", "non_finite_loss", "out_of_memory")
+"""Codes of failures that other values may not meet; empty in logs of older versions."""
+REFUSED_BY_MACHINE = (
+    "no_space",
+    "no_permission",
+    "not_accessible",
+    "unreachable",
+    "unavailable",
+    "not_installed",
+    "run_failed",
+)
+"""Codes of refusals that are not about the values."""
 STATES = ("running", *OVER)
+MOST_NAMED = 8
 MOST_NUMBER, MOST_VALUE = 10**9, 10**300
 LONGEST_S = 1e12
 """Seconds from which on a number is no time: so much after 1970 is in the year 33,658."""
@@ -51,7 +66,7 @@ T = TypeVar("T")
 class TrialRun:
     """One run of a trial: the only one, or one of its repeats and folds. `name` is that of its folder, `scores` are by
     split and name, such as `validation.loss`. Of a run that was pruned they are those after `epoch`. `host` is that
-    of its worker on a cluster."""
+    of its worker on a cluster. `code` tells the causes of failures apart, such as `no_space`."""
 
     name: str
     state: str
@@ -60,6 +75,19 @@ class TrialRun:
     reason: str = ""
     epoch: int = 0
     host: str = ""
+    code: str = ""
+
+    def write(self) -> dict[str, Any]:
+        """Return what a line of the log says of its end."""
+        values = {name: value for name, value in vars(self).items() if name != "name" and value != ""}
+        return {"run": self.name, **values}
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it failed for something other than the values of its trial, such as a full disk."""
+        if self.state == "refused":
+            return self.code in REFUSED_BY_MACHINE
+        return self.state == "lost" or (self.state == "failed" and self.code not in FAILED_BY_VALUES)
 
 
 @dataclass(frozen=True)
@@ -78,6 +106,11 @@ class Trial:
     def is_over(self) -> bool:
         """Whether the trial has ended."""
         return self.state in OVER
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the trial failed for something other than its values, such as a full disk."""
+        return self.state in FAILED and any(run.is_broken for run in self.runs)
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -136,6 +169,33 @@ class Trial:
         }
 
 
+def failures_of(trials: Iterable[Trial]) -> list[str]:
+    """Return the reasons of trials that have failed, each with their numbers: `trials 4 to 6 and 9: ...`. Reasons with
+    the same code are told by that of the first trial, since they differ in the names of folders."""
+    alike: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        if trial.state in FAILED:
+            code = next((run.code for run in trial.runs if run.state == trial.state), "")
+            alike.setdefault((trial.state, code or trial.reason), []).append(trial)
+    return [
+        f"{_numbers([trial.number for trial in some])}: {some[0].reason or state}" for (state, _), some in alike.items()
+    ]
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    """Return numbers in their order as text: `trials 4 to 6 and 9`."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    texts = [[f"{part[0]} to {part[-1]}"] if len(part) > 2 else list(map(str, part)) for part in parts]
+    left = sum(map(len, parts[MOST_NAMED:]))
+    shown = [*itertools.chain(*texts[:MOST_NAMED]), *([f"{left:,} more"] if left else [])]
+    return f"trial{'s' if len(numbers) > 1 else ''} {listed(shown)}"
+
+
 class TrialLog:
     """Appends to the log of trials. Held by the runner, under the lock of the experiment. Raises `OSError`."""
 
@@ -148,14 +208,15 @@ class TrialLog:
             os.ftruncate(self.descriptor, size - torn)
 
     def append(self, trial: int, **values: Any) -> None:
-        """Write what has changed about a trial, with the time."""
+        """Write what has changed about a trial, with the time. A line that cannot be written whole leaves no part."""
         line = json.dumps({"trial": trial, "time": round(time.time(), 3), **values}, separators=(",", ":")).encode()
-        os.write(self.descriptor, line + b"\n")
-
-    def append_run(self, trial: int, run: TrialRun) -> None:
-        """Write how a run of a trial has ended."""
-        values = {name: value for name, value in vars(run).items() if name != "name" and value != ""}
-        self.append(trial, run=run.name, **values)
+        end = os.fstat(self.descriptor).st_size
+        try:
+            if os.write(self.descriptor, line + b"\n") <= len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            os.ftruncate(self.descriptor, end)
+            raise
 
     def close(self) -> None:
         """Close the log."""
@@ -218,12 +279,13 @@ def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
 
 
 def _run_in(data: Mapping[str, Any], state: str, reason: str) -> TrialRun:
-    name, host = _checked(data["run"], str), _checked(data.get("host", ""), str)
+    name, host, code = (_checked(data.get(key, ""), str) for key in ("run", "host", "code"))
     if not _RUN_NAME.fullmatch(name):
         raise ValueError(name)  # it names a folder
     scores = {key: number_in(from_json(value)) for key, value in _checked(data.get("scores", {}), dict).items()}
     known = {key: value for key, value in scores.items() if value is not None}
-    return TrialRun(name, state, known, _seconds(data, "seconds"), reason, _checked(data.get("epoch", 0), int), host)
+    seconds, epoch = _seconds(data, "seconds"), _checked(data.get("epoch", 0), int)
+    return TrialRun(name, state, known, seconds, reason, epoch, host, code)
 
 
 def _checked(value: Any, kind: type[T]) -> T:

@@ -4,15 +4,16 @@ import contextlib
 import os
 import random
 import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from engine.core.errors import UserError
+from engine.core.errors import EXIT_RUN_FAILED, UserError
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.experiment import ExperimentOptions
@@ -21,7 +22,9 @@ from engine.project.project import Project, RunOptions
 from engine.project.training import TrainingOptions
 from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder
+from engine.runs.trial_log import FAILED
 from tests.builders import chain, layer
+from tests.faults.test_disk import small_disk
 from tests.runs import PATIENCE_S
 from tests.warm import Process
 
@@ -33,9 +36,10 @@ WAYS: dict[str, dict[str, Any]] = {
     "pruned": {"strategy": "random", "trials": 9, "at_once": 2, "pruning": "median"},
 }
 """With two trials at a time, those of tpe depend on which of them ends first."""
+FULL: dict[str, Any] = {"strategy": "sobol", "trials": 12, "at_once": 2}
 
 
-def project_file(folder: Path, way: str) -> Path:
+def project_file(folder: Path, options: Mapping[str, Any]) -> Path:
     """A project whose trials take some tenths of a second each and save what they have reached."""
     network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
     training = TrainingOptions(
@@ -48,7 +52,7 @@ def project_file(folder: Path, way: str) -> Path:
         training=training,
         environment=EnvironmentOptions(target="cpu", threads=1),
         run=RunOptions(max_restarts=20),
-        experiment=ExperimentOptions(parameters=[rate], **WAYS[way]),
+        experiment=ExperimentOptions(parameters=[rate], **options),
     )
     path = folder / "search.netwright"
     save(project, path)
@@ -120,10 +124,32 @@ def _begun(path: Path) -> ExperimentFolder | None:
 
 
 def _undisturbed(folder: Path, way: str) -> list[Any]:
-    path = project_file(folder, way)
+    path = project_file(folder, WAYS[way])
     with experiment(path) as process:
         assert process.wait(PATIENCE_S) == 0
     return outcome(open_experiment(path))
+
+
+def test_an_experiment_on_a_full_disk_has_failed_and_goes_on_once_there_is_room(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, "900k"):
+        path = project_file(disk, FULL)
+        with experiment(path) as process:
+            assert process.wait(PATIENCE_S) == EXIT_RUN_FAILED
+        folder = open_experiment(path)
+        info, trials = folder.read_info(), folder.read_trials()
+        assert info.state == "failed"
+        assert "No space left on device" in info.reason
+        failed = [trial.number for trial in trials if trial.state in FAILED]
+        assert failed
+        assert all(str(number) in info.reason for number in failed)
+        assert len(trials) < FULL["trials"], "no trial begins on a full disk"
+        subprocess.run(["mount", "-o", "remount,size=32m", disk], check=True)
+        folder.request("again")
+        with experiment(folder.path) as process:
+            assert process.wait(PATIENCE_S) == 0
+        assert folder.state() == "finished"
+        assert [trial.state for trial in folder.read_trials()] == ["finished"] * FULL["trials"]
 
 
 def check(folder: Path, way: str, seeds: range) -> None:
@@ -133,7 +159,7 @@ def check(folder: Path, way: str, seeds: range) -> None:
     assert len(expected) == WAYS[way]["trials"]
     for seed in seeds:
         (folder / str(seed)).mkdir()
-        assert outcome(disturbed(project_file(folder / str(seed), way), random.Random(seed))) == expected, seed
+        assert outcome(disturbed(project_file(folder / str(seed), WAYS[way]), random.Random(seed))) == expected, seed
 
 
 @pytest.mark.parametrize("way", WAYS)

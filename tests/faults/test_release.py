@@ -10,6 +10,7 @@ import torch
 
 from engine.cli.main import main
 from engine.runs.events import Requested, Resumed, StateChanged
+from engine.runs.folder import RESERVE
 from tests.faults.conftest import project_of
 from tests.faults.harness import Broken, Workshop, assert_over, assert_undisturbed, leftovers, wait_for
 from tests.runs import Done
@@ -31,7 +32,7 @@ def released(workshop: Workshop, folder: Path, *, shrink: bool = False, **traini
     assert run.folder.state() == "paused"
     assert run.workers == []
     wait_for(lambda: not any(psutil.pid_exists(pid) for pid in workers), "the end of its workers")
-    assert leftovers(run.folder) == [run.folder.reserve.name]  # disk space for the end, while its coordinator waits
+    assert leftovers(run.folder) == [RESERVE]  # disk space for the end, while its coordinator waits
     return run, at
 
 

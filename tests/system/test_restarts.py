@@ -18,6 +18,7 @@ from engine.launch.resume import prepare_resume
 from engine.lowering.weights import load as load_weights
 from engine.project.project import Project, RunOptions
 from engine.runs.checkpoints import all_checkpoints
+from engine.runs.folder import RESERVE
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
@@ -136,7 +137,7 @@ def test_the_cause_of_a_full_disk_is_written_to_it(tmp_path: Path) -> None:
     try:
         with Running(digits(mlp(), max_epochs=100_000), tmp_path / "disk" / "run") as run:
             run.wait_for_training()
-            assert run.folder.reserve.stat().st_size
+            assert (run.folder.path / RESERVE).stat().st_size
             with contextlib.suppress(OSError), open(disk / "large", "wb", buffering=0) as file:
                 while file.write(bytes(4096)):
                     pass
@@ -145,6 +146,6 @@ def test_the_cause_of_a_full_disk_is_written_to_it(tmp_path: Path) -> None:
         assert done.folder.state() == "failed"
         assert "No space left on device" in (done.folder.read_result() or {})["reason"]
         assert "No space left on device" in done.events("ended")[0]["reason"]
-        assert not done.folder.reserve.exists()
+        assert not (done.folder.path / RESERVE).exists()
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
