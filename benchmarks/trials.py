@@ -81,7 +81,7 @@ def write_project(folder: Path, count: int, steps: int, epochs: int, at_once: in
 
 def overhead(count: int, epochs: int) -> dict[str, float]:
     """Print and return the times of trials of so many epochs, one after another, in seconds."""
-    from engine.experiments.definition import begin
+    from engine.experiments.begin import begin
     from engine.experiments.runner import Runner
 
     with tempfile.TemporaryDirectory() as folder:

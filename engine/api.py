@@ -202,7 +202,7 @@ def experiment(
             for each in values if not isinstance(values, str) else ():
                 say_typed(str(each))
         value = defined(opened.value, texts, ready, {"strategy": strategy, "trials": trials, "at_once": at_once})
-        from engine.experiments.definition import begin
+        from engine.experiments.begin import begin
 
         folder = begin(value, opened.path)
     follow_experiment(folder, callback)

@@ -189,7 +189,7 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
     refuse_untrusted(project, in_experiment=True)  # now, not when its runner starts
     refuse_wrong_definition(project, source.base)  # before the message that it starts
     print("starting: reads the data ...", file=sys.stderr)
-    from engine.experiments.definition import begin
+    from engine.experiments.begin import begin
 
     return begin(project, arguments.project.resolve())
 

@@ -332,7 +332,7 @@ def _explain(values: dict[str, Any]) -> Answer:
 
 def _begin_experiment(values: dict[str, Any]) -> Answer:
     """Check the experiment that a project defines and create its folder; the window starts its runner."""
-    from engine.experiments.definition import begin
+    from engine.experiments.begin import begin
     from engine.project import user_code
 
     project = loads(values["project"]).project

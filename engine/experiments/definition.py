@@ -1,4 +1,4 @@
-"""From the definition of an experiment to what is run: its folder, the projects of its runs, and places for them."""
+"""From the definition of an experiment to what is run: its functions, the projects of its runs, and places for them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,58 +14,14 @@ from engine.core.locks import LockHeldError, take_lock
 from engine.placement.inventory import DeviceInventory
 from engine.placement.shares import Share
 from engine.project import user_code
-from engine.project.data import DataOptions
-from engine.project.data_hosts import admit, keep_for, look_up
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import dumps, load
 from engine.project.project import Project
-from engine.project.sources.urls import is_remote
-from engine.project.trials import objectives_of, refuse_wrong_definition, with_values
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
-from engine.runs.folder import origin
+from engine.project.trials import with_values
+from engine.runs.experiments import ExperimentFolder
 from engine.runs.trial_log import Trial
 from engine.user_code import registry, trust
-
-
-def begin(project: Project, project_path: Path | None, *, base: Path | None = None) -> ExperimentFolder:
-    """Check the definition of an experiment with its data and create its folder. Raises `UserError`."""
-    source = origin(project_path) if project_path is not None else None
-    base = source.base if source is not None else (base or Path.cwd())
-    if project_path is not None:
-        look_up(project_path)
-    places = [project.data, *_varied_places(project)]
-    for options in places:
-        admit(options)
-    refuse_wrong_definition(project, base)
-    cluster_of(project)
-    objectives = objectives_of(project, read_facts(project, base))
-    info = ExperimentInfo(
-        name=source.name if source is not None else "untitled",
-        project_path=str(project_path) if project_path is not None else "",
-        project_id=project.identity,
-        base=str(base),
-        objectives=tuple(objective.name for objective in objectives),
-    )
-    functions = user_code.experiment_files(project)
-    if functions:  # before they are copied to a folder that may be trusted
-        user_code.refuse_untrusted(project, in_experiment=True)
-    code = {file: registry.read_code(base / file, file) for file in functions}
-    folder = create_experiment(project_path, info.name, dumps(project), info, code)
-    for options in places:
-        keep_for(folder.path, options)
-    return folder
-
-
-def _varied_places(project: Project) -> list[DataOptions]:
-    """Return the data of an experiment with each URL that varies in it."""
-    return [
-        project.data.replace(**{parameter.path.removeprefix("data."): value})
-        for parameter in project.experiment.parameters
-        if parameter.path.removeprefix("data.") in project.data.fields
-        for value in parameter.values
-        if isinstance(value, str) and is_remote(value)
-    ]
 
 
 def look_at_functions(folder: ExperimentFolder, project: Project, base: Path) -> dict[str, Path]:

@@ -18,7 +18,8 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.core.files import flush_folder
 from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, start_run
-from engine.experiments.definition import change_options, hold, look_at_functions, read_data, runs_of
+from engine.experiments.begin import origin_of, refuse_if_none_fits
+from engine.experiments.definition import change_options, hold, look_at_functions, read_data, read_facts, runs_of
 from engine.experiments.functions import initialized
 from engine.experiments.places import Places, places_of
 from engine.experiments.pruning import Decision, Watch
@@ -131,6 +132,9 @@ class Runner:
         self._strategy: Strategy = strategy_for(*of)
         self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
         self._trials = trials_from(self._folder.lines())[0]
+        if self._trials and self._has_work():  # else `begin` has looked
+            read_facts(self._project, self._base)
+            refuse_if_none_fits(self._project, origin_of(self._path, self._base))
         self._record = ExperimentRecord(self._folder)
         self._places: Places = places_of(self._project, self._folder)
         preload()  # so that each run starts at once in its forked process

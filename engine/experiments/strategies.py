@@ -76,9 +76,13 @@ def strategy_for(
         return ByFunction(project, base, frozen)
     if project.experiment.strategy not in NEEDS_OPTUNA:
         return Listed(project)
-    purpose = f"Trials by {project.experiment.strategy}"
-    import_extra("optuna", EXTRA, purpose, "Or use grid, random or sobol.")
+    refuse_without_optuna(project.experiment.strategy)
     return ByOptuna(project, objectives, journal)
+
+
+def refuse_without_optuna(strategy: str) -> None:
+    """Import optuna. Raises `UserError` where it is not installed."""
+    import_extra("optuna", EXTRA, f"Trials by {strategy}", "Or use grid, random or sobol.")
 
 
 def next_values(strategy: Strategy, options: ExperimentOptions, number: int) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -89,10 +89,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     base, name = source.base, source.name
     if project_path is not None:
         look_up(project_path)
-    user_code.ready(project, source.code_base, source.code)
-    files = user_code.contents(project)
-    facts, result = _checked(project, base)
-    weights = _started_from(project, base)
+    examined = examine(project, source)
+    facts, files, weights = examined.facts, user_code.contents(project), started_from(project, base)
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
     from engine.data.load import choose_loading, record
@@ -110,7 +108,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         candidates=() if loading.is_streamed else candidates,
         weights=weights,
         code={file: registry.hash_of_bytes(data) for file, data in files.items()},
-        warnings=tuple(describe(problem) for problem in result.option_warnings),
+        warnings=tuple(describe(problem) for problem in examined.result.option_warnings),
         max_restarts=project.run.max_restarts,
         checkpoints_kept=project.training.checkpoints_kept,
         loading=loading,
@@ -170,8 +168,17 @@ def lock_of(folder: RunFolder) -> int:
     return take_lock(folder) if held is None else held
 
 
-def _checked(project: Project, base: Path) -> tuple[DatasetInfo, CheckResult]:
-    """Return the dataset info and the result of all checks. Raises `UserError` for the project and its data."""
+@dataclass(frozen=True)
+class Examined:
+    """What is known of a project that can be trained."""
+
+    facts: DatasetInfo
+    result: CheckResult
+
+
+def examine(project: Project, source: Origin) -> Examined:
+    """Check a project with its code and its data. Raises `UserError`."""
+    user_code.ready(project, source.code_base, source.code)
     if project.data.source == "none":
         raise UserError(
             "The project has no data to learn from.",
@@ -180,14 +187,14 @@ def _checked(project: Project, base: Path) -> tuple[DatasetInfo, CheckResult]:
     check(project).refuse_errors()
     from engine.data.load import facts
 
-    found = facts(project.data, base)
-    result = check(project, found)
+    known = facts(project.data, source.base)
+    result = check(project, known)
     result.refuse_errors()
-    refuse_unfit_teacher(project, found, base)
-    return found, result
+    refuse_unfit_teacher(project, known, source.base)
+    return Examined(known, result)
 
 
-def _started_from(project: Project, base: Path) -> dict[str, Any]:
+def started_from(project: Project, base: Path) -> dict[str, Any]:
     """Return the record of the weights that a run starts from; empty for none. Raises `UserError` where they are gone,
     changed, or belong to another network.
 
