@@ -18,6 +18,14 @@ ABOUT = (
 )
 
 
+def _set_address() -> tuple[str, str]:
+    """Return the address that is set, and why it cannot be read, if so."""
+    try:
+        return webhook.read(), ""
+    except UserError as error:
+        return "", str(error)
+
+
 class WebhookDialog(Dialog):
     """Edits the address, which is shown as dots: it is a secret. A test message is sent in a process of its own."""
 
@@ -25,7 +33,8 @@ class WebhookDialog(Dialog):
         super().__init__(parent)
         self.setWindowTitle("Webhook when a run ends")
         self._command: EngineCommand | None = None
-        self.address, self.state = QLineEdit(webhook.read()), QLabel()
+        url, damage = _set_address()
+        self.address, self.state = QLineEdit(url), QLabel()
         self.address.setEchoMode(QLineEdit.EchoMode.Password)
         self.address.setPlaceholderText("https://example.org/hooks/1234")
         self.address.setAccessibleName("Address of the webhook")
@@ -51,6 +60,8 @@ class WebhookDialog(Dialog):
             column.addWidget(part)
         self.setFixedWidth(WIDTH)
         self._show_address()
+        if damage:
+            self._say(damage, is_bad=True)
 
     def accept(self) -> None:
         """Store the address and close; a message says why it cannot be."""

@@ -200,8 +200,8 @@ class RunDetails(QWidget):
         words, role = state_in_words(run.state)
         self.state.setText(words)
         theme.mark(self.state, "role", role)
-        reason = run.reason[:1].upper() + run.reason[1:]
-        self._say(reason, "error" if run.state in ("failed", "lost", "damaged") else "help")
+        texts = [text[:1].upper() + text[1:] for text in (run.reason, run.damage)]
+        self._say("\n".join(filter(None, texts)), "error" if run.state in ("failed", "lost", "damaged") else "help")
         facts = [(label_of(name), text_of(run, name)) for name in FACTS]
         facts += [(label_of(name), figure_of(name, run.scores[name])) for name in score_names([run])]
         self.facts.show_facts(facts, tips={label_of("created"): when(run.created)})

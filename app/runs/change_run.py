@@ -17,6 +17,7 @@ from app.dialog import Dialog
 from designer import theme
 from engine.project.file import load
 from engine.runs.folder import RunFolder
+from engine.runs.summary import summary_of
 
 HELP = "The schedule continues from the new rate. Both take effect at once, and a checkpoint is saved."
 
@@ -92,9 +93,9 @@ MOST = 1_000_000
 def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
     """Return the settings to resume a run with: none if it has epochs left, more epochs if it is complete, None if the
     user cancels. Raises `UserError` for a run that cannot be read."""
-    result = folder.read_result() or {}
-    done = result.get("epochs")
-    if result.get("state") != "finished" or not isinstance(done, int):
+    run = summary_of(folder.path)
+    done = run.measured.get("epochs")
+    if run.state_reached != "finished" or not isinstance(done, int):
         return []
     options = load(folder.project).project.training
     name, what = options.planned_option, "iterations" if options.is_full_batch else "epochs"

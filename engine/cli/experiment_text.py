@@ -14,7 +14,7 @@ from engine.project.options.metrics import format_score
 from engine.project.parameters import lists_of, value_text
 from engine.runs.experiments import ExperimentFolder
 from engine.runs.trial_log import Trial, damage_text, failures_of
-from engine.runs.trial_marks import Marks, TrialMarks, read_marks
+from engine.runs.trial_marks import FILE, Marks, TrialMarks, read_marks
 from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 MOST_ROWS = 30
@@ -68,8 +68,11 @@ def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[s
 
 
 def _marks_of(folder: ExperimentFolder) -> Marks:
+    """Return the marks of the trials, and say where their file is damaged."""
     try:
-        return read_marks(folder)
+        marks = read_marks(folder)
+        note([] if marks.is_sound else [f"{folder.path / FILE} is damaged: notes and tags in it cannot be read"])
+        return marks
     except OSError as error:
         raise UserError(f"The notes in {folder.path} cannot be read: {error.strerror}.") from None
 

@@ -19,6 +19,7 @@ from engine.cli.common import (
     failure,
     iso_time,
     look_at_code,
+    note,
     print_json,
     read_project,
 )
@@ -124,6 +125,7 @@ def _add(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     queue = Queue()
+    _note_damage(queue)
     entries = queue.entries()
     is_worked = queue.is_worked()
     if arguments.json:
@@ -142,6 +144,10 @@ def _list(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
+def _note_damage(queue: Queue) -> None:
+    note(f"{file} is damaged: its entry is neither shown nor trained" for file in queue.damaged())
+
+
 def _as_json(entry: Entry) -> dict[str, Any]:
     return {**asdict(entry), "created": iso_time(entry.created)}
 
@@ -156,6 +162,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.at_once < 0:
         raise UserError(f"--at-once {arguments.at_once}: expected 1 or more runs, or 0 for one a GPU.")
     queue = Queue()
+    _note_damage(queue)
     if arguments.detach:
         start_work(queue, str(arguments.at_once))
         _tell(arguments, queue.entries())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, failure, iso_time, print_json
+from engine.cli.common import add_json, failure, iso_time, note, print_json
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
@@ -22,7 +22,7 @@ from engine.runs.data_record import read_record
 from engine.runs.events import ENDS, SPLIT_PRIORITY
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import ProjectKey, in_order, list_runs, runs_of
-from engine.runs.notes import read_notes, write_notes
+from engine.runs.notes import Notes, read_notes, write_notes
 from engine.runs.query import as_csv, matching, order_by, refuse_unknown
 from engine.runs.summary import DAMAGED, RunSummary, format_metric, read_summary, with_state_now
 from engine.runs.trash import move_run_to_trash
@@ -76,6 +76,7 @@ def run_runs(arguments: argparse.Namespace) -> int:
         print(f"There are no runs {f'of {place}' if is_project else f'in {place}'}{left_out}.")
     else:
         print_table(_rows(found), right=(4,))
+    note(filter(None, (run.damage for run in found)))
     return EXIT_DONE
 
 
@@ -185,6 +186,8 @@ def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]
     yield "state", f"{run.state}{', not responding: ' + run.silence if run.silence else ''}"
     if run.reason:
         yield "reason", run.reason
+    if run.damage:
+        yield "damaged", run.damage
     yield "project", run.project_path or run.name
     yield "created", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created)) if run.created else "unknown"
     yield "environment", run.environment
@@ -231,12 +234,19 @@ def run_note(arguments: argparse.Namespace) -> int:
     folder = open_run(arguments.folder)
     if arguments.text is not None:
         write_notes(folder, note=arguments.text)
-    note = read_notes(folder).note
+    text = _noted(folder).note
     if arguments.json:
-        print_json(arguments, {"run_dir": str(folder.path.absolute()), "note": note})
-    elif note and arguments.text is None:
-        print(note)
+        print_json(arguments, {"run_dir": str(folder.path.absolute()), "note": text})
+    elif text and arguments.text is None:
+        print(text)
     return EXIT_DONE
+
+
+def _noted(folder: RunFolder) -> Notes:
+    """Return note and tags of a run, and say where their file is damaged."""
+    run = read_summary(folder.path.absolute())
+    note(filter(None, [run.damage]))
+    return run.notes
 
 
 def register_tag(commands: Commands) -> None:
@@ -253,7 +263,7 @@ def register_tag(commands: Commands) -> None:
 def run_tag(arguments: argparse.Namespace) -> int:
     """Write and print the tags."""
     folder = open_run(arguments.folder)
-    known = read_notes(folder).tags
+    known = _noted(folder).tags
     if arguments.tags:
         kept = tuple(tag for tag in known if tag not in arguments.tags)
         write_notes(folder, tags=kept if arguments.remove else (*known, *arguments.tags))

@@ -184,6 +184,32 @@ def read_object(path: Path, limit_bytes: int, *, may_be_deep: bool = False) -> d
     return value if isinstance(value, dict) and (may_be_deep or not is_deeper(value, DEPTH_LIMIT)) else None
 
 
+def object_to_change(path: Path, limit_bytes: int, what: str) -> dict[str, Any]:
+    """Return the JSON object in a file of the user that is to be written with changes; empty where there is none.
+    Raises `UserError` where it cannot be read: it would be lost. `what` it holds begins a sentence, as in `Notes`."""
+    try:
+        data = read_object(path, limit_bytes)
+        if data is None and os.path.lexists(path):
+            raise UserError(
+                f"{path} is damaged: {what} in it cannot be read, and are not changed.",
+                hint="Restore the file from a copy, or rename it; a new one is then written.",
+            )
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from None
+    return data or {}
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file or folder that is replaced to `NAME.1`, or the next number that is free, and return that path; one
+    that does not exist is passed over. Raises `OSError`."""
+    number = 1
+    while os.path.lexists(beside := path.with_name(f"{path.name}.{number}")):
+        number += 1
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(beside)
+    return beside
+
+
 def number_in(value: Any) -> float | None:
     """Convert a JSON number to float, overflow to ±infinity. Returns None for other values and booleans."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

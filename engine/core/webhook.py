@@ -34,11 +34,18 @@ def settings_file() -> Path:
 
 
 def read() -> str:
-    """Return the address; empty where none is set, or where it cannot be read."""
-    with contextlib.suppress(OSError, UserError):
-        url = (read_object(settings_file(), LIMIT_BYTES) or {}).get("webhook")
-        return url if isinstance(url, str) else ""
-    return ""
+    """Return the address; empty where none is set. Raises `UserError` where the file cannot be read."""
+    try:
+        path = settings_file()
+    except UserError:  # without a place for settings nothing is set
+        return ""
+    try:
+        url = (read_object(path, LIMIT_BYTES) or {}).get("webhook", "" if not path.exists() else None)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    if not isinstance(url, str):
+        raise UserError(f"{path} is damaged, and nobody is told.", hint="Set the webhook again: `notify --webhook`.")
+    return url
 
 
 def store(url: str) -> None:

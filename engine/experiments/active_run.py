@@ -222,12 +222,3 @@ def _counted(folder: RunFolder, what: str) -> float:
     """Return the number of parameters, or the FLOPs per sample, of the network of a run."""
     found = analyse(load(folder.project).project.network)
     return float(found.parameters if what == "parameters" else found.flops)
-
-
-def set_aside(path: Path) -> None:
-    """Rename the folder of a run that is trained again, to `3.1`, so that its log is not lost."""
-    number = 1
-    while path.with_name(f"{path.name}.{number}").exists():
-        number += 1
-    with contextlib.suppress(FileNotFoundError):
-        path.rename(path.with_name(f"{path.name}.{number}"))

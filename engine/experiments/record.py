@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from engine.core.errors import RunError, plural
-from engine.experiments.active_run import set_aside
+from engine.core.files import set_aside
 from engine.runs.experiments import ExperimentFolder
 from engine.runs.folder import release_space, reserve_space
 from engine.runs.trial_log import FAILED, Trial, TrialLog, TrialRun, failures_of

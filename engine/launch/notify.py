@@ -27,8 +27,16 @@ SPLITS = ("test.", "validation.", "training.")
 def announce(log: Path, kind: str, *arguments: str) -> None:
     """Start the process that tells the webhook, if the user has set one. Nothing that goes wrong is raised."""
     with contextlib.suppress(Exception):
-        if webhook.read():
+        if _is_set():
             start_detached_module(log, "engine.launch.notify", kind, *arguments)
+
+
+def _is_set() -> bool:
+    """Return whether a webhook is set, or its setting is damaged, which the process says in the log."""
+    try:
+        return bool(webhook.read())
+    except UserError:
+        return True
 
 
 def message_of(kind: str, arguments: Sequence[str]) -> dict[str, Any]:
@@ -59,10 +67,10 @@ def message_of(kind: str, arguments: Sequence[str]) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     """Send the message; print why it was not taken. Return the exit code."""
     kind, *rest = arguments
-    url = webhook.read()
-    if not url:
-        return EXIT_DONE
     try:
+        url = webhook.read()
+        if not url:
+            return EXIT_DONE
         why = webhook.send(url, message_of(kind, rest))
     except (UserError, OSError) as error:
         why = f"The webhook was not told: {error}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.cluster.environment import profile_of
 from engine.cluster.job_list import note_run_here
 from engine.core.errors import RunError, UserError, plural
-from engine.core.files import write_atomically
+from engine.core.files import set_aside, write_atomically
 from engine.launch.prepare import go_back, hold, place
 from engine.placement.candidates import record_of
 from engine.project.check import check
@@ -23,6 +23,7 @@ from engine.runs.data_record import read_record, write_record
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
 from engine.runs.history import register
 from engine.runs.info import RunInfo
+from engine.runs.summary import RunSummary, summary_of
 
 CHANGEABLE = (
     "max_epochs",
@@ -73,7 +74,8 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     info = folder.read_info()
     _refuse_another_project(folder, info)
     project = changed(before, settings)
-    _refuse_complete(folder, project, _live_changes(info, before, project))
+    summary = summary_of(folder.path)
+    _refuse_complete(summary, project, _live_changes(info, before, project))
     base = Path(info.base or folder.path)
     look_up(folder.path)
     ready(project, folder.path, frozen_code(folder))
@@ -109,6 +111,8 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
         if data_before is not None and data_changes:
             replaced = (*data_before.replaced, " ".join(data_changes))
             write_record(folder.path, replace(record(project.data, base, info.versions), replaced=replaced))
+        if folder.result.name in summary.damaged:
+            given.append(f"a damaged {folder.result.name}, which is kept as {set_aside(folder.result).name}")
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,
@@ -181,24 +185,23 @@ def _live_changes(info: RunInfo, before: Project, after: Project) -> dict[str, f
     return {name: value for name, value in info.live_changes.items() if name != "epochs" or not has_new_plan}
 
 
-def _refuse_complete(folder: RunFolder, project: Project, live_changes: Mapping[str, float]) -> None:
+def _refuse_complete(run: RunSummary, project: Project, live_changes: Mapping[str, float]) -> None:
     """Raise `UserError` if the run has done what is planned, or has finished without a checkpoint to resume from."""
-    result = folder.read_result() or {}
     options = project.training
     planned, name = int(live_changes.get("epochs", options.planned_epochs)), options.planned_option
-    done = result.get("epochs")
+    done = run.measured.get("epochs")
     # A run that failed after its last epoch, such as on a full disk, has its weights still to write.
-    needed = planned + 1 if result.get("state") == "failed" else planned
+    needed = planned if run.state_reached in ("finished", "stopped") else planned + 1
     if isinstance(done, int) and done >= needed:
         raise UserError(
-            f"The run in {folder.path} is complete: {plural(done, 'epoch')} done, and {name} is {planned:,}.",
+            f"The run in {run.path} is complete: {plural(done, 'epoch')} done, and {name} is {planned:,}.",
             hint=f"To go on give it more, such as --set training.{name}={2 * done}.",
         )
-    if result.get("state") != "finished":
+    if run.state_reached != "finished":
         return
-    if not all_checkpoints(folder):
+    if not all_checkpoints(RunFolder(run.path)):
         raise UserError(
-            f"The run in {folder.path} has finished and left no checkpoint to go on from (checkpoint_unit was never, "
+            f"The run in {run.path} has finished and left no checkpoint to go on from (checkpoint_unit was never, "
             "or they were removed).",
             hint="Train again.",
         )

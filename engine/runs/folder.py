@@ -32,6 +32,7 @@ from engine.runs.requests import FROM_USERS, refuse_unknown
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
 """Maximum size of `run.json` and `result.json`, which usually have a few KiB."""
+RESULT = "result.json"
 RESERVE, RESERVE_BYTES = ".reserve", 2**17
 """File that reserves disk space for the last events, `result.json` and `run.json`, each written beside the old one."""
 SILENCE_S = 8.0
@@ -111,7 +112,7 @@ class RunFolder:
     @property
     def result(self) -> Path:
         """Result file, written once at the end of the run."""
-        return self.path / "result.json"
+        return self.path / RESULT
 
     def read_info(self) -> RunInfo:
         """Return `run.json`, or an empty record if it does not exist yet. Raises `UserError` if it is damaged."""
@@ -235,6 +236,7 @@ class RunFolder:
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
+    way_out = "Remove the file: events.jsonl has what it holds." if path.name == RESULT else "Restore it from a copy."
     try:
         data = json.loads(read_file(path, INFO_LIMIT_BYTES))
         data = without_checksum(data) if isinstance(data, dict) else data
@@ -243,17 +245,12 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from None
     except ChecksumError as error:
-        way_out = "Restore the file from a copy"
-        if path.name == "result.json":
-            way_out = "Remove the file, which events.jsonl can replace"
-        raise UserError(
-            f"{path} is damaged: {error}.",
-            hint=f"{way_out}; if you changed it yourself, remove its entry '{CHECKSUM}', and it is read unchecked.",
-        ) from None
+        hint = f"{way_out} If you changed it yourself, remove its entry '{CHECKSUM}', and it is read unchecked."
+        raise UserError(f"{path} is damaged: {error}.", hint=hint) from None
     except (ValueError, RecursionError):
-        raise UserError(f"{path} is damaged: it is not JSON.") from None
+        raise UserError(f"{path} is damaged: it is not JSON.", hint=way_out) from None
     if not isinstance(data, dict):
-        raise UserError(f"{path} is damaged: expected an object.")
+        raise UserError(f"{path} is damaged: expected an object.", hint=way_out)
     return data
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.fields import is_unicode, printable
-from engine.core.files import read_object, write_json
+from engine.core.files import object_to_change, read_object, write_json
 from engine.runs.folder import RunFolder
 
 FILE = "notes.json"
@@ -53,13 +53,13 @@ def write_notes(
     run: RunFolder, *, note: str | None = None, tags: tuple[str, ...] | None = None, run_name: str | None = None
 ) -> None:
     """Set the note, the tags or the name of a run; None leaves them unchanged. Raises `UserError`."""
-    current = read_notes(run)
+    path = run.path / FILE
+    current = notes_from(object_to_change(path, LIMIT_BYTES, "note and tags"))
     notes = Notes(
         current.note if note is None else checked_note(note),
         current.tags if tags is None else checked_tags(tags),
         current.run_name if run_name is None else _checked_name(run_name.strip()),
     )
-    path = run.path / FILE
     try:
         if notes == Notes():
             path.unlink(missing_ok=True)

@@ -111,6 +111,14 @@ class Queue:
             entries = [entry for number in numbers[:MOST_ENTRIES] if (entry := self.entry(number)) is not None]
         return sorted(entries, key=lambda entry: (entry.is_waiting, entry.order, entry.id))
 
+    def damaged(self) -> list[Path]:
+        """Return the files of entries that cannot be read: what they ask for is not trained."""
+        with contextlib.suppress(OSError):
+            numbers = sorted(int(name[:-5]) for name in os.listdir(self.folder) if _is_entry(name))
+            files = [self.folder / f"{number}.json" for number in numbers if self._read(number) is None]
+            return [file for file in files if file.exists()]
+        return []
+
     def entry(self, id: int) -> Entry | None:
         """Return an entry with its current state, or None. An entry whose process is gone takes the state of its run,
         or waits again if there is no run."""

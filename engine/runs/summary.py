@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
+from engine.core.errors import UserError, listed
 from engine.core.files import number_in, open_file, read_object
 from engine.core.text import format_flops, format_number, format_percent
 from engine.project.options.metrics import format_score
@@ -32,7 +32,8 @@ from engine.runs.events import (
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 from engine.runs.lines import event_in
-from engine.runs.notes import FILE, Notes, notes_from, read_notes
+from engine.runs.notes import FILE, Notes, notes_from
+from engine.runs.notes import LIMIT_BYTES as NOTES_BYTES
 from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in, shown
 
 DAMAGED = "damaged"
@@ -74,6 +75,8 @@ class RunSummary:
     """What was set while the run trained, as in `run.json`. `options` has the number of epochs that it set."""
     has_checkpoint: bool = False
     """Whether it has saved anything that it can go on from."""
+    damaged: tuple[str, ...] = ()
+    """Names of its files that are there and cannot be read; what they hold is taken from the others where it can be."""
     silence: str = ""
     """Why its coordinator does not respond, in words; empty where it does."""
 
@@ -97,6 +100,7 @@ class RunSummary:
             "changes": [change.write() for change in self.changes],
             "live_changes": dict(self.live_changes),
             "has_checkpoint": self.has_checkpoint,
+            "damaged": list(self.damaged),
             "silence": self.silence,
         }
 
@@ -121,9 +125,23 @@ class RunSummary:
         return self.so_far if self.result is None else self.result
 
     @property
+    def damage(self) -> str:
+        """That files of the run cannot be read, for a person; empty where all can."""
+        files = [str(self.path / name) for name in self.damaged]
+        if not files:
+            return ""
+        log = "; its numbers are those of events.jsonl" if "result.json" in self.damaged else ""
+        return f"{listed(files)} cannot be read{log}"
+
+    @property
     def is_alive(self) -> bool:
         """True if the run has not ended and is not damaged."""
         return self.state not in ENDS and self.state != DAMAGED
+
+    @property
+    def state_reached(self) -> str:
+        """State of its result, else that of `run.json`."""
+        return str(self.measured.get("state", self.state))
 
     @property
     def reason(self) -> str:
@@ -175,6 +193,7 @@ def summary_from(data: Mapping[str, Any]) -> RunSummary:
             notes=notes_from(data),
             options=dict(data["options"]),
             network=str(data["network"]),
+            damaged=tuple(map(str, data["damaged"])),
             changes=tuple(Change(str(c["option"]), str(c["before"]), str(c["after"])) for c in data["changes"]),
             live_changes={str(name): float(value) for name, value in data["live_changes"].items()},
             has_checkpoint=bool(data["has_checkpoint"]),
@@ -208,6 +227,8 @@ def read_summary(path: Path) -> RunSummary:
     data, result = _read(path, "run.json"), _read(path, "result.json")
     info = RunInfo.read(data or {})
     project = read_object(path / "project.netwright", LIMIT_BYTES["project.netwright"], may_be_deep=True)
+    notes = read_object(path / FILE, NOTES_BYTES)
+    objects = {"run.json": data, "result.json": result, FILE: notes, "project.netwright": project}
     return RunSummary(
         path=path,
         name=info.name or path.name,
@@ -219,11 +240,12 @@ def read_summary(path: Path) -> RunSummary:
         run_number=info.number,
         result=result,
         so_far=_so_far(path / "events.jsonl") if result is None else {},
-        notes=read_notes(RunFolder(path)),
+        notes=notes_from(notes),
         options=_options_now(options_in(project), info.live_changes),
         network=network_in(project),
         live_changes=info.live_changes,
         has_checkpoint=has_checkpoint(RunFolder(path)),
+        damaged=tuple(name for name, value in objects.items() if value is None and (path / name).exists()),
     )
 
 
@@ -234,6 +256,14 @@ def _options_now(options: Options, live_changes: Mapping[str, float]) -> Options
         return options
     is_full_batch = shown(options, "training.solver") in FULL_BATCH
     return {**options, f"training.max_{'iterations' if is_full_batch else 'epochs'}": int(epochs)}
+
+
+def summary_of(path: Path) -> RunSummary:
+    """Return the summary of the run in a folder, as `read_summary`. Raises `UserError` where it cannot be read."""
+    try:
+        return read_summary(path)
+    except OSError as error:
+        raise UserError(f"The run in {path} cannot be read: {error.strerror}.") from error
 
 
 def title_of(folder: RunFolder) -> str:

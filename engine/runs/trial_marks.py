@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.core.errors import UserError
-from engine.core.files import read_object, write_json
+from engine.core.files import object_to_change, read_object, write_json
 from engine.runs.experiments import ExperimentFolder
 from engine.runs.notes import LONGEST_NOTE, Notes, checked_note, checked_tags, notes_from
 
@@ -52,6 +52,8 @@ class Marks:
 
     trials: Mapping[int, TrialMarks] = field(default_factory=dict)
     baseline: int = 0
+    is_sound: bool = True
+    """False where the file of the marks cannot be read."""
 
     def of(self, trial: int) -> TrialMarks:
         """Return the marks of a trial."""
@@ -65,7 +67,8 @@ class Marks:
 
 def read_marks(folder: ExperimentFolder) -> Marks:
     """Return the marks of an experiment. Invalid values are ignored. Raises `OSError` if the file cannot be read."""
-    return _marks_from(read_object(folder.path / FILE, LIMIT_BYTES) or {})
+    data = read_object(folder.path / FILE, LIMIT_BYTES)
+    return replace(_marks_from(data or {}), is_sound=data is not None or not (folder.path / FILE).exists())
 
 
 def _marks_from(data: Mapping[str, Any]) -> Marks:
@@ -141,17 +144,7 @@ def pin_baseline(folder: ExperimentFolder, trial: int) -> Marks:
 
 def _read_to_change(folder: ExperimentFolder) -> Marks:
     """Return the marks. Raises `UserError` where a file is there that cannot be read: it would be overwritten."""
-    path = folder.path / FILE
-    try:
-        data = read_object(path, LIMIT_BYTES)
-        if data is None and path.exists():
-            raise UserError(
-                f"{path} is damaged: the notes and tags in it cannot be read.",
-                hint="Rename the file; new notes then go to a new one.",
-            )
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}.") from None
-    return _marks_from(data or {})
+    return _marks_from(object_to_change(folder.path / FILE, LIMIT_BYTES, "notes and tags"))
 
 
 def _written(folder: ExperimentFolder, marks: Marks) -> Marks:

@@ -25,18 +25,37 @@ WAY_OUT = "Read the code, then add --trust to let it run this time, or trust the
 def trusted_folders() -> tuple[Path, ...]:
     """Return the folders that the user trusts permanently; none if the list is missing or damaged."""
     with contextlib.suppress(OSError, ValueError, RuntimeError):
-        return tuple(map(Path, _absolute((config_folder() / "trusted.json").read_text(encoding="utf-8"))))
+        return _listed()
     return ()
 
 
+def _listed() -> tuple[Path, ...]:
+    """Return the folders in the list. Raises `OSError`, `ValueError` and `RuntimeError`."""
+    return tuple(map(Path, _absolute((config_folder() / "trusted.json").read_text(encoding="utf-8"))))
+
+
 def trust(folder: Path) -> None:
-    """Trust a folder permanently. Raises `UserError` if the list cannot be written."""
-    _write([*trusted_folders(), _real(folder)])
+    """Trust a folder permanently. Raises `UserError` if the list cannot be read or written."""
+    _write([*_to_change(), _real(folder)])
 
 
 def distrust(folder: Path) -> None:
-    """Remove a folder from the trusted ones. Raises `UserError` if the list cannot be written."""
-    _write([trusted for trusted in trusted_folders() if trusted != _real(folder)])
+    """Remove a folder from the trusted ones. Raises `UserError` if the list cannot be read or written."""
+    _write([trusted for trusted in _to_change() if trusted != _real(folder)])
+
+
+def _to_change() -> tuple[Path, ...]:
+    """Return the folders in the list. Raises `UserError` for a damaged one, which would be lost."""
+    try:
+        return _listed()
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "it is damaged"
+        raise UserError(
+            f"The list of trusted folders in trusted.json of your settings cannot be read: {reason}.",
+            hint="Rename the file, and trust the folders again.",
+        ) from error
 
 
 def grant(folder: Path) -> None:
@@ -67,13 +86,14 @@ def _granted() -> list[str]:
 
 
 def _absolute(text: str) -> list[str]:
-    """Return the absolute paths in a JSON list. Raises `ValueError` for text that is not JSON."""
+    """Return the absolute paths in a JSON list. Raises `ValueError` for another text."""
     try:
         data = json.loads(text)
     except RecursionError:
-        return []
-    items = data if isinstance(data, list) else []
-    return [item for item in items if isinstance(item, str) and os.path.isabs(item)]
+        raise ValueError("it is too deep") from None
+    if not isinstance(data, list):
+        raise ValueError("it is no list")
+    return [item for item in data if isinstance(item, str) and os.path.isabs(item)]
 
 
 def _real(path: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.runs.events import Ended, StateChanged, standing
+from engine.runs.events import Ended, Resumed, StateChanged, standing
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
 from engine.runs.summary import RATE, read_summary
@@ -92,3 +92,18 @@ def test_what_was_superseded_is_left_out(tmp_path: Path) -> None:
     assert len(done.losses) == 10 * epochs
     assert done.events("resumed")[0]["reason"] == f"resumed on request, with training.max_epochs={epochs}"
     assert (run.folder.read_result() or {})["iterations"] == 10 * epochs
+
+
+def test_a_damaged_result_is_kept_aside_and_told(tmp_path: Path) -> None:
+    """How far the run has come is then read from its log."""
+    folder = train(digits(mlp(), max_epochs=2), tmp_path / "run").folder
+    folder.result.write_text('{"state": "fin')
+    refused = warm.run(["resume", folder.path], cwd=ROOT, timeout=PATIENCE_S)
+    assert refused.returncode == 2
+    assert "is complete: 2 epochs done" in refused.stderr
+    assert folder.result.read_text() == '{"state": "fin'
+    assert engine("resume", folder.path, "--set", "training.max_epochs=3").startswith("finished: all 3 epochs")
+    kept = folder.result.with_name("result.json.1")
+    assert kept.read_text() == '{"state": "fin'
+    (resumed,) = [event for event in read_all(folder) if isinstance(event, Resumed)]
+    assert "a damaged result.json, which is kept as result.json.1" in resumed.reason

@@ -181,6 +181,8 @@ class Run(TypedDict):
     """The learn rate (`rate`) and the number of `epochs` that were last set while the run trained."""
     has_checkpoint: bool
     """Whether the run has saved anything that it can go on from."""
+    damaged: list[str]
+    """Names of its files that are there and cannot be read."""
     silence: str
     """Why its coordinator does not respond; empty where it does."""
 

@@ -60,3 +60,13 @@ def test_a_test_message_is_sent_by_the_engine(qtbot, monkeypatch: pytest.MonkeyP
     dialog._command.finished.emit({"webhook_host": "example.org"})
     assert dialog.state.text() == "example.org took the test message."
     dialog.reject()
+
+
+def test_a_damaged_setting_is_told(qtbot) -> None:
+    file = webhook.settings_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("{")
+    dialog = WebhookDialog()
+    qtbot.addWidget(dialog)
+    assert "notifications.json is damaged" in dialog.state.text()
+    assert file.read_text() == "{"

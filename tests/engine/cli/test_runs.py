@@ -129,3 +129,23 @@ def test_a_project_has_the_runs_beside_it_and_those_elsewhere_that_carry_its_ide
     found = checked_output(said(capsys, "runs", path, "--json"))["runs"]
     assert {Path(run["run_dir"]).name for run in found} == {"beside", "before_it_was_saved", "damaged"}
     assert "There are no runs of" in said(capsys, "runs", path.rename(tmp_path / "b.netwright"), "--filter", "no")
+
+
+@pytest.mark.parametrize("content", ["", '{"epochs": 3, "loss', '{"epochs": 3, "sha256": "0"}', "[" * 100_000])
+def test_damaged_files_of_a_run_are_told_and_not_replaced(
+    runs: Path, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = open_run(runs / "run_1")
+    run.result.write_text(content)
+    assert main(["runs", str(runs)]) == 0
+    assert capsys.readouterr().err == f"note: {run.result} cannot be read; its numbers are those of events.jsonl\n"
+    assert f"damaged      {run.result} cannot be read" in said(capsys, "show", run.path)
+    found = checked_output(said(capsys, "runs", runs, "--json"))
+    assert [one["damaged"] for one in found["runs"]] == [[], [], ["result.json"]]
+    notes = run.path / "notes.json"
+    notes.write_text(content)
+    assert "notes.json is damaged: note and tags in it cannot be read" in said(capsys, "note", run.path, "x", code=2)
+    assert "notes.json is damaged" in said(capsys, "tag", run.path, "x", code=2)
+    assert main(["note", str(run.path)]) == 0
+    assert "notes.json cannot be read" in capsys.readouterr().err
+    assert (run.result.read_text(), notes.read_text()) == (content, content)

@@ -5,6 +5,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,6 +119,20 @@ def test_addresses_that_are_refused(url: str, words: str) -> None:
         webhook.store(url)
     assert SECRET not in str(refused.value)
     assert webhook.read() == ""
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"webhook": 5}', "[]"])
+def test_a_damaged_setting_is_told(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = webhook.settings_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+    assert main(["notify"]) == EXIT_INPUT
+    assert "notifications.json is damaged, and nobody is told" in capsys.readouterr().err
+    assert notify.main(["queue", "1", "1"]) == EXIT_INPUT
+    assert "warning: The webhook was not told" in capsys.readouterr().out
+    assert file.read_text() == content
+    assert main(["notify", "--webhook", f"https://example.org/{SECRET}"]) == 0
+    assert webhook.read() == f"https://example.org/{SECRET}"
 
 
 def test_the_end_of_a_run_is_told(server: Server, tmp_path, capfd: pytest.CaptureFixture[str]) -> None:

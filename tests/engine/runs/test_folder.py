@@ -113,7 +113,7 @@ def test_a_changed_value_is_found_by_the_checksum(run: RunFolder) -> None:
     """A record without a checksum was written by hand, or by an older version: it is read as it is."""
     write_checked_json(run.result, {"state": "finished", "epochs": 5})
     update_info(run, seed=12)
-    for path, words in ((run.info, "Restore the file from a copy"), (run.result, "Remove the file")):
+    for path, words in ((run.info, "Restore it from a copy"), (run.result, "Remove the file")):
         text = path.read_text()
         path.write_text(text.replace("12", "13").replace("5,", "6,"))
         with pytest.raises(UserError, match=f"is damaged: its checksum does not fit its content. {words}"):

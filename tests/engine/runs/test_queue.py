@@ -103,7 +103,9 @@ def test_damaged_entries_are_left_out(queue: Queue, text: str) -> None:
     (queue.folder / "2.json").write_text(text)
     (queue.folder / "not a number.json").write_text("{}")
     assert [entry.id for entry in queue.entries()] == [1]
+    assert queue.damaged() == [queue.folder / "2.json"]
     assert queue.add("{}", "two").id == 3
+    assert (queue.folder / "2.json").read_text() == text
 
 
 @pytest.mark.parametrize("umask", [0, 0o277])

@@ -37,7 +37,7 @@ def test_what_cannot_be_kept_is_refused_and_changes_nothing(tmp_path: Path) -> N
 def test_a_damaged_file_shows_nothing_and_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"trials": {"1": {"note": ')
     folder = ExperimentFolder(tmp_path)
-    assert read_marks(folder) == Marks()
+    assert read_marks(folder) == Marks(is_sound=False)
     with pytest.raises(UserError, match="damaged"):
         mark_trials(folder, [1], note="new")
     (tmp_path / FILE).write_text('{"baseline": true, "trials": {"x": {}, "2": {"colour": 7, "cells": {"a": 1}}}}')

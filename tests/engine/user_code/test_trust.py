@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.errors import UserError
 from engine.core.folders import config_folder
 from engine.user_code import trust
 
@@ -50,3 +51,17 @@ def test_a_damaged_list_trusts_nothing(text: str, tmp_path: Path):
     (config_folder() / "trusted.json").write_text(text)
     assert trust.trusted_folders() == ()
     assert not trust.is_trusted(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1, ", "[" * 100_000])
+def test_a_damaged_list_is_not_overwritten(text: str, tmp_path: Path):
+    config_folder().mkdir(parents=True)
+    file = config_folder() / "trusted.json"
+    file.write_text(text)
+    for change in (trust.trust, trust.distrust):
+        with pytest.raises(UserError, match=r"trusted\.json of your settings cannot be read: it is damaged"):
+            change(tmp_path)
+    assert file.read_text() == text
+    file.rename(tmp_path / "old.json")
+    trust.trust(tmp_path)
+    assert trust.trusted_folders() == (tmp_path.resolve(),)
