@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from app.evaluation.prediction_answers import Answer, answer_text, percent
 from designer import markup, theme
+from engine.core.csv_text import csv_text
 
 THUMB = 32
 ROW_HEIGHT = THUMB + 6
@@ -132,12 +133,12 @@ def name_of(answer: Answer) -> str:
 
 
 def as_text(answers: Sequence[Answer]) -> str:
-    """Return answers as lines with tabs, for the clipboard."""
-    lines = []
+    """Return answers as rows with tabs, for the clipboard."""
+    rows = []
     for answer in answers:
         said = [str(answer["error"])] if "error" in answer else []
         for output in answer.get("outputs", ()):
             said.append(answer_text(output, COPIED_DIGITS))
             said += [f"{one['class']} {one['probability']:.4f}" for one in output.get("top", ())]
-        lines.append("\t".join([name_of(answer), *said]))
-    return "\n".join(lines)
+        rows.append([name_of(answer), *said])
+    return csv_text(rows, delimiter="\t").rstrip("\n")

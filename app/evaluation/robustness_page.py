@@ -1,8 +1,6 @@
 """The page of robustness: accuracy against the strength of noise, blur and attacks, and samples unlike the training
 data."""
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,6 +32,7 @@ from app.shell import Shell
 from designer import markup, theme
 from designer.elided_label import ElidedLabel
 from designer.markup import Markup
+from engine.core.csv_text import csv_text
 from engine.core.files import write_atomically
 from engine.core.text import format_figure, format_number, format_percent
 
@@ -99,12 +98,9 @@ class StrengthPlot(Plot):
 
     def csv(self) -> str:
         """Return strengths and scores as a table."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([self.curves[0]["unit"], *(one["kind"] for one in self.curves)])
-        for place, strength in enumerate(self.curves[0]["strengths"]):
-            writer.writerow([strength, *(one["values"][place] for one in self.curves)])
-        return out.getvalue()
+        head = [self.curves[0]["unit"], *(one["kind"] for one in self.curves)]
+        strengths = enumerate(self.curves[0]["strengths"])
+        return csv_text([head, *((strength, *(one["values"][n] for one in self.curves)) for n, strength in strengths)])
 
 
 class StrengthCard(PlotCard):

@@ -1,6 +1,5 @@
 """Curves leave as files: pictures and drawings of what is shown, and all numbers as a table."""
 
-import csv
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +16,11 @@ from app.plots.plot_data import PlotData
 from app.plots.series import Floats
 from app.plots.timeline import Along, Timeline
 from app.plots.traces import Curve, Trace
-from engine.core.text import spreadsheet_cell
+from engine.core.csv_text import CsvWriter, csv_line
 
 PLACES: tuple[Along, ...] = ("epochs", "time")
+
+COLUMNS = ("step", "value", "epoch", "elapsed_s")
 
 
 class Pictured(Protocol):
@@ -112,15 +113,11 @@ def write_csv(path: Path, plot_data: Mapping[str, PlotData], timeline: Timeline)
     many are written. Raises `OSError`."""
     done = 0
     with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        writer = csv.writer(file)
-        writer.writerow(("curve", "split", "step", "value", "epoch", "elapsed_s"))
+        CsvWriter(file).row(("curve", "split", *COLUMNS))
         for name, data in plot_data.items():
             for split, steps, values in data.chunks():
                 places = [timeline.places(steps, along).tolist() for along in PLACES]
-                for step, value, epoch, elapsed in zip(steps.tolist(), values.tolist(), *places, strict=True):
-                    writer.writerow(
-                        (spreadsheet_cell(name), split, int(step), number_word(value), f"{epoch:.6g}", f"{elapsed:.6g}")
-                    )
+                file.writelines(_rows(csv_line((name, split)), steps.tolist(), values.tolist(), *places))
                 done += len(steps)
                 yield done
 
@@ -135,18 +132,21 @@ def write_runs_csv(path: Path, traces: Sequence[Trace]) -> Iterator[int]:
     time to time how many are written. Raises `OSError`."""
     done = 0
     with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        writer = csv.writer(file)
-        writer.writerow(("run", "curve", "split", "step", "value", "epoch", "elapsed_s"))
+        CsvWriter(file).row(("run", "curve", "split", *COLUMNS))
         for trace in traces:
             for name, curve in trace.curves.items():
                 for split, steps, values in _chunks(curve):
                     places = [trace.places(steps, along).tolist() for along in PLACES]
-                    head = spreadsheet_cell(trace.folder.path.name), spreadsheet_cell(name), split
-                    for step, value, epoch, elapsed in zip(steps.tolist(), values.tolist(), *places, strict=True):
-                        place = f"{epoch:.6g}", f"{elapsed:.6g}"
-                        writer.writerow((*head, int(step), number_word(value), *place))
+                    head = csv_line((trace.folder.path.name, name, split))
+                    file.writelines(_rows(head, steps.tolist(), values.tolist(), *places))
                     done += len(steps)
                     yield done
+
+
+def _rows(head: str, *columns: Sequence[float]) -> Iterator[str]:
+    """Yield a line per point: `head`, and the values of `COLUMNS`."""
+    for step, value, epoch, elapsed in zip(*columns, strict=True):
+        yield f"{head},{int(step)},{number_word(value)},{epoch:.6g},{elapsed:.6g}\n"
 
 
 def _chunks(curve: Curve) -> Iterator[tuple[str, Floats, Floats]]:

@@ -1,7 +1,6 @@
 """A card with a figure that can be copied, and saved as PNG, SVG, or its values as CSV."""
 
 import contextlib
-import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from app.plots.card import FINENESS
 from app.plots.drawn import DrawnChart
 from app.plots.plot import Plot
 from designer import theme
-from engine.core.text import spreadsheet_cell
+from engine.core.csv_text import CsvWriter
 
 Rows = Iterable[Sequence[object]]
 
@@ -111,10 +110,9 @@ class FigureCard(QFrame):
         if path.suffix == ".csv":
             assert self._values is not None
             with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+                writer = CsvWriter(file)
                 for row in self._values():
-                    csv.writer(file).writerow(
-                        [spreadsheet_cell(cell) if isinstance(cell, str) else cell for cell in row]
-                    )
+                    writer.row(row)
         elif path.suffix == ".svg":
             generator = QSvgGenerator()
             generator.setFileName(str(path))

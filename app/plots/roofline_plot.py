@@ -3,8 +3,6 @@
 Williams, Waterman, Patterson: Roofline: An Insightful Visual Performance Model for Multicore Architectures, 2009.
 """
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +18,7 @@ from app.plots.items import Line, Markers
 from app.plots.plot import Plot
 from designer import markup, theme
 from designer.markup import Markup
+from engine.core.csv_text import csv_text
 from engine.core.text import format_flops, format_number, format_percent
 
 NEAR_PIXELS = 14.0
@@ -108,9 +107,6 @@ class RooflinePlot(Plot):
 
     def csv(self) -> str:
         """Return the layers as a table."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["layer", "type", "flop_per_byte", "flops_per_second", "roof_share"])
-        for number, cost in enumerate(self.costs):
-            writer.writerow([cost["name"], cost["type"], self._x[number], self._y[number], cost["roof"]])
-        return out.getvalue()
+        rows = zip(self.costs, self._x, self._y, strict=True)
+        head = ("layer", "type", "flop_per_byte", "flops_per_second", "roof_share")
+        return csv_text([head, *((cost["name"], cost["type"], x, y, cost["roof"]) for cost, x, y in rows)])

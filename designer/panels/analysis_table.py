@@ -1,7 +1,5 @@
 """The table of layers: type, output size, parameters, work, memory and measured time, with the sums below."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,8 +31,9 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 from designer import theme
 from designer.editor import Editor
 from designer.scene.tint import format_nanoseconds
+from engine.core.csv_text import csv_text
 from engine.core.files import write_atomically
-from engine.core.text import format_bytes, spreadsheet_cell
+from engine.core.text import format_bytes
 from engine.network.analysis import Analysis, LayerShapes
 from engine.network.memory import activation_bytes
 from engine.network.network import Network
@@ -331,15 +330,11 @@ def is_copy(event: QEvent) -> bool:
 
 def as_csv(lines: Sequence[Line], batch: int) -> str:
     """The lines with a header, numbers without groups, memory in bytes."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*COLUMNS[:5], f"Activation bytes at batch {batch}"])
+    rows: list[Sequence[object]] = [(*COLUMNS[:5], f"Activation bytes at batch {batch}")]
     for line in lines:
-        numbers = ("" if n is None else n for n in (line.parameters, line.flops, line.activations))
-        writer.writerow(
-            [spreadsheet_cell(line.name), spreadsheet_cell(line.type), line.output.replace(",", ""), *numbers]
-        )
-    return text.getvalue()
+        output = line.output.replace(",", "")
+        rows.append((line.name, line.type, output, line.parameters, line.flops, line.activations))
+    return csv_text(rows)
 
 
 def _ranges(rows: Sequence[int]) -> list[tuple[int, int]]:

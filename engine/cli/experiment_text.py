@@ -1,17 +1,16 @@
 """Trials of an experiment as text, JSON and CSV."""
 
-import csv
-import io
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from engine.cli.common import iso_time, note
 from engine.cli.terminal import is_terminal, print_table
+from engine.core.csv_text import csv_text
 from engine.core.errors import UserError, plural
-from engine.core.text import format_duration, spreadsheet_cell
+from engine.core.text import format_duration
 from engine.project.options.metrics import format_score
-from engine.project.parameters import lists_of, value_text
+from engine.project.parameters import value_text
 from engine.runs.experiments import ExperimentFolder
 from engine.runs.trial_log import Trial, damage_text, failures_of
 from engine.runs.trial_marks import FILE, Marks, TrialMarks, read_marks
@@ -123,20 +122,20 @@ def trials_csv(folder: ExperimentFolder, trials: Sequence[Trial]) -> str:
     marks = _marks_of(folder)
     paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
     names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
     has_hosts = any(trial.hosts for trial in trials)
     hosts = ["host"] if has_hosts else []
-    writer.writerow(["trial", "state", *paths, *names, "seconds", *hosts, "tags", "note"])
+    rows: list[list[Any]] = [["trial", "state", *paths, *names, "seconds", *hosts, "tags", "note"]]
     for trial in trials:
-        values = lists_of(trial.values)
-        cells = [values.get(path, "") for path in paths]
-        cells += [trial.scores.get(name, "") for name in names]
+        cells = [_cell(trial.values.get(path)) for path in paths]
+        cells += [trial.scores.get(name) for name in names]
         notes = marks.of(trial.number).notes
-        said = [spreadsheet_cell(text) for text in (", ".join(notes.tags), notes.note)]
-        host = [spreadsheet_cell(", ".join(trial.hosts))] if has_hosts else []
-        writer.writerow([trial.number, trial.state, *cells, trial.seconds, *host, *said])
-    return file.getvalue()
+        host = [", ".join(trial.hosts)] if has_hosts else []
+        rows.append([trial.number, trial.state, *cells, trial.seconds, *host, ", ".join(notes.tags), notes.note])
+    return csv_text(rows)
+
+
+def _cell(value: Any) -> Any:
+    return value if value is None or type(value) in (int, float) else value_text(value)
 
 
 def result_of(trial: Trial | None) -> dict[str, Any]:

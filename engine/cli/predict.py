@@ -1,7 +1,6 @@
 """`predict RUN FILES...`: what a trained network says to pictures, sounds, rows of tables, texts and arrays."""
 
 import argparse
-import csv
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +13,9 @@ from engine.cli.commands import Commands
 from engine.cli.common import add_device, add_trust, failure
 from engine.cli.export import WEIGHTS
 from engine.cli.terminal import showing
+from engine.core.csv_text import CsvWriter
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.core.fields import printable
-from engine.core.text import spreadsheet_cell
 from engine.core.version import SCHEMA_VERSION
 from engine.project.preparation import PIXELS
 from engine.runs.events import to_json
@@ -182,17 +181,17 @@ class CsvAnswers:
     probability of a class; last the error."""
 
     def __init__(self, out: TextIO, record: "Preparation") -> None:
-        self._writer = csv.writer(out, lineterminator="\n")
+        self._writer = CsvWriter(out)
         self._names = [name for target in record.targets for name in _columns_of(target)]
         self._is_grouped = bool(record.group_column)
-        self._writer.writerow(["sample", *(["series"] if self._is_grouped else []), *self._names, "error"])
+        self._writer.row(["sample", *(["series"] if self._is_grouped else []), *self._names, "error"])
 
     def write(self, answer: Mapping[str, Any]) -> None:
         """Print an answer."""
         cells = self._cells(answer.get("outputs", ()))
-        series = [answer.get("group", "")] if self._is_grouped else []
-        values = [answer["sample"], *series, *(cells.get(name, "") for name in self._names), answer.get("error", "")]
-        self._writer.writerow([spreadsheet_cell(one) if isinstance(one, str) else one for one in values])
+        series = [answer.get("group")] if self._is_grouped else []
+        values = [cells.get(name) for name in self._names]
+        self._writer.row([answer["sample"], *series, *values, answer.get("error")])
 
     @staticmethod
     def _cells(outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -85,15 +85,3 @@ def format_flops(per_second: float) -> str:
     """Return a rate of floating-point operations: `830 MFLOP/s`, `1.25 TFLOP/s`."""
     scale, unit = next(((s, u) for s, u in _FLOPS if per_second >= s), _FLOPS[-1])
     return f"{per_second / scale:.3g} {unit}FLOP/s"
-
-
-def spreadsheet_cell(text: str) -> str:
-    """Return the text for a cell of a CSV file. A spreadsheet runs text that begins with = + - @ or a control character
-    as a formula: an apostrophe before it keeps it text, as OWASP recommends. Numbers stay as they are."""
-    if not text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
-    return text

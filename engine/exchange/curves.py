@@ -4,7 +4,6 @@ TensorBoard and MLflow are extras of the installation: each is imported only whe
 """
 
 import contextlib
-import csv
 import hashlib
 import io
 import math
@@ -21,10 +20,10 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
+from engine.core.csv_text import csv_line
 from engine.core.errors import UserError
 from engine.core.extras import import_extra
 from engine.core.files import write_atomically
-from engine.core.text import spreadsheet_cell
 from engine.runs.events import ENDS, Points, ThinnedPoints
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
@@ -116,11 +115,7 @@ def _csv_text(runs: Sequence[RunFolder]) -> str:
     text.write("run,curve,split,step,value\n")
     for run in runs:
         for curve in read_curves(run):
-            head = io.StringIO()
-            csv.writer(head, lineterminator="").writerow(
-                map(spreadsheet_cell, (run.path.name, curve.name, curve.split))
-            )
-            row = head.getvalue().replace("%", "%%") + ",%d,%.9g\n"  # a writer per row would take four times as long
+            row = csv_line((run.path.name, curve.name, curve.split)).replace("%", "%%") + ",%d,%.9g\n"
             for start in range(0, len(curve.steps), ROWS_AT_ONCE):
                 steps, values = (column[start : start + ROWS_AT_ONCE] for column in (curve.steps, curve.values))
                 text.write(row * len(steps) % tuple(chain.from_iterable(zip(steps, values, strict=True))))

@@ -1,6 +1,5 @@
 """An explanation as a file: a picture (PNG), a table (CSV), or its arrays (NPZ)."""
 
-import csv
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -10,9 +9,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from engine.core.csv_text import csv_text
 from engine.core.errors import UserError
 from engine.core.files import write_atomically
-from engine.core.text import spreadsheet_cell
 from engine.data.sources.source import Array
 from engine.drawing.colour_maps import colours, limits
 from engine.explain.explain import Explanation, packed
@@ -117,11 +116,7 @@ def _tile(values: Array) -> Array:
 
 
 def _csv(found: Explanation) -> bytes:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for row in _rows(found.told, found.arrays):
-        writer.writerow([spreadsheet_cell(cell) if isinstance(cell, str) else cell for cell in row])
-    return buffer.getvalue().encode("utf-8", "backslashreplace")
+    return csv_text(_rows(found.told, found.arrays)).encode("utf-8", "backslashreplace")
 
 
 def _rows(told: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[list[Any]]:

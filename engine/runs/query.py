@@ -7,20 +7,18 @@ test.accuracy>0.9        metric of one split; also epochs, iterations, seconds
 training.max_epochs=30   has this value of an option
 """
 
-import csv
-import io
 import math
 import operator
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Protocol, TypeVar, get_args
 
+from engine.core.csv_text import csv_text
 from engine.core.errors import UserError, closest_word, did_you_mean
 from engine.core.fields import path_part
-from engine.core.text import spreadsheet_cell
 from engine.project.options.metrics import METRICS, is_better_low
 from engine.project.project import SECTIONS
 from engine.runs.events import SPLIT_PRIORITY, State
@@ -281,22 +279,22 @@ def option_names(runs: Iterable[Searched]) -> list[str]:
 def as_csv(runs: Sequence[RunSummary]) -> str:
     """Return the runs as CSV text with a header row. Times are in ISO 8601, numbers have 9 significant digits."""
     scores, options = score_names(runs), option_names(runs)
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(map(spreadsheet_cell, (*_FIRST, *scores, *_LAST, *options)))
+    return csv_text(_csv_rows(runs, scores, options))
+
+
+def _csv_rows(runs: Sequence[RunSummary], scores: Sequence[str], options: Sequence[str]) -> Iterator[Sequence[str]]:
+    yield (*_FIRST, *scores, *_LAST, *options)
     for run in runs:
         values = run.scores
         created = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run.created)) if run.created else ""
         counts = (_cell(run.number(name)) for name in COUNTS)
         annotations = (", ".join(run.notes.tags), run.notes.note, run.reason, "; ".join(map(str, run.changes)))
-        row = (
+        yield (
             *(run.path.name, run.name, run.state, created, run.environment, *counts),
             *(_cell(values.get(name)) for name in scores),
             *annotations,
             *(shown(run.options, path) for path in options),
         )
-        writer.writerow(map(spreadsheet_cell, row))
-    return buffer.getvalue()
 
 
 def _cell(value: float | None) -> str:

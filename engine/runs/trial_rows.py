@@ -1,7 +1,5 @@
 """Trials of an experiment as rows of a table: columns, order, groups, and differences to a baseline."""
 
-import csv
-import io
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +8,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-from engine.core.text import spreadsheet_cell
+from engine.core.csv_text import csv_text
 from engine.project.experiment import Objective
 from engine.project.parameters import lists_of, value_text
 from engine.runs.events import SPLIT_PRIORITY
@@ -199,19 +197,9 @@ def difference(row: TrialRow, baseline: TrialRow, column: str) -> float | None:
 
 def rows_csv(rows: Sequence[TrialRow], columns: Sequence[str]) -> str:
     """Return columns of some trials as CSV with a header row: values as numbers, times in seconds."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
     shown_columns = [column for column in columns if column != "curve"]
-    writer.writerow([spreadsheet_cell(column.removeprefix(OPTION)) for column in shown_columns])
-    for row in rows:
-        writer.writerow(list(_cells(row, shown_columns)))
-    return file.getvalue()
-
-
-def _cells(row: TrialRow, columns: Sequence[str]) -> Iterator[str | float]:
-    for column in columns:
-        value = row.value(column)
-        yield "" if value is None else spreadsheet_cell(value) if isinstance(value, str) else value
+    head = [column.removeprefix(OPTION) for column in shown_columns]
+    return csv_text([head, *([row.value(column) for column in shown_columns] for row in rows)])
 
 
 # ---- comparing trials ----

@@ -128,3 +128,11 @@ def test_processes_are_forked_in_one_place() -> None:
     places = {name for name, text in texts().items() if name.startswith(rooms) and is_fork.search(text)}
     places.discard("engine/launch/remote/ray_placer.py")  # a line for a fresh interpreter on a node, without Netwright
     assert places == {"engine/core/child_process.py"}
+
+
+def test_csv_is_written_by_one_module() -> None:
+    """`engine/core/csv_text.py` keeps texts from being formulas of a spreadsheet."""
+    writers = re.compile(r"\bcsv\.(writer|DictWriter)\b|from csv import")
+    product = [path for path in SOURCES if path.relative_to(ROOT).parts[0] in ("app", "designer", "engine")]
+    found = [str(path.relative_to(ROOT)) for path in product if writers.search(path.read_text(encoding="utf-8"))]
+    assert found == []

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from engine.core.text import format_figure, format_number, format_percent, spreadsheet_cell
+from engine.core.text import format_figure, format_number, format_percent
 
 
 def test_a_share_in_per_cent() -> None:
@@ -43,13 +43,3 @@ def test_a_number_has_three_digits_that_matter_and_keeps_those_before_the_point(
 
 def test_what_is_no_share_is_not_in_per_cent() -> None:
     assert format_percent(math.nan, 1) == "not a number"
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+A1", "-cmd", "@SUM(A1)", "\t=1", "\r=1", "-"])
-def test_a_cell_is_no_formula(text: str) -> None:
-    assert spreadsheet_cell(text) == f"'{text}"
-
-
-@pytest.mark.parametrize("text", ["", "-0.5", "+3", "-1e-05", "-inf", "a=b", "run 1"])
-def test_numbers_and_words_stay_as_they_are_in_a_cell(text: str) -> None:
-    assert spreadsheet_cell(text) == text
