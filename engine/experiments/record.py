@@ -28,11 +28,6 @@ class ExperimentRecord:
         with contextlib.suppress(OSError):  # where it is full already, the first line of the log says so
             reserve_space(folder.path)
 
-    @property
-    def descriptor(self) -> int:
-        """The descriptor of the log, which no run may hold."""
-        return self._log.descriptor
-
     def append(self, number: int, **values: Any) -> None:
         """Write a line of the log of trials, on a full disk in the space that was reserved. Raises `RunError` where it
         cannot be written."""
