@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMessageBox, QScrollA
 from app.widgets import room_on_screen
 from designer import theme
 from engine.core.errors import listed, plural
+from engine.core.fields import printable
 from engine.project.data_hosts import MOST_FILES
 
 Answer = Literal["save", "discard", "cancel"]
@@ -157,8 +158,9 @@ def words_for_many(hosts: Mapping[str, int]) -> str:
 def ask_to_fetch(parent: QWidget, hosts: Mapping[str, int], name: str) -> bool:
     """Ask whether the data of a run may be fetched from hosts, of which the number of files is told where it is
     large."""
-    text = f"The address is in {_clean(name)}, and nothing was sent there yet. Netwright remembers your answer for it."
-    box = _box(parent, f"The data is at {listed(list(hosts))}", f"{words_for_many(hosts)} {text}".strip(), "warning")
+    where = f"The address is in {printable(name)}, and nothing was sent there yet."
+    text = f"{words_for_many(hosts)} {where} Netwright remembers your answer for it.".strip()
+    box = _box(parent, f"The data is at {listed(list(hosts))}", text, "warning")
     fetch = box.addButton("Fetch", QMessageBox.ButtonRole.AcceptRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     box.exec()
@@ -196,7 +198,7 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     shown = [f"    {_short(name)}" for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         shown.append(f"    and {len(names) - MOST_NAMES} more")
-    where = "\n".join(f"    {_clean(str(folder))}" for folder in folders)  # in full: it is what is answered about
+    where = "\n".join(f"    {printable(str(folder))}" for folder in folders)  # in full: it is what is answered about
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
     box.setIconPixmap(theme.icon("warning", "warning").pixmap(32, 32))
@@ -213,12 +215,7 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     return box
 
 
-def _clean(text: str) -> str:
-    """Return the text without characters that could change how the rest reads."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
 def _short(text: str) -> str:
     """Shorten a name to `LONGEST_NAME` characters."""
-    clean = _clean(text)
+    clean = printable(text)
     return clean if len(clean) <= LONGEST_NAME else f"{clean[:16]} … {clean[-24:]}"

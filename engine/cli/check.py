@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_project, add_trust, facts_of, failure, look_at_code, note, print_json, read_project
+from engine.cli.printing import say, say_json
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
-from engine.core.fields import printable
 from engine.core.text import format_bytes
 from engine.core.version import VERSION
 from engine.network.block import Block
@@ -88,10 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
         message = f"{plural(counts['error'], 'error')}, {plural(counts['warning'], 'warning')}"
         print_json(arguments, {**told, **(failure("invalid_project", message) if is_refused else {})})
     elif arguments.format == "sarif":
-        print(json.dumps(_as_sarif(found)))
+        say_json(_as_sarif(found))
     elif arguments.format == "github":
         for checked in found:
-            print("\n".join(_github_line(checked.path, problem) for problem in checked.problems))
+            say(*(_github_line(checked.path, problem) for problem in checked.problems))
     else:
         for checked in found:
             _print_checked(checked, with_name=len(found) > 1)
@@ -150,13 +150,13 @@ def _fit(path: Path, project: Project, facts: DatasetInfo | None) -> Project:
 
 def _print_checked(checked: Checked, *, with_name: bool) -> None:
     if with_name:
-        print(f"{printable(str(checked.path))}:")
+        say(f"{checked.path!s}:")
     if checked.project is None or checked.result is None:
-        print("\n".join(f"{problem.severity}: {printable(problem.message)}" for problem in checked.problems))
+        say(*(f"{problem.severity}: {problem.message}" for problem in checked.problems))
     else:
         _print(checked.project, checked.result, checked.problems)
     if with_name:
-        print()
+        say("")
 
 
 def _line_of(path: Path, problem: Problem) -> int:
@@ -274,12 +274,12 @@ def _print(project: Project, result: CheckResult, problems: Sequence[Problem]) -
     sums = (f"{result.analysis.parameters:,}", f"{result.analysis.flops:,}", format_bytes(memory.activations))
     rows.append(("total", "", "", *sums))
     print_table(rows, right=(3, 4, 5))
-    print(f"memory: {memory.describe()} with {project.training.solver}, estimated")
+    say(f"memory: {memory.describe()} with {project.training.solver}, estimated")
     for line in _stage_lines(project, result):
-        print(line)
+        say(line)
     for problem in problems:
-        print(f"{problem.severity}: {describe(problem)}")
+        say(f"{problem.severity}: {describe(problem)}")
     if any(problem.fix is not None and problem.fix.label in (FIT, MAKE) for problem in problems):
-        print("`check PROJECT --fit` sets them in the project.")
+        say("`check PROJECT --fit` sets them in the project.")
     if not problems:
-        print("No problems.")
+        say("No problems.")

@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, failure, print_json
+from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.cluster.install import install
 from engine.cluster.profile_file import (
@@ -119,9 +120,9 @@ def _list(arguments: argparse.Namespace) -> int:
         ]
         print_table(rows)
     else:
-        print("There is no cluster profile. `netwright-engine cluster add NAME --set kind=slurm` adds one.")
+        say("There is no cluster profile. `netwright-engine cluster add NAME --set kind=slurm` adds one.")
     if ray:
-        print(f"Ray runs on this machine at {ray}: netwright-engine cluster add local-ray --set address=auto")
+        say(f"Ray runs on this machine at {ray}: netwright-engine cluster add local-ray --set address=auto")
     return EXIT_DONE
 
 
@@ -174,7 +175,7 @@ def _tell(arguments: argparse.Namespace, name: str) -> int:
     if arguments.json:
         print_json(arguments, profile_json(profile, profiles))
     else:
-        print(f"{name}: {profile.kind}, {workers_text(profile)}. Try it: netwright-engine cluster validate {name}")
+        say(f"{name}: {profile.kind}, {workers_text(profile)}. Try it: netwright-engine cluster validate {name}")
     return EXIT_DONE
 
 
@@ -202,7 +203,7 @@ def _import(arguments: argparse.Namespace) -> int:
     for profile in profiles:
         save_profile(profile, replacing=profile.name if profile.name in known else None)
     names = [profile.name for profile in profiles]
-    print_json(arguments, {"profiles": names}) if arguments.json else print("\n".join(names))
+    print_json(arguments, {"profiles": names}) if arguments.json else say(*names)
     return EXIT_DONE
 
 
@@ -221,9 +222,9 @@ def _export(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"path": path, "text": text})
     elif path is None:
-        sys.stdout.write(text)
+        say(*text.rstrip("\n").split("\n"))
     else:
-        print(path)
+        say(path)
     return EXIT_DONE
 
 
@@ -239,9 +240,9 @@ def _validate(arguments: argparse.Namespace) -> int:
             sys.stdout.flush()
             continue
         time = f" ({result.seconds:.1f} s)" if result.state != "skipped" else ""
-        print(f"{result.title:{WIDTH}}  {result.state}{time}: {result.detail}", flush=True)
+        say(f"{result.title:{WIDTH}}  {result.state}{time}: {result.detail}", flush=True)
         if result.hint:
-            print(f"{'':{WIDTH}}  {result.hint}", flush=True)
+            say(f"{'':{WIDTH}}  {result.hint}", flush=True)
     failed = [result for result in results if result.state == "failed"]
     if arguments.json:
         why = failure("unavailable", failed[0].detail, failed[0].hint) if failed else {}
@@ -259,6 +260,6 @@ def _install(arguments: argparse.Namespace) -> int:
     """Install on all hosts, and let the profile use what is there then."""
     profile = find_profile(arguments.name)
     for said in install(profile, arguments.wheel):
-        print(said, file=sys.stderr, flush=True)
+        say(said, to=sys.stderr, flush=True)
     save_profile(profile.replace(environment="wheel"), replacing=profile.name)
     return _tell(arguments, profile.name)

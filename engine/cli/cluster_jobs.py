@@ -9,6 +9,7 @@ from typing import Any
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, iso_time, print_json
 from engine.cli.follow import POLL_S, ProgressPrinter
+from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.cluster.follower import ensure_follower, is_open
 from engine.cluster.hosts import Host
@@ -175,7 +176,7 @@ def run_jobs(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"jobs": [_as_json(job) for job in found]})
         return EXIT_DONE
     if not found:
-        print("No run is on a cluster. `netwright-engine train PROJECT --environment parallel --detach` starts one.")
+        say("No run is on a cluster. `netwright-engine train PROJECT --environment parallel --detach` starts one.")
         return EXIT_DONE
     rows = [("run", "state", "profile", "job", "coordinator", "submitted")]
     for job in found:
@@ -183,7 +184,7 @@ def run_jobs(arguments: argparse.Namespace) -> int:
     print_table(rows)
     for job in found:
         if job.remote is not None and job.remote.lost and job.folder.state() not in ENDS:
-            print(f"{job.folder.path}: {job.remote.lost}")
+            say(f"{job.folder.path}: {job.remote.lost}")
     return EXIT_DONE
 
 
@@ -230,5 +231,5 @@ def run_fetch(arguments: argparse.Namespace) -> int:
         told = {"run_dir": str(folder.path.absolute()), "state": state, "fetched": remote is not None}
         print_json(arguments, told)
     else:
-        print(f"{folder.path}: {state}{'' if remote else '; its files are here already, nothing is to be fetched'}")
+        say(f"{folder.path}: {state}{'' if remote else '; its files are here already, nothing is to be fetched'}")
     return EXIT_DONE

@@ -1,7 +1,6 @@
 """Helpers of the commands: project and settings arguments, text tables, JSON output."""
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from engine.cli.printing import say, say_json
 from engine.core.errors import FieldErrors, UserError, hints
 from engine.core.version import SCHEMA_VERSION
 from engine.project.data_hosts import MOST_FILES, look_up, say_typed
@@ -91,7 +91,7 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
         except UserError as error:
             errors.append(error)
     if errors:
-        refused = UserError("\n".join(map(str, errors)), code="invalid_option")
+        refused = UserError.of_lines((line for error in errors for line in error.lines), code="invalid_option")
         refused.hint = hints(errors)
         raise refused
     refuse_without_unit(project, settings)
@@ -121,7 +121,7 @@ def facts_of(project: Project, base: Path) -> DatasetInfo | None:
 def note(notices: Iterable[str]) -> None:
     """Print each notice as a line on standard error."""
     for notice in notices:
-        print(f"note: {notice}", file=sys.stderr)
+        say(f"note: {notice}", to=sys.stderr)
 
 
 def add_json(command: argparse._ActionsContainer) -> None:
@@ -134,7 +134,7 @@ def print_json(arguments: argparse.Namespace, value: Mapping[str, Any]) -> None:
     `command`. ASCII only, non-finite numbers as strings."""
     command = " ".join(filter(None, (arguments.command, getattr(arguments, "way", None)))) or None
     whole = {"schema_version": SCHEMA_VERSION, "command": command, **value}
-    print(json.dumps(to_json(whole), allow_nan=False))
+    say_json(to_json(whole))
     arguments.has_printed_json = True
 
 

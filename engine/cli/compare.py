@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, failure, print_json
+from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError
-from engine.core.fields import printable
 from engine.core.files import read_file
 from engine.project.compare import Comparison, compare
 from engine.project.file import load
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         unknown = "Whether the data is the same is not known: a run has no data.json, as one of an older version."
         same = "The data is the same: the same files or contents, the same samples in each split."
         lines = [unknown] if data is None else [f"data: {text}" for text in data] or [same]
-        print("\n".join([*as_text(found), *(lines if len(runs) == 2 else [])]))
+        say(*[*as_text(found), *(lines if len(runs) == 2 else [])])
     return EXIT_REQUIREMENT if is_different else EXIT_DONE
 
 
@@ -85,7 +85,7 @@ def as_text(found: Comparison) -> list[str]:
 def _run_for_git(given: Sequence[str], *, with_layout: bool) -> int:
     """Print a difference below its own head. Whatever the files are, git gets an answer: it stops at any failure."""
     if len(given) == 1:
-        print(f"netwright: {printable(given[0])} is unmerged")
+        say(f"netwright: {given[0]} is unmerged")
         return EXIT_DONE
     if len(given) not in (GIT_CHANGED, GIT_RENAMED):
         raise UserError(
@@ -93,22 +93,22 @@ def _run_for_git(given: Sequence[str], *, with_layout: bool) -> int:
             hint="Set it up with: git config diff.netwright.command 'netwright-engine compare --git'",
         )
     path, old, new = given[0], Path(given[1]), Path(given[4])
-    print(f"netwright {_head(path, given[7] if len(given) == GIT_RENAMED else '', old, new)}")
+    say(f"netwright {_head(path, given[7] if len(given) == GIT_RENAMED else '', old, new)}")
     try:
         found = compare(_project(old), _project(new), with_layout=with_layout)
     except UserError as error:
-        print("\n".join([f"shown as text: {error}", *_as_lines(old, new, path)]))
+        say(*[f"shown as text: {error}", *_as_lines(old, new, path)])
         return EXIT_DONE
     moved = [] if found or with_layout else ["no difference but in the layout, or in how it is written"]
-    print("\n".join(as_text(found) if found else moved or as_text(found)))
+    say(*as_text(found) if found else moved or as_text(found))
     return EXIT_DONE
 
 
 def _head(path: str, renamed_to: str, old: Path, new: Path) -> str:
     if renamed_to:
-        return f"{printable(path)} -> {printable(renamed_to)}"
+        return f"{path} -> {renamed_to}"
     what = " (new file)" if _is_nothing(old) else " (deleted)" if _is_nothing(new) else ""
-    return printable(path) + what
+    return path + what
 
 
 def _is_nothing(path: Path) -> bool:

@@ -14,6 +14,7 @@ from engine.cli.cluster_jobs import open_followed
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json
 from engine.cli.follow import tell_silence
+from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, RunError, UserError
 from engine.runs.checkpoints import way_on
 from engine.runs.events import ENDS, Refused, Requested
@@ -80,12 +81,12 @@ def run_stop(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"run_dir": str(folder.path.absolute()), "state": state})
     else:
-        print(state)
+        say(state)
     return EXIT_DONE
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    say(text, to=sys.stderr, flush=True)
 
 
 def _state_of(folder: RunFolder) -> str:
@@ -120,9 +121,9 @@ def send(arguments: argparse.Namespace, folder: RunFolder, name: str, **values: 
         told = {"run_dir": str(folder.path.absolute()), "state": folder.state(), "requests": requests}
         print_json(arguments, told)
     elif not done and folder.has_released():
-        print(f"{name}: done when the run goes on; it is paused and has released its memory")
+        say(f"{name}: done when the run goes on; it is paused and has released its memory")
     for event in () if arguments.json else done:
-        print(f"{request_text(event)}: done at iteration {event.iteration:,}")
+        say(f"{request_text(event)}: done at iteration {event.iteration:,}")
     return EXIT_DONE
 
 

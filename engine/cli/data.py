@@ -20,9 +20,9 @@ from engine.cli.common import (
     print_json,
     read_project,
 )
+from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
-from engine.core.fields import printable
 from engine.project.data import DataOptions
 from engine.project.data_hosts import say_typed
 from engine.project.dataset_info import SPLITS, DatasetInfo
@@ -98,7 +98,7 @@ def _named(arguments: argparse.Namespace) -> _Data:
     if path.suffix == SUFFIX and not path.is_dir():
         project, notices = read_project(path, arguments.settings)
         for notice in notices:
-            print(f"note: {notice}", file=sys.stderr)
+            say(f"note: {notice}", to=sys.stderr)
         if project.data.source == "none":
             raise UserError(f"{path} has no data yet. Choose a source, as with --set data.source=digits.")
         source = origin(path)
@@ -172,16 +172,16 @@ def _inspect(arguments: argparse.Namespace) -> int:
 def _print_facts(data: _Data, info: DatasetInfo, look: dict[str, Any]) -> None:
     declared = data.options.source_type
     assert declared is not None
-    print(f"source: {data.options.source}, {declared.note}")
+    say(f"source: {data.options.source}, {declared.note}")
     if data.reason:
-        print(f"taken as that because: {printable(data.reason)}")
+        say(f"taken as that because: {data.reason}")
     sizes = ", ".join(f"{split} {info.samples.get(split, 0):,}" for split in SPLITS)
-    print(f"samples: {sum(info.samples.values()):,} ({sizes})")
+    say(f"samples: {sum(info.samples.values()):,} ({sizes})")
     for given in info.inputs:
-        print(f"input {printable(given.name)}: {given.type.layout}, {given.short()}")
+        say(f"input {given.name}: {given.type.layout}, {given.short()}")
     for target in info.targets:
-        print(f"target {printable(target.name)}: {target.spoken()}")
-    print(look["loading"])
+        say(f"target {target.name}: {target.spoken()}")
+    say(look["loading"])
     if look["columns"]:
         heads = ("column", "role", "kind", "low", "mean", "high")
         cells = [[_cell(column[name if name != "column" else "name"]) for name in heads] for column in look["columns"]]
@@ -190,17 +190,17 @@ def _print_facts(data: _Data, info: DatasetInfo, look: dict[str, Any]) -> None:
         rows = [(c["name"], *(f"{c.get(split, 0):,}" for split in SPLITS)) for c in look["classes"]]
         print_table([(f"class ({look['counted']})", *SPLITS), *rows[:MOST_CLASSES]], right=(1, 2, 3))
         if len(rows) > MOST_CLASSES:
-            print(f"and {len(rows) - MOST_CLASSES:,} more classes")
+            say(f"and {len(rows) - MOST_CLASSES:,} more classes")
     for note in dict.fromkeys((*info.notes, *look["notes"])):
-        print(f"note: {printable(note)}")
+        say(f"note: {note}")
     for warning in info.warnings:
-        print(f"warning: {printable(warning)}")
+        say(f"warning: {warning}")
 
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
-    return "" if value is None else printable(str(value))
+    return "" if value is None else str(value)
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -217,19 +217,19 @@ def _check(arguments: argparse.Namespace) -> int:
         print_json(arguments, {**told, **(failure("invalid_data", "; ".join(errors)) if errors else {})})
         return code
     for finding in result.findings:
-        print(f"{finding.severity}: {printable(finding.title)}. {finding.outcome}".replace("..", "."))
+        say(f"{finding.severity}: {finding.title}. {finding.outcome}".replace("..", "."))
         for name, what in finding.items[:MOST_SHOWN]:
-            print(f"  {printable(name)}{f': {printable(what)}' if what else ''}")
+            say(f"  {name}{f': {what}' if what else ''}")
         if finding.count > MOST_SHOWN:
-            print(f"  and {finding.count - MOST_SHOWN:,} more")
+            say(f"  and {finding.count - MOST_SHOWN:,} more")
         if finding.fix is not None:
             settings = " ".join(f"--set data.{name}={_value(value)}" for name, value in finding.fix.options.items())
-            print(f"  {finding.fix.label}: {printable(settings)}")
+            say(f"  {finding.fix.label}: {settings}")
     for text in result.passed:
-        print(f"ok: {text}")
+        say(f"ok: {text}")
     if result.samples:
         part = "" if result.checked == result.samples else f" of {result.samples:,}, evenly spaced"
-        print(f"{plural(result.checked, 'sample')}{part} checked.")
+        say(f"{plural(result.checked, 'sample')}{part} checked.")
     return code
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json, table
-from engine.cli.terminal import is_terminal, print_table
+from engine.cli.printing import is_terminal, say
+from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError
 from engine.placement.inventory import DeviceInventory
 
@@ -51,17 +52,17 @@ def run(arguments: argparse.Namespace) -> int:
     can = [(name, "yes" if why is None else f"no: {why}") for name, why in environments.items()]
     if is_terminal(sys.stdout):
         print_table([("device", "model", "memory", "state"), *_device_rows(inventory)], right=(2,))
-        print(f"torch {inventory.torch_version}, workers joined by {', '.join(inventory.backends) or 'nothing'}\n")
+        say(f"torch {inventory.torch_version}, workers joined by {', '.join(inventory.backends) or 'nothing'}", "")
         print_table([("environment", "can run here"), *can])
     else:
         _print_inventory(inventory)
-        print()
-        print("\n".join(table(can)))
+        say("")
+        say(*table(can))
     if arguments.test:
-        print()
+        say("")
     for report in reports:
         if words := _words(report):
-            print(words, flush=True)
+            say(words, flush=True)
     return EXIT_DONE
 
 
@@ -77,13 +78,13 @@ def _device_rows(inventory: DeviceInventory) -> Iterator[tuple[str, str, str, st
 
 
 def _print_inventory(inventory: DeviceInventory) -> None:
-    print(f"cpu     {inventory.cpu_model}, {inventory.num_cores} cores, {inventory.memory_bytes / 2**30:.1f} GiB")
+    say(f"cpu     {inventory.cpu_model}, {inventory.num_cores} cores, {inventory.memory_bytes / 2**30:.1f} GiB")
     for device in inventory.devices:
         refused = f"  (cannot be used: {device.refusal})" if device.refusal else ""
-        print(f"{device.name:7s} {device.model}, {device.memory_bytes / 2**30:.1f} GiB{refused}")
+        say(f"{device.name:7s} {device.model}, {device.memory_bytes / 2**30:.1f} GiB{refused}")
     if not inventory.devices:
-        print(f"gpu     none: {inventory.no_devices_because}")
-    print(f"torch   {inventory.torch_version}, workers joined by {', '.join(inventory.backends) or 'nothing'}")
+        say(f"gpu     none: {inventory.no_devices_because}")
+    say(f"torch   {inventory.torch_version}, workers joined by {', '.join(inventory.backends) or 'nothing'}")
 
 
 def _words(report: dict[str, Any]) -> str:

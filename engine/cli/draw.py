@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, look_at_code, print_json, read_project
+from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.files import ROOT, not_written, refuse_destination, write_atomically
 from engine.drawing.colours import SCHEMES
@@ -180,7 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"path": str(to.absolute()), "width": width, "height": height, "bytes": len(content)})
     else:
-        print(f"wrote {to}: {width:,} × {height:,}")
+        say(f"wrote {to}: {width:,} × {height:,}")
     return EXIT_DONE
 
 

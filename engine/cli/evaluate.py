@@ -9,10 +9,10 @@ from engine.cli.commands import Commands
 from engine.cli.common import add_allow_host, add_device, add_json, add_trust, data_place, print_json
 from engine.cli.data import options_for
 from engine.cli.export import WEIGHTS
+from engine.cli.printing import say
 from engine.cli.report import checked_destination
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError, plural
-from engine.core.fields import printable
 from engine.core.text import format_figure, format_number
 from engine.project.data import DataOptions
 from engine.project.data_hosts import say_typed
@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     _show(found)
     if to is not None:
-        print(f"wrote {to}")
+        say(f"wrote {to}")
     return EXIT_DONE
 
 
@@ -145,11 +145,11 @@ def _compare(arguments: argparse.Namespace, other: "EvaluationData | None") -> i
 
 
 def _show_comparison(found: Mapping[str, Any]) -> None:
-    what = f"{found['split']} split of {printable(found['data'])}" if found["split"] else printable(found["data"])
-    print(f"data: {what}, {plural(found['samples'], 'sample')}")
+    what = f"{found['split']} split of {found['data']}" if found["split"] else found["data"]
+    say(f"data: {what}, {plural(found['samples'], 'sample')}")
     for target in found["targets"]:
         if len(found["targets"]) > 1:
-            print(f"\n{printable(target['name'])}")
+            say("", target["name"])
         cells = [
             (
                 in_a_line(one["name"]),
@@ -162,20 +162,20 @@ def _show_comparison(found: Mapping[str, Any]) -> None:
         print_table([("metric", "first", "second", "difference", "95 %", "p"), *cells], right=(1, 2, 3, 4, 5))
         if "mcnemar" in target:
             counts = target["mcnemar"]
-            print(
+            say(
                 f"right: both {counts['both']:,}, only the first {counts['only_first']:,}, only the second "
                 f"{counts['only_second']:,}, neither {counts['neither']:,}; McNemar p {counts['p']:.3g}"
             )
         if target.get("disagreements"):
             _show_samples("differing", target["disagreements"][:SHOWN_SAMPLES], ("label", "first", "second"))
-        print(target["conclusion"])
+        say(target["conclusion"])
     for note in found["notes"]:
-        print(f"note: {printable(note)}")
+        say(f"note: {note}")
 
 
 def _show_groups(found: Mapping[str, Any]) -> None:
     for target in found["targets"]:
-        print(f"\n{printable(target['name'])} by {printable(found['by'])}")
+        say("", f"{target['name']} by {found['by']}")
         names = list(target["whole"])
         cells = [("all", *(format_figure(target["whole"][name]) for name in names), "", "")]
         for row in target["groups"]:
@@ -187,7 +187,7 @@ def _show_groups(found: Mapping[str, Any]) -> None:
         right = tuple(range(1, len(heads) + 3))
         print_table([("group", *heads, f"{heads[0]} 95 %", "samples"), *cells], right=right)
     if found["note"]:
-        print(f"note: {found['note']}")
+        say(f"note: {found['note']}")
 
 
 def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> "EvaluationData":
@@ -221,40 +221,40 @@ def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> "Evaluation
 
 
 def _show(found: Mapping[str, Any]) -> None:
-    what = f"{found['split']} split of {printable(found['data'])}" if found["split"] else printable(found["data"])
+    what = f"{found['split']} split of {found['data']}" if found["split"] else found["data"]
     known = ", known from before" if found["cached"] else ""
-    print(f"data: {what}, {found['samples']:,} samples; {found['weights']} weights{known}")
-    print(f"loss: {format_figure(found['loss'])}")
+    say(f"data: {what}, {found['samples']:,} samples; {found['weights']} weights{known}")
+    say(f"loss: {format_figure(found['loss'])}")
     for name, value in found["metrics"].items():
-        print(f"{in_a_line(name)}: {format_score(name, value)}")
+        say(f"{in_a_line(name)}: {format_score(name, value)}")
     for target in found["targets"]:
         if len(found["targets"]) > 1:
-            print(f"\n{printable(target['name'])}")
+            say("", target["name"])
         _show_target(target)
     _show_decisions(found)
     if "groups" in found:
         _show_groups(found["groups"])
     for note in found["notes"]:
-        print(f"note: {printable(note)}")
+        say(f"note: {note}")
 
 
 def _show_decisions(found: Mapping[str, Any]) -> None:
     """Print scores at thresholds, the calibration with a temperature, and what is stored."""
     for one in found.get("operating_points", ()):
-        print(
-            f"{printable(one['class'])} from {one['threshold']:.4g} on: precision {one['precision']:.3f}, "
+        say(
+            f"{one['class']} from {one['threshold']:.4g} on: precision {one['precision']:.3f}, "
             f"recall {one['recall']:.3f}, F1 {one['f1']:.3f}, accuracy {one['accuracy']:.3f}"
         )
     for one in found.get("calibrated", ()):
         errors = [one[side]["expected_error"] for side in ("before", "after")]
-        print(f"temperature {one['temperature']:.4g}: expected calibration error {errors[0]:.4f}, then {errors[1]:.4f}")
+        say(f"temperature {one['temperature']:.4g}: expected calibration error {errors[0]:.4f}, then {errors[1]:.4f}")
     for target in found["targets"]:
         stored = target.get("stored", {})
-        texts = [f"{printable(name)} from {value:.4g} on" for name, value in stored.get("thresholds", {}).items()]
+        texts = [f"{name} from {value:.4g} on" for name, value in stored.get("thresholds", {}).items()]
         if stored.get("temperature", 1.0) != 1.0:
             texts.append(f"temperature {stored['temperature']:.4g}")
         if texts:
-            print(f"stored with the network, applied by predict: {', '.join(texts)}")
+            say(f"stored with the network, applied by predict: {', '.join(texts)}")
 
 
 def _show_target(target: Mapping[str, Any]) -> None:
@@ -262,16 +262,16 @@ def _show_target(target: Mapping[str, Any]) -> None:
         if target.get(f"{name}_interval"):
             low, high = target[f"{name}_interval"]
             ends = [format_score(name, end) for end in (low, high)]
-            print(f"95 % interval of the {in_a_line(name)}: {ends[0]} to {ends[1]}")
+            say(f"95 % interval of the {in_a_line(name)}: {ends[0]} to {ends[1]}")
     if "calibration" in target:
-        print(f"expected calibration error: {target['calibration']['expected_error']:.4f}")
+        say(f"expected calibration error: {target['calibration']['expected_error']:.4f}")
     _show_classes(target)
     for pair in target.get("most_confused", ())[:SHOWN_SAMPLES]:
-        print(f"{printable(pair['label'])} taken for {printable(pair['prediction'])}: {pair['count']:,}")
+        say(f"{pair['label']} taken for {pair['prediction']}: {pair['count']:,}")
     for one in target.get("residuals", ())[:SHOWN_SAMPLES]:
         r2 = f", R² {format_figure(one['r2'])}" if one["r2"] is not None else ""
         mean, rmse, largest = (format_figure(one[key]) for key in ("mean", "rmse", "largest"))
-        print(f"{printable(one['name'])}: mean error {mean}, RMSE {rmse}, largest {largest}{r2}")
+        say(f"{one['name']}: mean error {mean}, RMSE {rmse}, largest {largest}{r2}")
     for title, key in (("worst", "worst"), ("most uncertain", "most_uncertain")):
         if target.get(key):
             _show_samples(title, target[key][:SHOWN_SAMPLES])
@@ -289,13 +289,13 @@ def _show_classes(target: Mapping[str, Any]) -> None:
         ends = row.get("f1_interval")
         said = f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else ""
         area = f"{areas[row['class']]:.3f}" if row["class"] in areas else ""
-        cells.append((printable(row["class"]), *texts, said, area, f"{row['support']:,}"))
+        cells.append((row["class"], *texts, said, area, f"{row['support']:,}"))
     heads = [{"f1": "F1", "iou": "IoU"}.get(score, score) for score in scores]
     right = tuple(range(1, len(heads) + 4))
     first = "label" if target["task"] == "labels" else "class"
     print_table([(first, *heads, "F1 95 %", "ROC area", "support"), *cells], right=right)
     if len(rows) > SHOWN_CLASSES:
-        print(f"and {len(rows) - SHOWN_CLASSES:,} more; --json has all")
+        say(f"and {len(rows) - SHOWN_CLASSES:,} more; --json has all")
 
 
 def _show_samples(title: str, rows: Sequence[Mapping[str, Any]], shown: Sequence[str] = SHOWN_KEYS) -> None:
@@ -309,5 +309,5 @@ def _cut(value: object) -> str:
         return format_number(value)
     if isinstance(value, list):
         value = ", ".join(_cut(one) for one in value)
-    text = printable(str(value))
+    text = str(value)
     return text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]}..."

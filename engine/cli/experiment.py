@@ -30,6 +30,7 @@ from engine.cli.experiment_text import (
     trials_csv,
     why_none,
 )
+from engine.cli.printing import TableOutput, say
 from engine.cli.require import Requirement, parse
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
@@ -40,6 +41,7 @@ from engine.project.file import load, save
 from engine.project.parameters import value_text
 from engine.project.trials import READY, defined, num_trials, refuse_wrong_definition, with_values
 from engine.project.user_code import refuse_untrusted
+from engine.runs.events import to_json
 from engine.runs.experiments import ExperimentFolder, experiments_of, open_experiment, start_runner
 from engine.runs.folder import origin
 from engine.runs.trial_log import FAILED, STARTS_AGAIN, Trial
@@ -165,7 +167,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.detach:
         start_runner(folder)
         path = str(folder.path.absolute())
-        print_json(arguments, {"experiment_dir": path}) if arguments.json else print(path)
+        print_json(arguments, {"experiment_dir": path}) if arguments.json else say(path)
         return EXIT_DONE
     return _see_through(arguments, folder, requirements)
 
@@ -178,7 +180,7 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
         settings.append(f"environment.cluster={arguments.profile}")
     project, notices = read_project(arguments.project, settings)
     for notice in notices:
-        print(f"note: {notice}", file=sys.stderr)
+        say(f"note: {notice}", to=sys.stderr)
     changed = {name: getattr(arguments, name) for name in ("strategy", "trials", "at_once")}
     for text in arguments.vary:
         for value in text.partition("=")[2].split(","):
@@ -188,7 +190,7 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
     look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
     refuse_untrusted(project, in_experiment=True)  # now, not when its runner starts
     refuse_wrong_definition(project, source.base)  # before the message that it starts
-    print("starting: reads the data ...", file=sys.stderr)
+    say("starting: reads the data ...", to=sys.stderr)
     from engine.experiments.begin import begin
 
     return begin(project, arguments.project.resolve())
@@ -212,7 +214,7 @@ def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
 
     look_at_functions(folder, project, base)
     for file in changed_functions(folder, base):
-        print(f"note: {file} has changed since the experiment began, which goes on with its copy", file=sys.stderr)
+        say(f"note: {file} has changed since the experiment began, which goes on with its copy", to=sys.stderr)
     return folder
 
 
@@ -229,7 +231,7 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
             reason = f": {trial.reason}" if trial.reason else ""
             known = f"{trial.number}/{total}" if total else str(trial.number)
             values = ", ".join(f"{path.rpartition('.')[2]} {value_text(v)}" for path, v in trial.values.items())
-            print("  ".join(filter(None, (known, values, trial.state + reason, scores))), file=sys.stderr, flush=True)
+            say("  ".join(filter(None, (known, values, trial.state + reason, scores))), to=sys.stderr, flush=True)
 
     info = Runner(folder, tell).run()
     trials = read_trials(folder)
@@ -252,11 +254,11 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
     else:
         print_trials(folder, trials)
         for outcome in outcomes:
-            print(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
+            say(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
         if info.state == "failed":
-            print(error["error"]["hint"], file=sys.stderr)
+            say(error["error"]["hint"], to=sys.stderr)
         elif best is None:
-            print(why_none(trials), file=sys.stderr)
+            say(why_none(trials), to=sys.stderr)
     return code
 
 
@@ -301,7 +303,7 @@ def _list(arguments: argparse.Namespace) -> int:
     elif described:
         print_table(rows, right=(2,))
     else:
-        print(f"{arguments.project} has no experiments. `netwright-engine experiment run` begins one.")
+        say(f"{arguments.project} has no experiments. `netwright-engine experiment run` begins one.")
     return EXIT_DONE
 
 
@@ -324,10 +326,10 @@ def _best(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     for trial in front:
         values = ", ".join(f"{path} {value_text(value)}" for path, value in trial.values.items())
-        print(f"trial {trial.number}: {scores_text(trial, info.objectives)}  {values}")
-    print("\n".join(f"run: {run}" for run in runs))
+        say(f"trial {trial.number}: {scores_text(trial, info.objectives)}  {values}")
+    say(*(f"run: {run}" for run in runs))
     if written:
-        print(f"project: {written}")
+        say(f"project: {written}")
     return EXIT_DONE
 
 
@@ -389,7 +391,7 @@ def _ask(arguments: argparse.Namespace, folder: ExperimentFolder, name: str, **v
     if arguments.json:
         print_json(arguments, {"experiment_dir": str(folder.path), "is_running": is_alive})
     elif not is_alive:
-        print(f"No process is at work on it: `netwright-engine experiment run {folder.path}` goes on with it.")
+        say(f"No process is at work on it: `netwright-engine experiment run {folder.path}` goes on with it.")
     return EXIT_DONE
 
 
@@ -401,19 +403,18 @@ def _export(arguments: argparse.Namespace) -> int:
     trials = read_trials(folder)
     if arguments.format == "optuna":
         return _export_study(arguments, folder, trials)
-    text = (
-        trials_csv(folder, trials)
-        if arguments.format == "csv"
-        else json.dumps(experiment_json(folder, trials), indent=1) + "\n"
-    )
+    if arguments.format == "csv":
+        text = trials_csv(folder, trials)
+    else:
+        text = json.dumps(to_json(experiment_json(folder, trials)), indent=1, allow_nan=False) + "\n"
     if arguments.output is None:
-        sys.stdout.write(text)
+        TableOutput(sys.stdout).write(text)
         return EXIT_DONE
     try:
         write_atomically(arguments.output, text.encode())
     except OSError as error:
         raise UserError(f"{arguments.output} cannot be written: {error.strerror}.") from None
-    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else print(arguments.output)
+    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else say(arguments.output)
     return EXIT_DONE
 
 
@@ -424,5 +425,5 @@ def _export_study(arguments: argparse.Namespace, folder: ExperimentFolder, trial
 
     objectives = folder.read_info().objectives
     write_study(load(folder.project).project, trials, objectives, arguments.output)
-    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else print(arguments.output)
+    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else say(arguments.output)
     return EXIT_DONE

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from engine.cli.common import note, print_json
 from engine.cli.experiment_text import read_trials
+from engine.cli.printing import say
 from engine.cli.report import checked_destination
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.file import load
@@ -44,9 +45,9 @@ def report(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, written)
         return EXIT_DONE
-    print(f"wrote {to}: {written['bytes']:,} bytes")
+    say(f"wrote {to}: {written['bytes']:,} bytes")
     if written["missing"]:
-        print(f"note: without importances: {written['missing']}")
+        say(f"note: without importances: {written['missing']}")
     return EXIT_DONE
 
 
@@ -60,4 +61,4 @@ def importances_in(folder: ExperimentFolder, trials: Sequence[Trial], objective:
 def print_shares(shares: Mapping[str, float]) -> None:
     """Print the importance of each parameter on a line."""
     for path, share in shares.items():
-        print(f"{share:6.1%}  {path}")
+        say(f"{share:6.1%}  {path}")

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.cli.common import iso_time, note
-from engine.cli.terminal import is_terminal, print_table
+from engine.cli.printing import is_terminal, say
+from engine.cli.terminal import print_table
 from engine.core.csv_text import csv_text
 from engine.core.errors import UserError, plural
 from engine.core.text import format_duration
@@ -103,12 +104,12 @@ def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
     more = f", {len(trials) - len(shown):,} not shown" if len(shown) < len(trials) else ""
     reason = f": {info.reason.rstrip('.')}" if info.reason else ""
     if info.waits and folder.is_alive():
-        print(f"waits: {info.waits}")
+        say(f"waits: {info.waits}")
     state = folder.state()
     for text in failures_of(trials) if state != "failed" else ():  # else its reason says so
-        print(text)
-    print(f"{state}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
-    print(f"experiment: {folder.path}")
+        say(text)
+    say(f"{state}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
+    say(f"experiment: {folder.path}")
 
 
 def _state_text(trial: Trial) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from engine.cli.commands import Commands
 from engine.cli.common import add_allow_host, add_json, add_trust, print_json
 from engine.cli.export import WEIGHTS
+from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError
-from engine.core.fields import printable
 from engine.project.dataset_info import SPLITS
 
 METHODS = {
@@ -99,37 +99,37 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     _show(told)
     if arguments.output is not None:
-        print(f"wrote {arguments.output}")
+        say(f"wrote {arguments.output}")
     return EXIT_DONE
 
 
 def _show(told: Mapping[str, Any]) -> None:
     known = ", known from before" if told["cached"] else ""
-    of = f" of the layer {printable(told['layer'])}" if "layer" in told else ""
-    print(f"{told['title']}{of}; {told['weights']} weights{known}")
+    of = f" of the layer {told['layer']}" if "layer" in told else ""
+    say(f"{told['title']}{of}; {told['weights']} weights{known}")
     if sample := told.get("sample"):
-        print(f"sample: {_where(sample)}")
+        say(f"sample: {_where(sample)}")
     if "target" in told:
-        print(f"explained: {printable(told['target'])}")
+        say(f"explained: {told['target']}")
     if told.get("receptive_field"):
-        print(f"receptive field: {' × '.join(map(str, told['receptive_field']['sizes']))}")
+        say(f"receptive field: {' × '.join(map(str, told['receptive_field']['sizes']))}")
     if features := told.get("features"):
         head = told.get("measured", "")
         title = f"{head} {'rises' if head == 'RMSE' else 'falls'} by" if head else "adds"
-        rows = [(printable(one["name"]), f"{one['value']:.4g}") for one in features[:SHOWN_ROWS]]
+        rows = [(one["name"], f"{one['value']:.4g}") for one in features[:SHOWN_ROWS]]
         print_table([("column", title), *rows], right=(1,))
     if columns := told.get("columns"):
-        rows = [(printable(one["name"]), f"{one['spread']:.4g}") for one in columns[:SHOWN_ROWS]]
+        rows = [(one["name"], f"{one['spread']:.4g}") for one in columns[:SHOWN_ROWS]]
         print_table([("column", "the mean answer moves by"), *rows], right=(1,))
     for layer in told.get("layers", ())[:SHOWN_ROWS]:
-        print(f"{printable(layer['name'])}: {layer['heads']} heads, {' × '.join(map(str, layer['steps']))} steps")
+        say(f"{layer['name']}: {layer['heads']} heads, {' × '.join(map(str, layer['steps']))} steps")
     if "explained" in told:
         shares = ", ".join(f"{share:.1%}" for share in told["explained"])
-        print(f"share of the variance: {shares}")
+        say(f"share of the variance: {shares}")
     if told["arrays"]:
-        print("arrays: " + ", ".join(f"{name} {' × '.join(map(str, shape))}" for name, shape in told["arrays"].items()))
+        say("arrays: " + ", ".join(f"{name} {' × '.join(map(str, shape))}" for name, shape in told["arrays"].items()))
     for note in told["notes"]:
-        print(f"note: {printable(note)}")
+        say(f"note: {note}")
 
 
 def _where(sample: Mapping[str, Any]) -> str:
@@ -137,5 +137,5 @@ def _where(sample: Mapping[str, Any]) -> str:
     from engine.evaluation.predict import in_words
 
     name = sample.get("file") or sample.get("name") or f"{sample['place']} of the {sample['split']} split"
-    label = f", labelled {printable(sample['label'])}" if sample.get("label") else ""
-    return f"{printable(str(name))}{label}; answer {in_words(sample['outputs'][0])}"
+    label = f", labelled {sample['label']}" if sample.get("label") else ""
+    return f"{name!s}{label}; answer {in_words(sample['outputs'][0])}"

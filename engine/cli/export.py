@@ -7,8 +7,9 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_allow_host, add_json, add_trust, print_json, table
+from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, FieldErrors, UserError
-from engine.core.fields import Bool, Choice, Field, first_clause, printable
+from engine.core.fields import Bool, Choice, Field, first_clause
 from engine.project.export_options import OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows, measured_where
 
@@ -91,36 +92,36 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except UserError as error:
         if "layers" in error.data:
-            print("\n".join(table(layer_rows(error.data["layers"]), right=(1, 2))), file=sys.stderr)
+            say(*table(layer_rows(error.data["layers"]), right=(1, 2)), to=sys.stderr)
         raise
     if arguments.json:
         print_json(arguments, {**done.write(), "path": str(done.path.absolute())})
         return EXIT_DONE
-    print(f"wrote {done.path}")
+    say(f"wrote {done.path}")
     for given in done.inputs:
-        print(f"input {given.name}: {given.short()}")
+        say(f"input {given.name}: {given.short()}")
         for line in given.preparation:
-            print(f"  {line}")
+            say(f"  {line}")
     if done.classes:
-        shown = ", ".join(map(printable, done.classes[:MOST_CLASSES]))
+        shown = ", ".join(done.classes[:MOST_CLASSES])
         more = len(done.classes) - MOST_CLASSES
-        print(f"classes, in order: {shown}{f' and {more:,} more' if more > 0 else ''}")
+        say(f"classes, in order: {shown}{f' and {more:,} more' if more > 0 else ''}")
     if done.largest_difference is not None and done.precision != "float32":
-        print(
+        say(
             f"ONNX Runtime in {done.precision} differs by at most {done.largest_difference:.2g} of the largest output "
             f"over {done.samples_compared:,} {done.samples_kind} samples; in float32 the network agrees"
         )
     elif done.largest_difference is not None:
-        print(
+        say(
             f"{COMPARED_WITH[done.format]} agrees: largest difference {done.largest_difference:.2g} "
             f"over {done.samples_compared:,} {done.samples_kind} samples"
         )
     if done.measured:
         measured = [row.write() for row in done.measured]
         rows = measured_rows(measured)
-        print("\n".join([*table(rows, right=range(1, len(rows[0]))), f"({measured_where(measured)})"]))
+        say(*[*table(rows, right=range(1, len(rows[0]))), f"({measured_where(measured)})"])
     if done.layers:
-        print("\n".join(table(layer_rows([row.write() for row in done.layers]), right=(1, 2))))
+        say(*table(layer_rows([row.write() for row in done.layers]), right=(1, 2)))
     for note in done.notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
     return EXIT_DONE

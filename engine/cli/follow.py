@@ -13,9 +13,9 @@ from typing import Self, TextIO
 
 from engine.cli.commands import Commands
 from engine.cli.common import failure, iso_time, print_json
-from engine.cli.terminal import Display, is_terminal
+from engine.cli.printing import is_terminal, say
+from engine.cli.terminal import Display
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
-from engine.core.fields import printable
 from engine.core.text import format_duration
 from engine.runs.checkpoints import way_on
 from engine.runs.events import (
@@ -148,11 +148,11 @@ class ProgressPrinter:
             case Best() | EpochEnded() | Points():
                 pass
             case Message():
-                self.say(f"{event.severity}: {event.text}")
+                self.say(*f"{event.severity}: {event.text}".split("\n"))
             case SampleSkipped():
                 self.say(f"warning: skipped, because it cannot be read: {event.sample}: {event.reason}")
             case Failed():
-                self.say(f"failed: {event.cause}")
+                self.say(*f"failed: {event.cause}".split("\n"))
             case Resumed():
                 self.say(f"continues after iteration {event.iteration:,}: {event.explanation}")
             case Requested(what="epochs" | "rate" | "watch_gradient_norm" | "watch_layers" | "release"):
@@ -180,18 +180,14 @@ class ProgressPrinter:
         else:
             self.say("  ".join((at.position, at.metrics, *at.speed)))
 
-    def say(self, text: str) -> None:
-        """Print a text on a new line, above the progress bar if it is shown."""
+    def say(self, *lines: str) -> None:
+        """Print lines, above the progress bar if it is shown. Errors are ignored, so that a closed terminal does not
+        end the training."""
         if self._display is not None:
-            self._display.say(text)
-        else:
-            self._write("\n".join(map(printable, text.split("\n"))) + "\n")
-
-    def _write(self, text: str) -> None:
-        """Write to the stream. Errors are ignored, so that a closed terminal does not end the training."""
+            self._display.say(*lines)
+            return
         with contextlib.suppress(OSError, ValueError):
-            self._stream.write(text)
-            self._stream.flush()
+            say(*lines, to=self._stream, flush=True)
 
 
 def tell_silence(folder: RunFolder, before: str, say: Callable[[str], None]) -> str:
@@ -266,7 +262,7 @@ def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Nam
         told = {"run_dir": str(folder.path.absolute()), "state": state, **({} if state == "finished" else error)}
         print_json(arguments, told)
     else:
-        print(f"{LOST} {hint}" if state == "lost" else printable(state))
+        say(f"{LOST} {hint}" if state == "lost" else state)
     return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)
 
 

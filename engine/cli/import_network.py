@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, print_json
+from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.project.import_kinds import KINDS
@@ -98,13 +99,13 @@ def _size(text: str) -> tuple[str, int]:
 
 
 def _print(report: dict[str, Any]) -> None:
-    print(f"wrote {report['project']}: {plural(report['layers'], 'layer')}, {report['parameters']:,} parameters")
+    say(f"wrote {report['project']}: {plural(report['layers'], 'layer')}, {report['parameters']:,} parameters")
     if report["weights"]:
-        print(f"wrote {report['weights']}")
+        say(f"wrote {report['weights']}")
     if report["constants"]:
-        print(f"wrote {report['constants']}")
+        say(f"wrote {report['constants']}")
     for given in report["inputs"]:
-        print(f"input {given['name']}: {given['sizes']}, not normalised")
+        say(f"input {given['name']}: {given['sizes']}, not normalised")
     rows = [["operator", "count", "became"]]
     rows += [[row["operator"], f"{row['count']:,}", _became(row)] for row in report["operators"]]
     print_table(rows, right=(1,))
@@ -115,11 +116,11 @@ def _print(report: dict[str, Any]) -> None:
             rows.append([row["name"], *numbers, "yes" if row["agrees"] else "NO"])
         print_table(rows, right=(1, 2))
     if report["agrees"]:
-        print(f"the original agrees over {report['samples']:,} random samples")
+        say(f"the original agrees over {report['samples']:,} random samples")
     for warning in report["warnings"]:
-        print(f"warning: {warning}")
+        say(f"warning: {warning}")
     for note in report["notes"]:
-        print(f"note: {note}")
+        say(f"note: {note}")
 
 
 def _became(row: dict[str, Any]) -> str:

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(argv)
         sys.stdout.flush()
         if lost and code == EXIT_DONE:
-            print(f"netwright-engine: the output could not be written: {lost[0].strerror}.", file=sys.stderr)
+            _complain(f"netwright-engine: the output could not be written: {lost[0].strerror}.")
             return EXIT_INPUT
         return code
 
@@ -66,7 +66,7 @@ def program() -> None:
 def _run(argv: Sequence[str] | None) -> int:
     tokens = sys.argv[1:] if argv is None else list(argv)
     if not tokens or tokens in (["-h"], ["--help"]):
-        print(overview())
+        sys.stdout.write(f"{overview()}\n")
         return EXIT_DONE
     arguments = argparse.Namespace()
     try:
@@ -85,9 +85,9 @@ def _run(argv: Sequence[str] | None) -> int:
             return _stopped(tokens, arguments)
         if (reason := _outer_reason(error)) is not None:
             return _refuse(reason, tokens, arguments)
-        traceback.print_exc()
+        _complain(*traceback.format_exc().rstrip("\n").split("\n"))
         message = f"this is a defect of Netwright {VERSION}."
-        print(f"{PROGRAM}: {message} {REPORT_TO}", file=sys.stderr)
+        _complain(f"{PROGRAM}: {message} {REPORT_TO}")
         _report(tokens, arguments, "defect", f"{type(error).__name__}: {error}; {message}", REPORT_TO)
         return EXIT_DEFECT
 
@@ -124,24 +124,29 @@ def _agrees(error: UserError) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     message = str(error).removesuffix(error.hint).strip()
-    print(f"{PROGRAM}: {message}", file=sys.stderr)
-    print("Fetch it, now and whenever this project or run is used? [y/N] ", end="", file=sys.stderr, flush=True)
+    _complain(f"{PROGRAM}: {message}")
+    sys.stderr.write("Fetch it, now and whenever this project or run is used? [y/N] ")
+    sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _complain(*lines: str) -> None:
+    """Print lines on standard error."""
+    from engine.cli.printing import say
+
+    say(*lines, to=sys.stderr)
 
 
 def _refuse(error: UserError, tokens: Sequence[str], arguments: argparse.Namespace) -> int:
     """Print the message of an error and return its exit code."""
-    from engine.core.fields import printable
-
-    # File names may contain terminal control characters.
-    message = "\n".join(map(printable, str(error).split("\n")))
-    print(f"{PROGRAM}: {message}", file=sys.stderr)
+    first, *rest = error.lines
+    _complain(f"{PROGRAM}: {first}", *rest)
     _report(tokens, arguments, error.code, str(error), error.hint, error.data)
     return error.exit_code
 
 
 def _stopped(tokens: Sequence[str], arguments: argparse.Namespace) -> int:
-    print(f"{PROGRAM}: stopped.", file=sys.stderr)
+    _complain(f"{PROGRAM}: stopped.")
     _report(tokens, arguments, "stopped", "stopped on request", "")
     return EXIT_STOPPED
 

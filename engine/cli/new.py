@@ -11,6 +11,7 @@ from typing import Any
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, data_place, facts_of, print_json
 from engine.cli.data import options_for
+from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.data import DataOptions
@@ -81,11 +82,11 @@ def run_new(arguments: argparse.Namespace) -> int:
         answer = {"path": str(written.absolute()), "name": arguments.name, "kind": kind}
         print_json(arguments, {**answer, "data": guessed} if guessed else answer)
         return EXIT_DONE
-    print(f"wrote {written}")
+    say(f"wrote {written}")
     if guessed:
-        print(guessed)
+        say(guessed)
     following = "train" if kind == "example" else "check"
-    print(f"next: netwright-engine {following} {shlex.quote(str(written))}")
+    say(f"next: netwright-engine {following} {shlex.quote(str(written))}")
     return EXIT_DONE
 
 
@@ -113,9 +114,9 @@ def _run_made(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"path": str(target.absolute()), "name": name, "kind": "made", "data": guessed})
         return EXIT_DONE
-    print(f"wrote {target}: {made.detail[0].lower()}{made.detail[1:]}")
-    print(guessed)
-    print(f"next: netwright-engine train {shlex.quote(str(target))}")
+    say(f"wrote {target}: {made.detail[0].lower()}{made.detail[1:]}")
+    say(guessed)
+    say(f"next: netwright-engine train {shlex.quote(str(target))}")
     return EXIT_DONE
 
 

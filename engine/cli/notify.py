@@ -5,6 +5,7 @@ import sys
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json
+from engine.cli.printing import say
 from engine.core import webhook
 from engine.core.errors import EXIT_DONE, RunError, UserError
 
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"webhook_host": host, "is_tested": arguments.test})
     elif arguments.test:
-        print(f"The webhook on {host} took the test message.")
+        say(f"The webhook on {host} took the test message.")
     else:
-        print(f"The webhook on {host} is told when something ends." if host else "No webhook is set.")
+        say(f"The webhook on {host} is told when something ends." if host else "No webhook is set.")
     return EXIT_DONE

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json
+from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import Choice, Choices, Field
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"options": {name: _as_json(field) for name, field in found}})
     elif len(found) <= MOST_IN_FULL:
-        print("\n\n".join("\n".join(_in_full(name, field)) for name, field in found))
+        for number, (name, field) in enumerate(found):
+            say(*([""] if number else []), *_in_full(name, field))
     else:
         rows = [(name, default_text(field), field.effect or field.label) for name, field in found]
         print_table(rows, has_header=False)

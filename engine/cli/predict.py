@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from engine.cli.commands import Commands
 from engine.cli.common import add_device, add_trust, failure
 from engine.cli.export import WEIGHTS
+from engine.cli.printing import TableOutput, say
 from engine.cli.terminal import showing
-from engine.core.csv_text import CsvWriter
+from engine.core.csv_text import CsvWriter, Output
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
-from engine.core.fields import printable
 from engine.core.version import SCHEMA_VERSION
 from engine.project.preparation import PIXELS
 from engine.runs.events import to_json
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers = predict(predictor, _sources(arguments.files), arguments.top, size=arguments.batch)
     first = next(answers)  # what cannot be predicted at all is said before anything is printed
     if predictor.assumed:
-        print(f"netwright-engine: assumed: {printable(' '.join(predictor.assumed))}", file=sys.stderr)
+        say(f"netwright-engine: assumed: {' '.join(predictor.assumed)}", to=sys.stderr)
     failed = count = 0
     reason = ""
     with _output(arguments.output) as out, showing("predicting"):
@@ -86,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             writer = _Json(out, arguments)
         else:
-            writer = CsvAnswers(out, predictor.record) if arguments.csv else _Lines(out)
+            table = out if arguments.output is not None else TableOutput(out)
+            writer = CsvAnswers(table, predictor.record) if arguments.csv else _Lines(out)
         try:
             for answer in chain([first], answers):
                 count += 1
@@ -99,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         whole = f"{failed:,} of {count:,} samples could not be used, the first because: {reason}" if failed else ""
         writer.close(whole)
     if whole:
-        print(f"netwright-engine: {printable(whole)}", file=sys.stderr)
+        say(f"netwright-engine: {whole}", to=sys.stderr)
     return EXIT_INPUT if failed else EXIT_DONE
 
 
@@ -142,15 +143,15 @@ class _Lines:
         from engine.evaluation.predict import in_words
 
         if "error" in answer:
-            said = f"not used: {printable(answer['error'])}"
+            said = f"not used: {answer['error']}"
         else:
             outputs = answer["outputs"]
             parts = [in_words(one) for one in outputs]
             if len(outputs) > 1:
-                parts = [f"{printable(one['name'])}: {part}" for one, part in zip(outputs, parts, strict=True)]
+                parts = [f"{one['name']}: {part}" for one, part in zip(outputs, parts, strict=True)]
             said = "; ".join(parts)
-        series = f" ({printable(answer['group'])})" if "group" in answer else ""
-        print(f"{printable(answer['sample'])}{series}: {said}", file=self._out)
+        series = f" ({answer['group']})" if "group" in answer else ""
+        say(f"{answer['sample']}{series}: {said}", to=self._out)
 
     def close(self, error: str) -> None:
         """End the output."""
@@ -180,7 +181,7 @@ class CsvAnswers:
     """One line per sample: name, that of its series where files may have several, then per output its answer, and the
     probability of a class; last the error."""
 
-    def __init__(self, out: TextIO, record: "Preparation") -> None:
+    def __init__(self, out: Output, record: "Preparation") -> None:
         self._writer = CsvWriter(out)
         self._names = [name for target in record.targets for name in _columns_of(target)]
         self._is_grouped = bool(record.group_column)

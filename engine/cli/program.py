@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.cli.commands import PROGRAM, Commands, overview, parser, refuse_unknown_command
+from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, UnavailableError
 
 SHELLS = ("bash", "zsh")
@@ -28,7 +29,7 @@ def register(commands: Commands) -> None:
 def run_help(arguments: argparse.Namespace) -> int:
     """Print the list of commands, or the help of the command."""
     if not arguments.words:
-        print(overview())
+        say(*overview().split("\n"))
         return EXIT_DONE
     refuse_unknown_command(arguments.words[0])
     parser(arguments.words[0]).parse_args([*arguments.words, "--help"])  # prints it and exits
@@ -45,7 +46,7 @@ def run_completion(arguments: argparse.Namespace) -> int:
     for action in _actions(whole):
         if action.type is Path:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-    print(shtab.complete(whole, arguments.shell))
+    say(*shtab.complete(whole, arguments.shell).split("\n"))
     return EXIT_DONE
 
 

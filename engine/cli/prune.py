@@ -7,9 +7,9 @@ from typing import Any
 
 from engine.cli.commands import PROGRAM, Commands
 from engine.cli.common import add_allow_host, add_json, add_trust, print_json
+from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError
-from engine.core.fields import printable
 from engine.core.text import format_bytes, format_percent
 from engine.project.dataset_info import SPLITS
 from engine.project.file import SUFFIX
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     _show(found)
     if to is not None:
-        print(f"wrote {to}; train it on: {PROGRAM} train {to} --set training.initial_learn_rate=0.001")
+        say(f"wrote {to}; train it on: {PROGRAM} train {to} --set training.initial_learn_rate=0.001")
     return EXIT_DONE
 
 
@@ -76,7 +76,7 @@ def _amounts(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UserError(f"--amounts: expected numbers such as {AMOUNTS}; received '{printable(text)}'.") from None
+        raise UserError(f"--amounts: expected numbers such as {AMOUNTS}; received '{text}'.") from None
 
 
 def _show(found: Mapping[str, Any]) -> None:
@@ -88,9 +88,9 @@ def _show(found: Mapping[str, Any]) -> None:
         counts = (f"{row['parameters']:,}", f"{row['nonzero']:,}", format_bytes(row["bytes"]), f"{row['flops']:,}")
         cells.append((format_percent(row["amount"], 0), *metrics, *counts, f"{row['milliseconds']:.3g} ms"))
     print_table([head, *cells], right=tuple(range(1, len(head))))
-    print(f"on the {found['split']} split; time per batch of {found['rows'][0]['batch']:,} on the CPU")
+    say(f"on the {found['split']} split; time per batch of {found['rows'][0]['batch']:,} on the CPU")
     for note in found["notes"]:
-        print(f"note: {printable(note)}")
+        say(f"note: {note}")
 
 
 def _figure(name: str, value: Any) -> str:

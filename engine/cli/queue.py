@@ -24,10 +24,10 @@ from engine.cli.common import (
     read_project,
 )
 from engine.cli.follow import LINE_EVERY_S, RunPosition
+from engine.cli.printing import is_terminal, say
 from engine.cli.runs import result_text
-from engine.cli.terminal import Display, is_terminal, print_table
+from engine.cli.terminal import Display, print_table
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
-from engine.core.fields import printable
 from engine.project.data_hosts import admit, granted_for, written
 from engine.project.environment import TARGETS
 from engine.project.file import dumps
@@ -119,7 +119,7 @@ def _add(arguments: argparse.Namespace) -> int:
     entry = Queue().add(
         dumps(project), project_origin.name, project_path=str(path), after=after, trust=arguments.trust, hosts=hosts
     )
-    print_json(arguments, _as_json(entry)) if arguments.json else print(entry.id)
+    print_json(arguments, _as_json(entry)) if arguments.json else say(entry.id)
     return EXIT_DONE
 
 
@@ -132,15 +132,15 @@ def _list(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"is_worked": is_worked, "entries": [_as_json(entry) for entry in entries]})
         return EXIT_DONE
     if not entries:
-        print("The queue is empty. `netwright-engine queue add PROJECT` puts a project in.")
+        say("The queue is empty. `netwright-engine queue add PROJECT` puts a project in.")
         return EXIT_DONE
     rows = [("", "project", "state", "run"), *((str(e.id), e.title, _state(e), e.run_dir) for e in entries)]
     print_table(rows, right=(0,))
     for share in holdings():
         if share.kind == EXPERIMENT and any(entry.is_waiting for entry in entries):
-            print(f"It shares the machine with {share.text}.")
+            say(f"It shares the machine with {share.text}.")
     if any(entry.is_waiting for entry in entries) and not is_worked:
-        print("Nobody trains what waits: `netwright-engine queue run` does.")
+        say("Nobody trains what waits: `netwright-engine queue run` does.")
     return EXIT_DONE
 
 
@@ -213,12 +213,12 @@ class QueueProgress:
         if self._display is not None:
             self._display.close()
 
-    def say(self, text: str) -> None:
+    def say(self, line: str) -> None:
         """Print a line."""
         if self._display is not None:
-            self._display.say(text)
+            self._display.say(line)
         else:
-            print(printable(text), flush=True, file=self._stream)
+            say(line, flush=True, to=self._stream)
 
     def tell(self, entry: Entry) -> None:
         """Print the state of an entry, and at its end what it has reached."""
@@ -244,7 +244,7 @@ class QueueProgress:
                 at.take(event)
             if not is_due or not at.position:
                 continue
-            position = printable(f"{entry.id} {entry.title}  {at.position}")
+            position = f"{entry.id} {entry.title}  {at.position}"
             if self._display is None:
                 self.say("  ".join((position, at.metrics, *at.speed)))
             else:
@@ -279,6 +279,6 @@ def _remove(arguments: argparse.Namespace) -> int:
     if arguments.done:
         removed = plural(queue.remove_over(), "run")
         if not arguments.json:
-            print(f"{removed} removed from the queue")
+            say(f"{removed} removed from the queue")
     _tell(arguments, queue.entries())
     return EXIT_DONE

@@ -6,9 +6,9 @@ from pathlib import Path
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, print_json
 from engine.cli.export import WEIGHTS
+from engine.cli.printing import say
 from engine.cli.terminal import showing
 from engine.core.errors import EXIT_DONE, UserError
-from engine.core.fields import printable
 from engine.core.files import refuse_destination
 from engine.project.dataset_info import SPLITS
 from engine.runs.folder import open_run
@@ -56,9 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, written)
         return EXIT_DONE
-    print(f"wrote {to}: {written['bytes']:,} bytes")
+    say(f"wrote {to}: {written['bytes']:,} bytes")
     if missing:
-        print(f"note: without an evaluation: {printable(missing)}")
+        say(f"note: without an evaluation: {missing}")
     return EXIT_DONE
 
 

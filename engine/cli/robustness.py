@@ -8,9 +8,9 @@ from typing import Any
 from engine.cli.commands import Commands
 from engine.cli.common import add_allow_host, add_json, add_trust, print_json
 from engine.cli.export import WEIGHTS
+from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE
-from engine.core.fields import printable
 from engine.core.text import format_percent
 from engine.project.dataset_info import SPLITS
 from engine.project.options.metrics import format_score
@@ -64,14 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(found: Mapping[str, Any]) -> None:
     known = ", known from before" if found["cached"] else ""
     metric = "accuracy" if found["metric"] == "accuracy" else "RMSE"
-    print(f"{metric} on {found['samples']:,} samples of the {found['split']} split; {found['weights']} weights{known}")
+    say(f"{metric} on {found['samples']:,} samples of the {found['split']} split; {found['weights']} weights{known}")
     for curve in found["curves"]:
         shown = [_strength(curve["unit"], strength) for strength in curve["strengths"]]
         values = [format_score(metric, value) for value in curve["values"]]
         print_table([(TITLES[curve["kind"]], *shown), ("", *values)], right=tuple(range(1, len(shown) + 1)))
     rows = found["unlike_training"]
     if rows:
-        print("\nunlike the training data: below the threshold")
+        say("", "unlike the training data: below the threshold")
         cells = [
             (
                 row["score"],
@@ -85,9 +85,9 @@ def _show(found: Mapping[str, Any]) -> None:
         head = ("score", "threshold", "validation above", "noise below", "AUROC")
         print_table([head, *cells], right=(1, 2, 3, 4))
     if found["stored"]:
-        print("The threshold of the largest probability is stored: predict names samples below it.")
+        say("The threshold of the largest probability is stored: predict names samples below it.")
     for note in found["notes"]:
-        print(f"note: {printable(note)}")
+        say(f"note: {note}")
 
 
 def _strength(unit: str, strength: float) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, failure, iso_time, note, print_json
+from engine.cli.printing import TableOutput, say
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, plural
-from engine.core.fields import printable
 from engine.core.text import format_duration
 from engine.project.file import load
 from engine.runs.create import runs_beside
@@ -70,10 +70,10 @@ def run_runs(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"runs": [_as_json(run) for run in found]})
     elif arguments.csv:
-        sys.stdout.write(as_csv(found))
+        TableOutput(sys.stdout).write(as_csv(found))
     elif not found:
         left_out = f" that fit '{arguments.filter}'; there are {len(known):,} in all" if known else ""
-        print(f"There are no runs {f'of {place}' if is_project else f'in {place}'}{left_out}.")
+        say(f"There are no runs {f'of {place}' if is_project else f'in {place}'}{left_out}.")
     else:
         print_table(_rows(found), right=(4,))
     note(filter(None, (run.damage for run in found)))
@@ -120,7 +120,7 @@ def _row(run: RunSummary) -> tuple[str, ...]:
         ", ".join(run.notes.tags),
         changed if len(changed) <= LONGEST_CHANGES else f"{changed[: LONGEST_CHANGES - 1]}…",
     )
-    return tuple(printable(cell)[:LONGEST_CELL] for cell in cells)  # a stranger wrote some of them
+    return tuple(cell[:LONGEST_CELL] for cell in cells)  # a stranger wrote some of them
 
 
 def result_text(run: RunSummary) -> str:
@@ -149,7 +149,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {**_as_json(run), "data": _data_as_json(folder)})
     else:
-        print("\n".join(f"{name:12s} {printable(text)}".rstrip() for name, text in _description(run, folder)))
+        say(*(f"{name:12s} {text}".rstrip() for name, text in _description(run, folder)))
     return EXIT_DONE
 
 
@@ -238,7 +238,7 @@ def run_note(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"run_dir": str(folder.path.absolute()), "note": text})
     elif text and arguments.text is None:
-        print(text)
+        say(*text.split("\n"))
     return EXIT_DONE
 
 
@@ -271,7 +271,7 @@ def run_tag(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"run_dir": str(folder.path.absolute()), "tags": tags})
     for tag in () if arguments.json else tags:
-        print(tag)
+        say(tag)
     return EXIT_DONE
 
 
@@ -292,15 +292,15 @@ def run_delete(arguments: argparse.Namespace) -> int:
             move_run_to_trash(open_run(path))
             deleted.append(str(path.absolute()))
             if not arguments.json:
-                print(f"moved to the trash: {path}")
+                say(f"moved to the trash: {path}")
         except UserError as error:
             refused.append(error)
-    message = "\n".join(map(str, refused))
+    lines = [line for error in refused for line in error.lines]
     if arguments.json:
-        told = failure(refused[0].code, message, refused[0].hint) if refused else {}
+        told = failure(refused[0].code, "\n".join(lines), refused[0].hint) if refused else {}
         print_json(arguments, {"deleted": deleted, **told})
     if refused:
-        raise refused[0].reworded(message)
+        raise refused[0].reworded(*lines)
     return EXIT_DONE
 
 
@@ -332,7 +332,7 @@ def run_curves(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"files": [str(path.absolute()) for path in written]})
     else:
         for path in written:
-            print(f"wrote {path}")
+            say(f"wrote {path}")
     return EXIT_DONE
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from engine.cli.commands import Commands
 from engine.cli.outputs.commands import OUTPUTS, Error
 from engine.cli.outputs.runs import ResultFile
+from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.core.files import CHECKSUM, ROOT, write_atomically
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if name not in FILES and name not in OUTPUTS:
         hint = f"{did_you_mean(name, (*FILES, *OUTPUTS))} `netwright-engine schema` lists them."
         raise UserError(f"There is no schema '{name}'.", code="not_found", hint=hint)
-    print(json.dumps(document(name), indent=1, ensure_ascii=False))
+    say(*json.dumps(document(name), indent=1, ensure_ascii=False).split("\n"))
     return EXIT_DONE
 
 
@@ -206,4 +207,4 @@ def generated() -> Iterator[tuple[Path, str]]:
 if __name__ == "__main__":
     for written, content in generated():
         write_atomically(written, content.encode())
-        print(f"wrote {written.relative_to(ROOT)}")
+        say(f"wrote {written.relative_to(ROOT)}")

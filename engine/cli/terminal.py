@@ -5,16 +5,16 @@ Elsewhere the commands print plain lines. NO_COLOR leaves colours out.
 
 import contextlib
 import io
-import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from engine.cli.common import table
+from engine.cli.printing import is_terminal, say
 from engine.core import progress
 from engine.core.fields import printable
-from engine.core.text import format_percent
+from engine.core.text import format_bytes, format_percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,27 +41,24 @@ STYLES: Mapping[str, str] = {
     "requirement not met": "red",
 }
 """Colours by the beginning of a text, up to a colon or comma."""
-SHORTEST_BAR = 8
-
-
-def is_terminal(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that can move its cursor."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+SHORTEST_BAR, LONGEST_CELL = 8, 1000
 
 
 def print_table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), *, has_header: bool = True) -> None:
     """Print aligned columns, the first row a header; on a terminal in colour and within its width, where all
     columns but the first, the name, take several lines. `right`: indexes of the right-aligned columns."""
+    rows = [[_cell(text) for text in row] for row in rows]
     if not is_terminal(sys.stdout):
-        print("\n".join(table(rows, right)))
+        say(*table(rows, right))
         return
     from rich.table import Table
+    from rich.text import Text
 
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=has_header)
     longest = max(len(row[0]) for row in rows)
     for i, name in enumerate(rows[0]):
         grid.add_column(
-            name if has_header else "",
+            Text(name if has_header else ""),
             justify="right" if i in right else "left",
             no_wrap=i == 0,
             overflow="fold",
@@ -70,6 +67,11 @@ def print_table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), *, has
     for row in rows[1:] if has_header else rows:
         grid.add_row(*map(_styled, row))
     _console(sys.stdout).print(grid)
+
+
+def _cell(text: str) -> str:
+    """Return the text of a cell on one line, and no longer than anybody reads."""
+    return printable(text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…")
 
 
 def _styled(text: str) -> "Text":
@@ -117,9 +119,9 @@ class Display:
         self._is_utf8 = "utf" in lenient.encoding.lower()
         self._live: Live | None = None
 
-    def say(self, text: str) -> None:
-        """Print a line above."""
-        for line in text.split("\n"):
+    def say(self, *lines: str) -> None:
+        """Print lines above."""
+        for line in lines:
             self._console.print(_styled(printable(line)), soft_wrap=True)
 
     def show(self, *lines: "Text | str") -> None:
@@ -152,8 +154,8 @@ class Display:
         its own."""
         from rich.text import Text
 
-        width = self._console.width
-        below = textwrap.wrap(metrics, width)
+        width, position = self._console.width, printable(position)
+        below = textwrap.wrap(printable(metrics), width)
         whole = "  ".join(speed)
         room = width - len(position) - len(whole) - 4
         if room < SHORTEST_BAR:
@@ -179,8 +181,14 @@ def showing(doing: str) -> Iterator[None]:
 
     def show(done: int, total: int, unit: str) -> None:
         share = f" {format_percent(min(1.0, done / total))}" if total else ""
-        print(f"\r{doing}:{share} {done:,} {unit}".ljust(REACH * 2), end="", file=sys.stderr, flush=True)
+        amount = format_bytes(done) if unit == "bytes" else f"{done:,} {unit}"
+        _write(f"\r{doing}:{share} {amount}".ljust(REACH * 2))
 
     with progress.listening(progress.Throttle(show)):
         yield
-    print("\r".ljust(REACH * 2) + "\r", end="", file=sys.stderr, flush=True)
+    _write("\r".ljust(REACH * 2) + "\r")
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -23,6 +23,7 @@ from engine.cli.common import (
 )
 from engine.cli.control import send
 from engine.cli.follow import ProgressPrinter
+from engine.cli.printing import say
 from engine.cli.require import Requirement, parse, refuse_impossible, write_junit
 from engine.cluster.jobs import resume as resume_job
 from engine.cluster.profiles import ClusterProfile
@@ -90,14 +91,14 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
 
     start_detached(folder)
     if words := words_for_here(folder):
-        print(f"note: {words}", file=sys.stderr)
+        say(f"note: {words}", to=sys.stderr)
     return _tell_left(folder, arguments)
 
 
 def _tell_left(folder: RunFolder, arguments: argparse.Namespace) -> int:
     """Print the folder of a run that goes on without this process."""
     run_dir = str(folder.path.absolute())
-    print_json(arguments, {"run_dir": run_dir}) if arguments.json else print(folder.path)
+    print_json(arguments, {"run_dir": run_dir}) if arguments.json else say(folder.path)
     return EXIT_DONE
 
 
@@ -167,21 +168,21 @@ def _failure(
 
 def _summary(result: dict[str, Any]) -> None:
     """Print the outcome as text."""
-    print(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
+    say(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
     totals = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
-    print(f"{totals} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
+    say(f"{totals} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
     for split in ("validation", "test"):
         if result.get(split):
-            print(f"{split}: " + ", ".join(format_metric(name, float(v)) for name, v in result[split].items()))
+            say(f"{split}: " + ", ".join(format_metric(name, float(v)) for name, v in result[split].items()))
     for split, text in comparisons(result):
-        print(f"baselines, {split}: {text}")
+        say(f"baselines, {split}: {text}")
     if text := worse_than_baseline(result):
-        print(text)
+        say(text)
     if result.get("held_back_by"):
-        print(result["held_back_by"])
-    print(f"run: {result['run_dir']}")
+        say(result["held_back_by"])
+    say(f"run: {result['run_dir']}")
     if setting := result.get("offer"):
-        print(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {setting}")
+        say(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {setting}")
 
 
 def register_train(commands: Commands) -> None:

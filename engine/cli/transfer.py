@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,10 @@ from engine.cli.common import (
     print_json,
     read_project,
 )
-from engine.cli.terminal import print_table
-from engine.core import progress
+from engine.cli.printing import say
+from engine.cli.terminal import print_table, showing
 from engine.core.child_process import run_in_child_process
 from engine.core.errors import EXIT_DONE, UserError
-from engine.core.fields import printable
 from engine.core.text import format_bytes
 from engine.project.data import DataOptions
 from engine.project.data_hosts import look_up
@@ -115,13 +113,13 @@ def run_match(arguments: argparse.Namespace) -> int:
 
 def _print_match(found: dict[str, Any]) -> None:
     rows = [(layer["name"], layer["state"], layer["why"]) for layer in found["layers"]]
-    print_table([("layer", "state", "why"), *(tuple(map(printable, row)) for row in rows)])
+    print_table([("layer", "state", "why"), *(tuple(row) for row in rows)])
     for title, keys in (("Left over in the file", found["left_over"]), ("Without numbers", found["missing"])):
         if keys:
             more = len(keys) - MOST_SHOWN
-            shown = ", ".join(map(printable, keys[:MOST_SHOWN]))
-            print(f"{title}: {shown}{f' and {more:,} more' if more > 0 else ''}")
-    print(f"{found['file']}: {found['sentence']}")
+            shown = ", ".join(keys[:MOST_SHOWN])
+            say(f"{title}: {shown}{f' and {more:,} more' if more > 0 else ''}")
+    say(f"{found['file']}: {found['sentence']}")
 
 
 def match_report(project: Project, base: Path) -> dict[str, Any]:
@@ -140,7 +138,7 @@ def run_list(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"weights": [entry.write() for entry in entries]})
         return EXIT_DONE
     rows = [(entry.name, entry.template, entry.title, "here" if entry.is_here else "", entry.url) for entry in entries]
-    print_table([("name", "template", "title", "", "address"), *(tuple(map(printable, row)) for row in rows)])
+    print_table([("name", "template", "title", "", "address"), *(tuple(row) for row in rows)])
     return EXIT_DONE
 
 
@@ -149,22 +147,16 @@ def run_fetch(arguments: argparse.Namespace) -> int:
     from engine.exchange.fetch_weights import fetch
 
     entry = published_entry(arguments.name)
-    with progress.listening(progress.Throttle(_tell)):
+    with showing("fetching"):
         path = fetch(entry)
     if arguments.json:
         print_json(arguments, {"name": entry.name, "path": str(path), "bytes": path.stat().st_size})
         return EXIT_DONE
-    print(f"{path}: {format_bytes(path.stat().st_size)}, SHA-256 begins with {entry.sha256}")
+    say(f"{path}: {format_bytes(path.stat().st_size)}, SHA-256 begins with {entry.sha256}")
     if entry.licence:
-        print(f"licence: {printable(entry.licence)}")
-    print(f"next: netwright-engine transfer PROJECT -o NEW --weights {shlex.quote(str(path))}")
+        say(f"licence: {entry.licence}")
+    say(f"next: netwright-engine transfer PROJECT -o NEW --weights {shlex.quote(str(path))}")
     return EXIT_DONE
-
-
-def _tell(done: int, total: int, unit: str) -> None:
-    if sys.stderr.isatty():
-        of = f" of {format_bytes(total)}" if total else ""
-        print(f"\r{format_bytes(done)}{of}", end="", file=sys.stderr)
 
 
 def run_transfer(arguments: argparse.Namespace) -> int:
@@ -194,10 +186,10 @@ def run_transfer(arguments: argparse.Namespace) -> int:
         answer = {"path": str(to.absolute()), "weights": project.weights.file, "frozen": frozen}
         print_json(arguments, {**answer, "data": guessed} if guessed else answer)
         return EXIT_DONE
-    print(f"wrote {to}")
+    say(f"wrote {to}")
     for line in filter(None, (guessed, f"frozen: {', '.join(frozen)}" if frozen else "")):
-        print(line)
-    print(f"next: netwright-engine train {shlex.quote(str(to))}")
+        say(line)
+    say(f"next: netwright-engine train {shlex.quote(str(to))}")
     return EXIT_DONE
 
 

@@ -19,10 +19,10 @@ from engine.cli.common import (
     print_json,
     read_project,
 )
+from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.cluster.environment import profile_of
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
-from engine.core.fields import printable
 from engine.core.text import format_bytes, format_percent
 from engine.network.table import short_count
 from engine.placement.recovery import WORKER_HOURS
@@ -77,17 +77,17 @@ def run_advise(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"ways": ways, "advice": advice, "busy": busy, "best": best, "checkpoints": checkpoints})
         return EXIT_DONE
     print_table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))
-    print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
+    say("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
     if busy:
-        print(f"\n{printable(busy)}")
-    print(f"\n{advice}")
+        say("", busy)
+    say("", advice)
     if best is not None:
         settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]
         words = ["netwright-engine", "train", str(arguments.project), "--environment", best["target"]]
-        print(shlex.join([*words, *(word for setting in settings for word in ("--set", setting))]))
+        say(shlex.join([*words, *(word for setting in settings for word in ("--set", setting))]))
     if checkpoints is not None:
-        print(f"\n{checkpoints['text']}")
-        print(shlex.join(word for setting in checkpoints["settings"] for word in ("--set", setting)))
+        say("", checkpoints["text"])
+        say(shlex.join(word for setting in checkpoints["settings"] for word in ("--set", setting)))
     return EXIT_DONE
 
 
@@ -149,11 +149,11 @@ def run_largest_batch(arguments: argparse.Namespace) -> int:
             if "tried" in line:
                 tried.append(line["tried"])
                 if not arguments.json:
-                    print(_words(line["tried"]), flush=True)
+                    say(_words(line["tried"]), flush=True)
             elif arguments.json:
                 print_json(arguments, {**line, "tried": tried})
             else:
-                print(line["words"])
+                say(line["words"])
     return EXIT_DONE
 
 
@@ -213,17 +213,17 @@ def run_profile(arguments: argparse.Namespace) -> int:
     header = ("layer", "forward", "backward", "share", "FLOP/s", "of roof", "kept")
     print_table([header, *(_cost(layer, total_s) for layer in layers)], right=range(1, len(header)))
     threads = f", {plural(device['threads'], 'thread')}" if device["name"] == "cpu" else ""
-    print(f"\n{plural(device['batch'], 'sample')} on {device['name']}{threads}, {device['precision']}")
-    print(
+    say("", f"{plural(device['batch'], 'sample')} on {device['name']}{threads}, {device['precision']}")
+    say(
         f"all layers in turn {_ms(total_s)}; the network as a whole {_ms(whole['forward_s'])} forward, "
         f"{_ms(whole['backward_s'])} backward, without loss and solver"
     )
-    print(
+    say(
         f"kept for the backward pass: {format_bytes(whole['kept_bytes'])}; the device computes "
         f"{short_count(int(device['peak_flops']))}FLOP/s and moves {short_count(int(device['peak_bytes']))}B/s at most"
     )
     if trace is not None:
-        print(f"trace: {trace}")
+        say(f"trace: {trace}")
     return EXIT_DONE
 
 
@@ -272,9 +272,9 @@ def run_measure(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"answers": rows})
         return EXIT_DONE
     failures = [str(row["failed"]) for row in rows if "failed" in row]
-    print(f"measured {plural(len(rows) - len(failures), 'layer')}" if rows else "nothing new to measure")
+    say(f"measured {plural(len(rows) - len(failures), 'layer')}" if rows else "nothing new to measure")
     for failure in failures:
-        print(f"error: {failure}")
+        say(f"error: {failure}")
     return EXIT_INPUT if failures else EXIT_DONE
 
 

@@ -226,7 +226,8 @@ def _parse(text: str, source: str) -> Profiles:
     if default not in ("", *tables):
         errors.append(FieldError("default", f"there is no profile {json.dumps(default, default=str)[:60]}."))
     if errors:
-        raise UserError(f"The cluster profiles in {source} cannot be used: {FieldErrors(errors)}")
+        first, *rest = FieldErrors(errors).lines
+        raise UserError.of_lines([f"The cluster profiles in {source} cannot be used: {first}", *rest])
     return Profiles(default, _sorted(profiles))
 
 

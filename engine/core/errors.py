@@ -9,7 +9,7 @@ import errno
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 EXIT_DONE = 0
 EXIT_DEFECT = 1
@@ -33,13 +33,15 @@ HOST_NOT_ALLOWED = "host_not_allowed"
 
 
 class UserError(Exception):
-    """Invalid user input: a file, an option or the data. `hint` is the way out, with which the message ends."""
+    """Invalid user input: a file, an option or the data. `hint` is the way out, with which the message ends. `lines`
+    are those of the message, one for each of several things that are wrong: a line break in a name begins none."""
 
     exit_code: ClassVar[int] = EXIT_INPUT
     default_code: ClassVar[str] = "invalid_input"
 
     def __init__(self, message: object = "", *, code: str = "", hint: str = "") -> None:
         self.hint = hint.strip()
+        self.lines: tuple[str, ...] = (f"{message} {self.hint}".rstrip(),)
         self.data: Mapping[str, Any] = {}
         """What a program wants to know besides the message, as JSON, such as the rows of a table."""
         super().__init__(f"{message} {self.hint}" if self.hint else message)
@@ -59,25 +61,35 @@ class UserError(Exception):
             cause = cause.__cause__ or cause.__context__
         return self._code or self.default_code
 
-    def reworded(self, message: str) -> "UserError":
+    @classmethod
+    def of_lines(cls, lines: Iterable[str], *, code: str = "") -> Self:
+        """Return the error about several things that are wrong, one per line."""
+        lines = tuple(lines)
+        error = cls("\n".join(lines), code=code)
+        error.lines = lines
+        return error
+
+    def reworded(self, *lines: str) -> "UserError":
         """Return an error with another message, such as one that names a file, and the same code and hint."""
         other = type(self).__new__(type(self))
-        UserError.__init__(other, message, code=self.code)
+        UserError.__init__(other, "\n".join(lines), code=self.code)
+        other.lines = lines
         other.hint = self.hint
         other.data = self.data
         return other
 
     def write(self) -> dict[str, Any]:
         """Return the error as a JSON object, for the process that waits for this one."""
+        texts = {"error": str(self), "lines": self.lines, "hint": self.hint}
         more = {"data": self.data} if self.data else {}
-        return {"error": str(self), "code": self.code, "hint": self.hint, "exit_code": self.exit_code, **more}
+        return {**texts, "code": self.code, "exit_code": self.exit_code, **more}
 
 
 def read_error(said: Mapping[str, Any]) -> UserError:
     """Return the error that another process wrote, of the class that matches its exit code."""
     classes = {cls.exit_code: cls for cls in (UserError, UnavailableError, RunError)}
     error = classes.get(said.get("exit_code", EXIT_INPUT), UserError)(said["error"], code=str(said.get("code", "")))
-    error.hint = str(said.get("hint", ""))
+    error.hint, error.lines = str(said.get("hint", "")), tuple(said.get("lines", error.lines))
     error.data = said.get("data", {})
     return error
 
@@ -133,6 +145,7 @@ class FieldErrors(UserError):
     def __init__(self, errors: Iterable[FieldError]) -> None:
         self.errors = tuple(errors)
         super().__init__("\n".join(str(error) for error in self.errors))
+        self.lines = tuple(str(error) for error in self.errors)
         self.hint = hints(self.errors)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
+from engine.core.fields import printable
 from engine.drawing.colours import mixed
 from engine.drawing.picture import elided, text_width
 
@@ -296,12 +297,8 @@ def _text(
     turn = f' transform="rotate(-90 {_n(x)} {_n(y)})"' if turned else ""
     return (
         f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" fill="{colour}" text-anchor="{anchor}"{turn}>'
-        f"{escape(_printable(text))}</text>"
+        f"{escape(printable(text))}</text>"
     )
-
-
-def _printable(text: str) -> str:
-    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def _width(text: str) -> float:

@@ -105,7 +105,10 @@ def _common_refusal(project: Project, source: Origin) -> UserError | None:
         first = first or refusal
         if place >= ENOUGH and time.monotonic() > deadline:
             break
-    return first.reworded(f"No trial can be trained: {first}") if first is not None else None
+    if first is None:
+        return None
+    begin, *rest = first.lines
+    return first.reworded(f"No trial can be trained: {begin}", *rest)
 
 
 def _varied_sections(options: ExperimentOptions) -> set[str]:

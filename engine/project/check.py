@@ -84,7 +84,7 @@ class CheckResult:
     def refuse_errors(self) -> None:
         """Raise `UserError` with all errors, one per line, if there are any."""
         if self.errors:
-            raise UserError("\n".join(describe(problem) for problem in self.errors[:20]))
+            raise UserError.of_lines(describe(problem) for problem in self.errors[:20])
 
 
 def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "") -> CheckResult:

@@ -50,9 +50,10 @@ def load(path: Path) -> Opened:
     except UnicodeDecodeError:
         raise UserError(f"{path} is not a project file: it is not UTF-8 text.") from None
     except UserError as error:
-        lines = str(error).split("\n")
-        said = lines[0] if len(lines) == 1 else "\n  ".join(["several things are wrong.", *lines])
-        raise error.reworded(f"{path}: {said}") from None
+        if len(error.lines) == 1:
+            raise error.reworded(f"{path}: {error.lines[0]}") from None
+        lines = [f"  {line}" for line in error.lines]
+        raise error.reworded(f"{path}: several things are wrong.", *lines) from None
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -344,7 +344,7 @@ def refuse_untrusted(of: Network | Project, *, in_experiment: bool = False) -> N
     names = (*untrusted(of), *(file for file in more if not registry.may_run(file)))
     known_files = (registry.file(name) for name in names)
     if unread := [code.error for code in known_files if code is not None and code.error]:
-        raise UserError("\n".join(unread))  # there is nothing yet that could be trusted
+        raise UserError.of_lines(unread)  # there is nothing yet that could be trusted
     if names:
         raise UserError(trust.refusal(list(names), registry.base()))
 
