@@ -1,14 +1,15 @@
 """The open document: its file, saving, recent projects, and recovery after a crash."""
 
 import contextlib
+import gc
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSettings, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QSettings, QTimer, Signal
 
 from engine.core.errors import UserError
 from engine.core.fields import FilePath
@@ -26,11 +27,29 @@ RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
 MOST_RECENT = 10
 AUTOSAVE_MS = 20_000
+LARGE_BYTES = 200_000
+"""Size of a project file of some 2,000 layers, which take 0.1 s to read."""
+MANY_OBJECTS = 20_000
 
 
 def examples() -> list[Path]:
     """Return the shipped examples."""
     return sorted(EXAMPLES.glob(f"*{SUFFIX}"))
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Collect no garbage while a project is opened: everything that is made stays, and to look for garbage among it
+    takes as long as to make it. Where that is much, it is frozen, as after the start."""
+    is_on, before = gc.isenabled(), gc.get_count()[0]
+    gc.disable()
+    try:
+        yield
+        if is_on and gc.get_count()[0] - before > MANY_OBJECTS:
+            gc.freeze()
+    finally:
+        if is_on:
+            gc.enable()
 
 
 class Documents(QObject):
@@ -120,6 +139,8 @@ class Documents(QObject):
         path = path.resolve()
         seen = _digest(path)
         opened = load(path)
+        if path.stat().st_size > LARGE_BYTES:  # a turn of the event loop between reading and showing
+            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         if path.parent in (EXAMPLES, TEMPLATES):
             self._become(None, path, new_identity())
         else:

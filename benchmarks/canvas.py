@@ -109,7 +109,7 @@ def measure(app: QApplication, name: str, value: Network, layout: Layout) -> lis
     view.fit()
     app.processEvents()
     build = (time.perf_counter() - begin) * 1000
-    view.network_scene.labels.place_waiting()
+    view.network_scene.finish()
     middle = list(value.layers)[len(value.layers) // 2]
     figures = (build, *frames(app, view, layout.at(middle)), *acts(app, editor, view, middle))
     view.close()
@@ -183,7 +183,7 @@ def drawn(name: str, value: Network, layout: Layout) -> list[str]:
         scene = Scene(editor)
         scenes.append((time.process_time() - begin) * 1000)
         begin = time.process_time()
-        scene.labels.place_waiting()
+        scene.finish()
         labels.append((time.process_time() - begin) * 1000)
         begin = time.process_time()
         CompareDialog(project, other, ("before", "after")).show()

@@ -300,24 +300,27 @@ class Editor(QObject):
         old_selection, is_elsewhere = self._selection, self._scope != scope
         selected = Selection() if is_elsewhere else old_selection.after(here, self._here, select_new=select_new)
         self._selection = selected
+        is_checked = replace(before, layout=project.layout) != project
+        if is_checked:
+            self._check()
+        if is_checked or is_elsewhere:
+            self._check_result_here = result_in(self._check_result, self._scope)
         if is_elsewhere:
             self.scope_changed.emit(self._scope)
         self.project_changed.emit(self._here)
-        if replace(before, layout=project.layout) != project:
-            self.recheck()
-        elif is_elsewhere:
-            self._show_check_result()
+        if is_checked or is_elsewhere:
+            self.analysis_changed.emit(self._check_result_here)
         if is_elsewhere or selected != old_selection:
             self.selection_changed.emit(selected.layers)
 
     def recheck(self) -> None:
         """Check the project again, after an edit or when something beside it has changed, such as measured sizes."""
-        self._check_result = check(self._project, self._dataset_info, self._data_refusal).on_canvas()
-        self._show_check_result()
-
-    def _show_check_result(self) -> None:
+        self._check()
         self._check_result_here = result_in(self._check_result, self._scope)
         self.analysis_changed.emit(self._check_result_here)
+
+    def _check(self) -> None:
+        self._check_result = check(self._project, self._dataset_info, self._data_refusal).on_canvas()
 
     # Layers
 

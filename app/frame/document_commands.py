@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app import messages
+from app.documents import uncollected
 from app.shell import Shell
 from engine.core.errors import UserError
 from engine.network.arrangement import placed
@@ -40,11 +41,12 @@ class DocumentCommands(QObject):
         """Open a project without asking about unsaved work, or report why it cannot be opened; the open one is then
         untouched. Return whether it is open."""
         try:
-            opened = self._shell.documents.open(path)
+            with uncollected():
+                opened = self._shell.documents.open(path)
+                self._show(opened.project)
         except UserError as error:
             self._shell.show_error("The project cannot be opened", str(error))
             return False
-        self._show(opened.project)
         for notice in opened.notices:
             self._shell.hint(notice)
         return True

@@ -13,7 +13,7 @@ from designer.scene import geometry, pictures, stage_colours, tint
 from designer.scene.content import Content
 from engine.drawing import routes
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
-from engine.network.network import Connection, Network
+from engine.network.network import Connection, Network, Port
 
 OVERVIEW_BELOW = 0.35
 _PICTURE_BYTES = 96 * 2**20
@@ -62,6 +62,13 @@ class Nodes(QGraphicsItem):
         """Return the area to repaint when a layer changes."""
         m = pictures.MARGIN + 2
         return geometry.node_rect(self.index.positions[id]).adjusted(-m, -m, m, m)
+
+    def place_of(self, port: Port, is_input: bool) -> routes.Point:
+        """Return the centre of a port."""
+        node, at = self.nodes[port.layer], self.index.positions[port.layer]
+        names = node.inputs if is_input else node.outputs
+        index = names.index(port.name) if port.name in names else 0
+        return routes.port_point(at, index, len(names), is_input=is_input, flow=self.heading(port.layer))
 
     def turn(self, ids: Iterable[str], network: Network, flow: Flow) -> list[str]:
         """Update the directions in which layers are passed; return the layers that turned."""

@@ -49,7 +49,7 @@ def save_picture(scene: Scene, to: Path, title: str = "") -> None:
 def paint(painter: QPainter, scene: Scene) -> None:
     """Paint the network as shapes and text on any device; the canvas itself uses cached pictures for speed."""
     palette = theme.current()
-    scene.labels.place_waiting()
+    scene.finish()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.fillRect(area(scene), palette.canvas)
     for frame in scene.annotations.layout.frames:

@@ -7,7 +7,6 @@ of layers are then a few calls to paint, and a lookup goes through a grid.
 import gc
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QImage
@@ -19,17 +18,17 @@ from designer.scene import geometry, pictures
 from designer.scene.activations import ActivationStrips
 from designer.scene.annotations import Annotations
 from designer.scene.content import Content, complaints_of, content_of
-from designer.scene.edges import Edge, Edges, edge_of, make_tag
+from designer.scene.edges import Edges
 from designer.scene.feedback import Feedback, FeedbackItem
 from designer.scene.health import HealthBadge
+from designer.scene.idle import IdleWork
 from designer.scene.nodes import Node, Nodes
+from designer.scene.router import Router
 from designer.scene.size_labels import SizeLabels
 from designer.scene.tint import Kind, Tint, tint_by
-from engine.drawing import routes
 from engine.network.analysis import LayerShapes
-from engine.network.arrangement import repeated
 from engine.network.layout import Difference, Flow, Layout, Position, difference, moved
-from engine.network.network import Connection, Layer, Network, Port
+from engine.network.network import Connection, Layer, Port
 from engine.project.check import CheckResult
 from engine.project.project import Project
 from engine.project.transfer import frozen_layers
@@ -75,10 +74,11 @@ class Scene(QGraphicsScene):
         """Why layers do not learn, in words by id."""
         self._stale: list[QRectF] = []
         self._dragged: dict[str, Position] = {}
-        self._repeats: frozenset[Connection] = frozenset()
-        """The connections that are drawn as a tag at their input."""
-        self._lanes: dict[Port, float] = {}
-        """The lane in which all connections of a port pass other layers."""
+        self._router = Router(self.nodes, self.edges)
+        self._routing: IdleWork[Connection] = IdleWork(self._route, self._end_routing, self)
+        """The connections of a large network that was just shown: they take most of the time to show it."""
+        self._routed: dict[Port, None] = {}
+        """The ports whose labels are placed once no connection waits."""
         self.labels = SizeLabels(self.edges, self.nodes.index.is_free, self)
         self.labels.placed.connect(self._stale.extend)
         self.labels.placed.connect(lambda _: self._repaint())
@@ -103,6 +103,9 @@ class Scene(QGraphicsScene):
         """Draw another value of the project."""
         before, self._project = self._project, project
         change = difference(before.network, project.network)
+        if len(change.added) >= _MANY:  # each of them is dressed once
+            self._facts = self.editor.analysis.shapes
+            self._messages = complaints_of(self.editor.check_result_here)
         if len(change.added) < _MANY or not gc.isenabled():
             self._show_change(before, project, change)
             return
@@ -113,7 +116,7 @@ class Scene(QGraphicsScene):
             gc.enable()
 
     def _show_change(self, before: Project, project: Project, change: Difference) -> None:
-        self._lanes.clear()
+        self._router.forget_lanes()
         if before.network is not project.network or before.weights != project.weights:
             was, self.frozen = self.frozen, frozen_layers(self.editor.project, self.editor.scope)
             for id in (was.keys() ^ self.frozen.keys()) & self.nodes.nodes.keys() & project.network.layers.keys():
@@ -127,7 +130,7 @@ class Scene(QGraphicsScene):
         added = [id for id in project.network.layers if id in change.added] if change.added else []
         for id in added:
             self._put_node(project.network.layers[id])
-        news = self._look_for_repeats(before.network, project.network)
+        news = self._router.look_for_tags(before.network, project.network)
         has_turned = before.layout.flow != project.layout.flow
         for id in change.changed:
             self._dress_node(id)
@@ -139,7 +142,7 @@ class Scene(QGraphicsScene):
             self._refresh_edges(project.network.connections)
         else:
             attached = self._attached(displaced | change.changed)
-            names = (c for id in change.changed for c in project.network.outgoing[id] if c in self._repeats)
+            names = (c for id in change.changed for c in project.network.outgoing[id] if c in self._router.tags)
             self._refresh_edges({**near, **dict.fromkeys((*change.connected, *attached, *news, *names))})
         if displaced or change.removed:
             self.nodes.measure()
@@ -155,27 +158,19 @@ class Scene(QGraphicsScene):
             self._dress_node(id)
         return self._attached(turned)
 
-    def _look_for_repeats(self, before: Network, now: Network) -> dict[Connection, None]:
-        """Update which connections are drawn as tags."""
-        was = self._repeats
-        if before.connections is not now.connections:
-            self._repeats = repeated(now)
-        fed = now.incoming
-        return {c: None for c in was ^ self._repeats if fed.get(c.target.layer, {}).get(c.target.name) == c.source}
-
     def show_check_result(self, result: CheckResult) -> None:
         """Draw new sizes, counts and problems."""
         before, self._facts = self._facts, result.analysis.shapes
         complaints = complaints_of(result)
         self._messages, old = complaints, self._messages
-        lines: dict[Connection, None] = {}
+        ports: dict[Port, None] = {}
         for id in self.nodes.nodes:
             was, now = before.get(id), self._facts.get(id)
             if was is not now or old.get(id) != complaints.get(id):
                 self._dress_node(id)
                 if was is None or now is None or was.outputs != now.outputs:
-                    lines.update(dict.fromkeys(self._project.network.outgoing[id]))
-        self._refresh_edges(lines)
+                    ports.update(dict.fromkeys(line.source for line in self._project.network.outgoing[id]))
+        self._place_labels(ports)
         self.show_tint(self.tint.kind)
         self._repaint()
 
@@ -240,7 +235,7 @@ class Scene(QGraphicsScene):
     def drag(self, positions: Mapping[str, Position]) -> None:
         """Draw layers at other positions while they are dragged; the project is unchanged."""
         was = self.nodes.index.positions
-        self._lanes.clear()
+        self._router.forget_lanes()
         positions = {id: at for id, at in positions.items() if id in was}
         steps = {(x - was[id][0], y - was[id][1]) for id, (x, y) in positions.items()}
         for id in positions:
@@ -305,7 +300,7 @@ class Scene(QGraphicsScene):
         ports = layer.type.input_ports(), layer.type.output_ports()
         self.nodes.nodes[layer.id] = Node(layer.id, content, *ports, messages)
         self.nodes.index.put(layer.id, self._project.layout.at(layer.id))
-        self._stale.append(self.nodes.rect(layer.id))
+        self._spoil(layer.id)
 
     def _drop_node(self, id: str) -> None:
         self._stale.append(self.nodes.rect(id))
@@ -320,6 +315,11 @@ class Scene(QGraphicsScene):
         node.messages = self._messages.get(id, ("", ()))[1]
         if node.show(self._content(layer)):
             self.nodes.forget_overview()
+            self._spoil(id)
+
+    def _spoil(self, id: str) -> None:
+        """Let a layer be painted again; of many layers, all is painted."""
+        if len(self._stale) <= _FEW:
             self._stale.append(self.nodes.rect(id))
 
     def _content(self, layer: Layer) -> Content:
@@ -347,9 +347,9 @@ class Scene(QGraphicsScene):
                     near.update(dict.fromkeys(self.edges.crossing(rect)))
                     self.nodes.index.put(id, at)
             else:
-                self._stale.append(self.nodes.rect(id))
+                self._spoil(id)
                 self.nodes.index.put(id, at)
-                self._stale.append(self.nodes.rect(id))
+                self._spoil(id)
             self.nodes.stretch(id)
         return near
 
@@ -365,58 +365,56 @@ class Scene(QGraphicsScene):
         return attached
 
     def _refresh_edges(self, connections: Iterable[Connection]) -> None:
-        layers = self._project.network.layers
-        ports: dict[Port, None] = {}
+        """Route connections anew, many of them while the window is idle."""
         connections = sorted(connections, key=self.nodes.index.span)
         for connection in connections:
             self.edges.room.drop_curve(connection)  # its old lane is free
+        if len(connections) > _MANY:
+            self._routing.add(connections)
+            return
         for connection in connections:
-            if connection.source.layer not in layers or connection.target.layer not in layers:
-                continue
-            old, edge = self.edges.edges.get(connection), self._edge(connection)
-            self.edges.put(edge)
-            if len(self._stale) <= _FEW:  # of more, all is painted
-                self._stale += [one.bounds for one in (old, edge) if one]
-            ports[connection.source] = None
-            for port in self.edges.room.labels_on(connection):
-                if isinstance(port, Port):
-                    ports[port] = None
+            self._routing.drop(connection)
+            self._route(connection)
+        self._end_routing()
+
+    def _route(self, connection: Connection) -> None:
+        layers = self._project.network.layers
+        if connection.source.layer not in layers or connection.target.layer not in layers:
+            return
+        old, edge = self.edges.edges.get(connection), self._router.edge(connection, self._project.network)
+        self.edges.put(edge)
+        if len(self._stale) <= _FEW:  # of more, all is painted
+            self._stale += [one.bounds for one in (old, edge) if one]
+        self._routed[connection.source] = None
+        self._routed |= {port: None for port in self.edges.room.labels_on(connection) if isinstance(port, Port)}
+
+    def _end_routing(self) -> None:
+        """Place the labels of routed connections, unless others wait: labels are placed beside all curves."""
+        if not self._routing:
+            ports, self._routed = self._routed, {}
+            self._place_labels(ports)
+        self._repaint()
+
+    def _place_labels(self, ports: Mapping[Port, None]) -> None:
         self._stale += self.labels.place(ports, self._project.network, self._facts, self.flow)
 
-    def _tag(self, connection: Connection) -> Edge:
-        names = self.nodes.nodes[connection.target.layer].inputs
-        port = self._point(connection.target, True)
-        name = self._project.network.layers[connection.source.layer].name
-        index = names.index(connection.target.name) if connection.target.name in names else 0
-        return make_tag(connection, name, port, index, len(names), self.nodes.heading(connection.target.layer))
-
-    def _edge(self, connection: Connection) -> Edge:
-        if connection in self._repeats:
-            return self._tag(connection)
-        ends = connection.source.layer, connection.target.layer
-        index = self.nodes.index
-
-        def in_the_way(x: float, y: float) -> Position | None:
-            id = index.at(x, y)
-            return None if id is None or id in ends else index.positions[id]
-
-        start, end = self._place_of(connection.source, False), self._place_of(connection.target, True)
-        ways = self.nodes.heading(ends[0]), self.nodes.heading(ends[1])
-        is_open = partial(self.edges.room.is_open, port=connection.source)
-        lane = self._lanes.get(connection.source)
-        curve, used = routes.route(start, end, in_the_way, routes.LANE, lane, ways, is_open)
-        if lane is None and used is not None:
-            self._lanes[connection.source] = used
-        return edge_of(connection, curve)
+    def finish(self) -> None:
+        """Draw what waits until the window is idle, such as for a picture."""
+        self._routing.work()
+        self.labels.place_waiting()
 
     def _drop_edge(self, connection: Connection) -> None:
+        self._routing.drop(connection)
         if connection in self.edges.edges:
             self._stale.append(self.edges.edges[connection].bounds)
             self.edges.drop(connection)
             self.labels.retry(connection.source)
 
     def _shift_edge(self, connection: Connection, step: Position) -> None:
-        old = self.edges.edges[connection]
+        old = self.edges.edges.get(connection)
+        if old is None or connection in self._routing:
+            self._refresh_edges([connection])
+            return
         shifted = old.moved(step)
         self._stale += [old.bounds, shifted.bounds]
         self.edges.put(shifted)
@@ -445,17 +443,7 @@ class Scene(QGraphicsScene):
 
     def port_at_layer(self, port: Port, is_input: bool) -> PortHit:
         """Return the position of a port of a layer."""
-        return PortHit(port, is_input, self._point(port, is_input))
-
-    def _point(self, port: Port, is_input: bool) -> QPointF:
-        return QPointF(*self._place_of(port, is_input))
-
-    def _place_of(self, port: Port, is_input: bool) -> routes.Point:
-        """Return the centre of a port."""
-        node, at = self.nodes.nodes[port.layer], self.nodes.index.positions[port.layer]
-        names = node.inputs if is_input else node.outputs
-        index = names.index(port.name) if port.name in names else 0
-        return routes.port_point(at, index, len(names), is_input=is_input, flow=self.nodes.heading(port.layer))
+        return PortHit(port, is_input, QPointF(*self.nodes.place_of(port, is_input)))
 
     def ports_of(self, id: str) -> list[PortHit]:
         """Return all ports of a layer, inputs first."""

@@ -1,18 +1,16 @@
 """Which connection of a port shows the size of its tensor, and when the labels of a large network are placed."""
 
 from collections.abc import Callable, Mapping
-from math import inf
-from time import perf_counter
 
-from PySide6.QtCore import QObject, QRectF, QTimer, Signal
+from PySide6.QtCore import QObject, QRectF, Signal
 
 from designer.scene.edges import Edges
+from designer.scene.idle import IdleWork
 from engine.network.analysis import LayerShapes
 from engine.network.layout import Flow
 from engine.network.network import Network, Port
 
 _AT_ONCE = 200
-_SLICE_S = 0.008
 
 
 class SizeLabels(QObject):
@@ -31,9 +29,8 @@ class SizeLabels(QObject):
         self._flow: Flow = "down"
         self._without: dict[Port, None] = {}
         """The ports that lost a connection, or whose label has no room."""
-        self._waiting: dict[Port, None] = {}
-        self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(lambda: self.place_waiting(_SLICE_S))
+        self._areas: list[QRectF] = []
+        self._waiting: IdleWork[Port] = IdleWork(lambda port: self._areas.extend(self._place(port)), self._tell, self)
 
     def retry(self, port: Port) -> None:
         """Place the label of this port the next time."""
@@ -46,23 +43,20 @@ class SizeLabels(QObject):
         self._network, self._facts, self._flow = network, facts, flow
         ports, self._without = {**self._without, **ports}, {}
         if len(ports) > _AT_ONCE:
-            self._waiting |= ports
-            self._timer.start()
+            self._waiting.add(ports)
             return []
         return [area for port in ports for area in self._place(port)]
 
-    def place_waiting(self, seconds: float = inf) -> None:
-        """Place labels that wait, for at most a time; then let the window work, and go on."""
-        end = perf_counter() + seconds
-        areas: list[QRectF] = []
-        while self._waiting and perf_counter() < end:
-            areas += self._place(next(iter(self._waiting)))
-        if self._waiting:
-            self._timer.start()
+    def place_waiting(self) -> None:
+        """Place all labels that wait."""
+        self._waiting.work()
+
+    def _tell(self) -> None:
+        areas, self._areas = self._areas, []
         self.placed.emit(areas)
 
     def _place(self, port: Port) -> list[QRectF]:
-        self._waiting.pop(port, None)
+        self._waiting.drop(port)
         if port.layer not in self._network.layers:
             return []
         ends = (self._edges.edges.get(one) for one in self._network.outgoing[port.layer] if one.source == port)

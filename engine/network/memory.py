@@ -124,7 +124,9 @@ def training_memory(
     """
     micro_batch, scale = -(-batch // step.micro_batches), 2 if step.precision == "fp64" else 1
     counted = [shapes for shapes in analysis.shapes.values() if not shapes.is_port]
-    kept = [_held(shapes, micro_batch, step) for shapes in counted]
+    held = {id(shapes): shapes for shapes in counted}  # equal layers share theirs
+    known_of = {key: _held(shapes, micro_batch, step) for key, shapes in held.items()}
+    kept = [known_of[id(shapes)] for shapes in counted]
     known = sum(bytes for bytes in kept if bytes is not None)
     if step.recomputing == "auto":
         known = min(known, round(2 * known / math.sqrt(max(1, len(counted)))))

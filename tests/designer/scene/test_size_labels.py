@@ -28,7 +28,7 @@ def test_labels_of_a_large_network_wait_until_the_window_is_idle(qtbot):
     scene = Scene(Editor(Project(network, arrange(network))))
     edges = scene.edges.edges
     assert not any(edge.text for edge in edges.values())
-    qtbot.waitUntil(lambda: all(edge.text for edge in edges.values()))
+    qtbot.waitUntil(lambda: len(edges) == 299 and all(edge.text for edge in edges.values()))
     bounds = scene.edges.boundingRect()
     assert all(edge.bounds.contains(edge.label_box()) and bounds.contains(edge.bounds) for edge in edges.values())
 
@@ -41,6 +41,6 @@ def test_an_edit_may_come_before_the_labels(qapp):
     editor.set_selection({last})
     editor.delete_selection()
     editor.rename(first, "renamed")
-    scene.labels.place_waiting()
+    scene.finish()
     assert len(scene.edges.edges) == 298
     assert all(edge.text for edge in scene.edges.edges.values())
