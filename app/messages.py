@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMessageBox, QScrollA
 
 from app.widgets import room_on_screen
 from designer import theme
+from designer.markup import visible
 from engine.core.errors import listed, plural
 from engine.core.fields import printable
 from engine.project.data_hosts import MOST_FILES
@@ -113,7 +114,8 @@ def show_error(parent: QWidget, title: str, text: str) -> None:
 
 def breakable(text: str) -> str:
     """Return the text with invisible places to break in words longer than a line: paths and names of files."""
-    return re.sub(rf"\S{{{LONG_WORD},}}", lambda word: re.sub(r"([/\\_.-]+|[^\W_]{36})", "\\1\u200b", word[0]), text)
+    places = re.compile(r"([/\\_.-]+|[^\W_]{36})")
+    return re.sub(rf"\S{{{LONG_WORD},}}", lambda word: places.sub("\\1\u200b", word[0]), visible(text))
 
 
 def keep_on_screen(box: QMessageBox) -> None:

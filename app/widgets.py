@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
+from designer import markup, theme
 from designer.elided_label import ElidedLabel
 
 NO_LIMIT = 16_777_215
@@ -119,7 +119,7 @@ class Notice(QFrame):
             theme.mark(link, "role", "link")
             link.clicked.connect(act)
             self._row.addWidget(link)
-        self.label.setText(text)
+        self.label.setText(markup.visible(text))
         self.setVisible(bool(text))
 
 
@@ -180,7 +180,7 @@ class ValueTable(QWidget):
         """Show these names and values in the first rows, and hide the others."""
         for row, (label, value) in enumerate(zip(self._names.values(), self._values.values(), strict=True)):
             name, text = rows[row] if row < len(rows) else ("", "")
-            label.setText(name)
+            label.setText(markup.visible(name))
             self._say(value, text)
             label.setVisible(bool(text))
             value.setVisible(bool(text))
@@ -188,6 +188,7 @@ class ValueTable(QWidget):
     @staticmethod
     def _say(label: QLabel, text: str) -> None:
         """Show a value, with room for a figure on one line."""
+        text = markup.visible(text)
         label.setText(text)
         advance = label.fontMetrics().horizontalAdvance
         label.setMinimumWidth(min(max(map(advance, text.splitlines()), default=0), FIGURE_WIDTH))

@@ -4,6 +4,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
+from designer import markup
+
 LEAST_WIDTH = 48
 
 
@@ -25,8 +27,8 @@ class ElidedLabel(QLabel):
 
     def setText(self, text: str, note: str = "") -> None:
         """Set the text, and what the tooltip shows instead of it."""
-        self.note = note
-        super().setText(text)
+        self.note = markup.visible(note)
+        super().setText(markup.visible(text))
         self._update_tip()
 
     def minimumSizeHint(self) -> QSize:
@@ -50,7 +52,7 @@ class ElidedLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the text, elided where it is longer than the label."""
         area = self.contentsRect()
-        shown = self.fontMetrics().elidedText(self.text(), self.elide, area.width())
+        shown = markup.elided(self.fontMetrics(), self.text(), self.elide, area.width())
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(area, self.alignment(), shown)

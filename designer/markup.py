@@ -1,8 +1,12 @@
-"""Rich text, and the characters that widgets read as more than text.
+"""Rich text, and the characters that widgets read as more than text, or that make a text read as another one.
 
 The style sheet makes every label, message box and tooltip plain: names, notes and messages come from files, and rich
 text reads pictures and style sheets from wherever they say. `show` is the one way to rich text, and takes only
 `Markup`, in which everything but a template of ours is escaped. `tests/architecture/test_markup.py` keeps it so.
+
+Bidirectional controls in a name turn the rest of its line around, in all widgets. `visible` shows them as JSON does;
+all functions here, `elided` for painters, and the models and items of `designer/items.py` do so. A field in which a
+text is edited has the exact one.
 """
 
 import html
@@ -10,22 +14,37 @@ import re
 import textwrap
 from collections.abc import Iterable
 
-from PySide6.QtCore import QBuffer, QIODevice
-from PySide6.QtGui import QPixmap
+from PySide6.QtCore import QBuffer, QIODevice, Qt
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPixmap
 from PySide6.QtWidgets import QLabel
 
 from designer import theme
 
 TOOLTIP_COLUMNS = 80
+_BIDI_CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Markup(str):
     """Rich text that was made by this module."""
 
 
+def visible(text: str) -> str:
+    """Escape the bidirectional controls of a text, as in JSON. Names in Arabic or Hebrew need none."""
+    return text if text.isascii() else _BIDI_CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
+
+
+def elided(metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideMode, width: float) -> str:
+    """Shorten a text to what is painted in a width, with its bidirectional controls escaped."""
+    if isinstance(metrics, QFontMetrics):
+        return metrics.elidedText(visible(text), mode, int(width))
+    return metrics.elidedText(visible(text), mode, width)
+
+
 def filled(template: str, *parts: object) -> Markup:
     """Fill the `{}` of a template, a literal, with parts. Parts are escaped unless they are `Markup` themselves."""
-    return Markup(template.format(*(part if isinstance(part, Markup) else html.escape(str(part)) for part in parts)))
+    return Markup(
+        template.format(*(part if isinstance(part, Markup) else html.escape(visible(str(part))) for part in parts))
+    )
 
 
 def joined(parts: Iterable[Markup]) -> Markup:
@@ -52,22 +71,24 @@ def show(label: QLabel, text: Markup) -> None:
 def without_mnemonic(text: str) -> str:
     """Return the text for a menu entry, button or tab, where a single ampersand would underline the next letter, and
     a tab would begin the shortcut of a menu entry."""
-    return text.replace("&", "&&").replace("\t", " ")
+    return visible(text).replace("&", "&&").replace("\t", " ")
 
 
 def window_title(text: str) -> str:
     """Return the text for the title of a window, where Qt replaces `[*]` by a mark of unsaved changes."""
-    return text.replace("[*]", "[*][*]")
+    return visible(text).replace("[*]", "[*][*]")
 
 
 def notification(text: str) -> str:
     """Return the text for a desktop notification: desktops read tags in it, and some do not read escaped ones."""
-    return text.replace("<", "‹").replace(">", "›")
+    return visible(text).replace("<", "‹").replace(">", "›")
 
 
 def wrapped(text: str) -> str:
     """Break the lines of a tooltip, which Qt does not do for plain text."""
-    lines = (textwrap.wrap(line, TOOLTIP_COLUMNS, replace_whitespace=False) or [""] for line in text.split("\n"))
+    lines = (
+        textwrap.wrap(line, TOOLTIP_COLUMNS, replace_whitespace=False) or [""] for line in visible(text).split("\n")
+    )
     return "\n".join(part for line in lines for part in line)
 
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
 from app.data.tiles import GAP, class_colour
-from designer import theme
+from designer import markup, theme
 from engine.core.text import format_number
 from engine.project.dataset_info import SPLITS
 
@@ -104,7 +104,7 @@ class ClassChart(QAbstractScrollArea):
             left = SWATCH + 8.0
         painter.setPen(palette.text)
         room = QRectF(left, y, name_width - left - 12, ROW)
-        shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, int(room.width()))
+        shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, int(room.width()))
         painter.drawText(room, _MIDDLE, shown)
         track = QRectF(name_width, y + (ROW - BAR) / 2, bars, BAR)
         painter.fillRect(track, palette.raised)
@@ -124,7 +124,7 @@ class ClassChart(QAbstractScrollArea):
             if 0 <= number < len(self.rows):
                 name, counts = self.rows[number]
                 lines = [f"{split.capitalize()}: {size:,}" for split, size in zip(SPLITS, counts, strict=True)]
-                QToolTip.showText(event.globalPos(), "\n".join([name, *lines]), self)
+                QToolTip.showText(event.globalPos(), markup.visible("\n".join([name, *lines])), self)
             return True
         return super().viewportEvent(event)
 
@@ -189,7 +189,7 @@ class ColumnCharts(QWidget):
             if number is None:
                 QToolTip.hideText()
             else:
-                QToolTip.showText(event.globalPos(), _tip(self.columns[number]), self)
+                QToolTip.showText(event.globalPos(), markup.visible(_tip(self.columns[number])), self)
             return True
         return super().event(event)
 
@@ -231,7 +231,7 @@ def _paint_column(painter: QPainter, column: Mapping[str, Any], cell: QRectF, fo
     painter.setFont(strong)
     painter.setPen(palette.text)
     room = inside.width() - (width + 8 if role else 0)
-    name = painter.fontMetrics().elidedText(str(column["name"]), Qt.TextElideMode.ElideMiddle, int(room))
+    name = markup.elided(painter.fontMetrics(), str(column["name"]), Qt.TextElideMode.ElideMiddle, int(room))
     painter.drawText(QRectF(inside.left(), inside.top(), room, 20), _MIDDLE, name)
     bars = QRectF(inside.left(), inside.top() + 24, inside.width(), BARS_HEIGHT)
     paint_bars(painter, bars, counted.get("counts") or [], is_apart="names" in counted)
@@ -242,7 +242,7 @@ def _paint_column(painter: QPainter, column: Mapping[str, Any], cell: QRectF, fo
     painter.setPen(palette.muted)
     right = missing or ends[1]
     taken = painter.fontMetrics().horizontalAdvance(right) + 8
-    left = painter.fontMetrics().elidedText(ends[0], Qt.TextElideMode.ElideRight, int(below.width() - taken))
+    left = markup.elided(painter.fontMetrics(), ends[0], Qt.TextElideMode.ElideRight, int(below.width() - taken))
     painter.drawText(below, _MIDDLE, left)
     painter.setPen(palette.warning if missing else palette.muted)
     painter.drawText(below, _RIGHT, right)

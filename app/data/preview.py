@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +28,7 @@ from app.data.tiles import Masked, Paired, Picture, Sound, Span, Sparkline, Tile
 from app.widgets import WrappedRow
 from designer import theme
 from designer.elided_label import ElidedLabel
+from designer.items import table_item
 from engine.core.text import format_number
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.options.augmentation import AUGMENTATION
@@ -326,9 +326,8 @@ def make_table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
     numbers = {j for j in range(len(heads)) if all(_is_number(row[j]) for row in rows if j < len(row))}
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
-            item = QTableWidgetItem(_cell(value))
-            if len(item.text()) > LONG_CELL:
-                item.setToolTip(item.text()[:MOST_TOLD])
+            text = _cell(value)
+            item = table_item(text, text[:MOST_TOLD] if len(text) > LONG_CELL else "")
             if j in numbers:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             table.setItem(i, j, item)
@@ -340,8 +339,7 @@ def make_table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
     table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     for j in range(len(heads)):
         side = Qt.AlignmentFlag.AlignRight if j in numbers else Qt.AlignmentFlag.AlignLeft
-        head = QTableWidgetItem(heads[j])
-        head.setToolTip(heads[j])
+        head = table_item(heads[j], heads[j])
         head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
         table.setHorizontalHeaderItem(j, head)
     height = table.horizontalHeader().sizeHint().height() + table.verticalHeader().defaultSectionSize() * len(rows)

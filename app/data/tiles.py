@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from designer import theme
+from designer import markup, theme
 
 GAP = 8
 CAPTION_HEIGHT = 20
@@ -48,7 +48,7 @@ class Tile(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.draw(painter, area.adjusted(0, 0, 0, -CAPTION_HEIGHT))
         below = QRectF(0, area.height() - CAPTION_HEIGHT, area.width(), CAPTION_HEIGHT)
-        text = self.fontMetrics().elidedText(self.caption, self.elide, self.width())
+        text = markup.elided(self.fontMetrics(), self.caption, self.elide, self.width())
         painter.setPen(theme.current().muted)
         painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
         painter.end()

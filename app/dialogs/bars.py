@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from designer import theme
+from designer import markup, theme
 from engine.core.text import format_number
 
 _ROW, _HEAD, _GAP, _BAR = 22, 26, 14, 12
@@ -97,7 +97,7 @@ class WayTable(QWidget):
                     painter.drawRoundedRect(track, 3, 3)
                 room.setLeft(room.right() - _VALUE + 8)
             painter.setPen(palette.muted if way.is_refused or column == len(widths) - 1 else palette.text)
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(room.width()))
+            shown = markup.elided(painter.fontMetrics(), text, Qt.TextElideMode.ElideRight, int(room.width()))
             painter.drawText(room, middle, shown)
 
 
@@ -165,8 +165,11 @@ class Bars(QWidget):
             painter.drawText(QRectF(frame.left(), y, _KIND - 8, _ROW), middle, bar.kind)
             track = QRectF(frame.left() + _KIND, y + (_ROW - _BAR) / 2, room, _BAR)
             if bar.refusal:
-                words = painter.fontMetrics().elidedText(
-                    f"not available: {bar.refusal}", Qt.TextElideMode.ElideRight, int(room + _VALUE)
+                words = markup.elided(
+                    painter.fontMetrics(),
+                    f"not available: {bar.refusal}",
+                    Qt.TextElideMode.ElideRight,
+                    int(room + _VALUE),
                 )
                 painter.drawText(QRectF(track.left(), y, room + _VALUE, _ROW), middle, words)
                 continue

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
 )
 
@@ -21,6 +20,8 @@ from app.messages import ask
 from app.shell import Shell
 from app.widgets import RowDelegate, within_screen
 from designer import theme
+from designer.items import table_item
+from designer.markup import visible
 from engine.cluster.job_list import Job, jobs
 from engine.core.errors import UserError
 from engine.runs.events import ENDS
@@ -111,11 +112,11 @@ class ClusterJobsDialog(Dialog):
         for row, job in enumerate(self._jobs):
             for column, text in enumerate(_cells(job)):
                 if (item := self.table.item(row, column)) is None:
-                    item = QTableWidgetItem()
+                    item = table_item()
                     self.table.setItem(row, column, item)
-                item.setText(text)
+                item.setText(visible(text))
                 lost = job.remote.lost if job.remote else ""
-                item.setToolTip(str(job.folder.path) if column == 0 else lost if column == 1 else text)
+                item.setToolTip(visible(str(job.folder.path) if column == 0 else lost if column == 1 else text))
         if chosen is not None:
             paths = [job.folder.path for job in self._jobs]
             self.table.setCurrentCell(paths.index(chosen.folder.path) if chosen.folder.path in paths else -1, 0)

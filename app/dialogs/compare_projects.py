@@ -30,6 +30,7 @@ from designer.canvas.overlays import Breadcrumbs
 from designer.canvas.read_only import ReadOnlyView
 from designer.editor import Editor
 from designer.elided_label import ElidedLabel
+from designer.markup import visible
 from designer.scene.differences import SIGNS, sign_icon
 from engine.core.errors import UserError
 from engine.network.arrangement import placed
@@ -156,7 +157,7 @@ class CompareDialog(Dialog):
         self._mark()
         self.list.clear()
         for difference in self._found.differences:
-            words = str(difference)[2:].replace(" -> ", " → ")
+            words = visible(str(difference)[2:].replace(" -> ", " → "))
             item = QListWidgetItem(words)
             item.setData(Qt.ItemDataRole.UserRole, difference)
             item.setToolTip(words)

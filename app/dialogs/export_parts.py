@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QScrollArea,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from designer import theme
 from designer.forms.form import Form
+from designer.items import table_item
 from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows
 
@@ -175,7 +175,7 @@ class ReportTable(QTableWidget):
             first.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for line, row in enumerate(body):
             for column, text in enumerate(row):
-                item = QTableWidgetItem(text)
+                item = table_item(text)
                 if column > 0 and not text.isalpha():
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(line, column, item)

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -25,6 +24,7 @@ from app.messages import breakable
 from app.widgets import within_screen
 from designer import theme
 from designer.elided_label import ElidedLabel
+from designer.items import table_item
 from engine.core.errors import plural
 
 WIDTH, HEIGHT = 700, 680
@@ -240,8 +240,7 @@ def _table(heads: list[str], rows: Sequence[Sequence[str]], *, wide: int = 0) ->
         if head is not None:
             head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
         for i, row in enumerate(rows):
-            item = QTableWidgetItem(row[j])
-            item.setToolTip(row[j])
+            item = table_item(row[j], row[j])
             item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             table.setItem(i, j, item)
     table.setFixedHeight(header.sizeHint().height() + 26 * len(rows) + 4)

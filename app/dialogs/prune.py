@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
 )
 
@@ -23,6 +22,7 @@ from app.plots.figure_card import FigureCard
 from app.plots.pruning_plot import PruningPlot
 from app.shell import Shell
 from designer import theme
+from designer.items import table_item
 from engine.core.text import format_bytes, format_number, format_percent
 from engine.project.options.metrics import format_score, title_of
 from engine.runs.folder import RunFolder
@@ -119,7 +119,7 @@ class PruneDialog(Dialog):
             metrics = [_figure(name, row["metrics"].get(name)) for name in names]
             cells = [format_percent(row["amount"]), *metrics, *counts, f"{format_number(row['milliseconds'])} ms"]
             for place, text in enumerate(cells):
-                item = QTableWidgetItem(text)
+                item = table_item(text)
                 item.setFont(figures)
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.table.setItem(line, place, item)

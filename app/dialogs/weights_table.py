@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer import theme
+from designer.markup import visible
 
 Index = QModelIndex | QPersistentModelIndex
 LOADED, MISSING, LEFT = "Loaded", "Not in the file", "Left over"
@@ -67,12 +68,12 @@ class WeightsTable(QTableWidget):
         for number, (key, file_key, state) in enumerate(rows):
             for column, text in enumerate((key, file_key, state)):
                 item = QTableWidgetItem(text)
-                item.setToolTip(text)
+                item.setToolTip(visible(text))
                 can_edit = column == 1 and bool(key)
                 flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
                 item.setFlags(flags | Qt.ItemFlag.ItemIsEditable if can_edit else flags)
                 if can_edit:
-                    item.setToolTip(f"{text}\nDouble click to take another name of the file".strip())
+                    item.setToolTip(f"{visible(text)}\nDouble click to take another name of the file".strip())
                 if can_edit and state == MISSING:
                     item.setForeground(theme.current().muted)
                 if column == 2:
@@ -121,6 +122,7 @@ class _NameDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         """Say in an empty cell that can be edited that a name can be chosen there."""
         super().initStyleOption(option, index)
+        option.text = visible(option.text)  # its item has the exact name, to be edited
         if not index.data() and index.flags() & Qt.ItemFlag.ItemIsEditable:
             option.text = CHOOSE
             option.features |= QStyleOptionViewItem.ViewItemFeature.HasDisplay

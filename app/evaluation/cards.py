@@ -9,12 +9,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from designer import theme
+from designer.items import table_item
+from designer.markup import visible
 
 ROW_HEIGHT, MOST_ROWS = 28, 12
 
@@ -22,7 +23,7 @@ ROW_HEIGHT, MOST_ROWS = 28, 12
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> QTableWidget:
     """Return a table of texts that cannot be edited; all columns but the first have tabular figures."""
     table = QTableWidget(len(rows), len(head))
-    table.setHorizontalHeaderLabels(list(head))
+    table.setHorizontalHeaderLabels(list(map(visible, head)))
     table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
     table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
     table.setShowGrid(False)
@@ -35,8 +36,7 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> QTableWidg
     figures = theme.figures(table.font())
     for at, row in enumerate(rows):
         for column, text in enumerate(row):
-            item = QTableWidgetItem(text)
-            item.setToolTip(text)
+            item = table_item(text, text)
             if column:
                 item.setFont(figures)
             table.setItem(at, column, item)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.plots.figure_card import FigureCard
-from designer import theme
+from designer import markup, theme
 from engine.project.options.metrics import format_score, in_a_line
 
 ROW, NAME_WIDTH, COUNT_WIDTH, VALUE_WIDTH = 26, 180, 80, 170
@@ -60,7 +60,7 @@ class GroupBars(QWidget):
         for place, row in enumerate(self.rows):
             top, value = place * ROW, row["metrics"][self._metric]
             low, high = row["intervals"][self._metric]
-            name = self.fontMetrics().elidedText(str(row["group"]), Qt.TextElideMode.ElideMiddle, NAME_WIDTH - 8)
+            name = markup.elided(self.fontMetrics(), str(row["group"]), Qt.TextElideMode.ElideMiddle, NAME_WIDTH - 8)
             painter.setPen(palette.text)
             painter.drawText(QRectF(0, top, NAME_WIDTH, ROW), middle, name)
             said, *ends = (format_score(self._metric, one) for one in (value, low, high))

@@ -206,7 +206,7 @@ class BarsView(View):
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for number, row in enumerate(self.rows):
             top = 2 + number * self.ROW
-            name = metrics.elidedText(str(row["name"]), Qt.TextElideMode.ElideMiddle, self.NAME_WIDTH)
+            name = markup.elided(metrics, str(row["name"]), Qt.TextElideMode.ElideMiddle, self.NAME_WIDTH)
             painter.setPen(palette.text)
             painter.drawText(QRectF(0, top, self.NAME_WIDTH, self.ROW), right, name)
             colour = palette.accent if values[number] >= 0 else palette.error
@@ -305,7 +305,7 @@ class ScatterView(View):
             painter.setBrush(class_colour(number))
             painter.drawEllipse(QPointF(left + 5, y), 4, 4)
             painter.setPen(palette.text)
-            shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
+            shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideRight, room)
             painter.drawText(QRectF(left + 18, y - 8, room, 16), Qt.AlignmentFlag.AlignVCenter, shown)
         y = 18.0 + min(len(self._classes), most) * self.ROW
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.data.tiles import Sparkline, Tiles, class_colour
 from app.evaluation.forecast_plot import ForecastPlot, forecast_plots
 from app.widgets import ValueTable
-from designer import theme
+from designer import markup, theme
 from designer.elided_label import ElidedLabel
 from engine.core.files import write_atomically
 from engine.core.text import format_number, format_percent
@@ -70,7 +70,7 @@ class ClassBars(QWidget):
             y = number * ROW
             painter.setFont(strong if is_chosen else plain)
             painter.setPen(palette.text)
-            shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, wide - 8)
+            shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, wide - 8)
             painter.drawText(QRectF(0, y, wide - 8, ROW), middle, shown)
             track = QRectF(wide, y + (ROW - BAR) / 2, width - wide - VALUE, BAR)
             right = middle | Qt.AlignmentFlag.AlignRight
@@ -156,7 +156,7 @@ class Legend(QWidget):
             painter.fillRect(QRectF(0, row * ROW + 7, BAR, BAR), class_colour(number))
             painter.setPen(palette.text)
             room = max(40, width - VALUE - BAR - 8)
-            shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, room)
+            shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, room)
             painter.drawText(QRectF(BAR + 8, row * ROW, room, ROW), middle, shown)
             right = middle | Qt.AlignmentFlag.AlignRight
             painter.drawText(QRectF(width - VALUE, row * ROW, VALUE, ROW), right, percent(share))

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from app.evaluation.prediction_answers import Answer, answer_text, percent
 from designer import markup, theme
+from designer.items import TableModel
 from engine.core.csv_text import csv_text
 
 THUMB = 32
@@ -59,7 +59,7 @@ class AnswersTable(QTableView):
         self.selectRow(0)
 
 
-class AnswersModel(QAbstractTableModel):
+class AnswersModel(TableModel):
     """A row per sample: its name with a small picture, or that of its series, the answers, the probability of a class
     or what was wrong."""
 
@@ -82,13 +82,13 @@ class AnswersModel(QAbstractTableModel):
         """Return the number of columns."""
         return len(self._heads)
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
+    def heading(self, section: int, role: int) -> object:
         """Return the names of the columns."""
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+        if role == Qt.ItemDataRole.DisplayRole:
             return self._heads[section]
         return None
 
-    def data(self, index: AnyIndex, role: int = 0) -> Any:
+    def cell(self, index: AnyIndex, role: int) -> object:
         """Return text, tooltip, picture or colour of a cell."""
         answer, column = self.answers[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QSlider,
     QSplitter,
     QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -28,6 +27,8 @@ from app.plots.plot_data import LinkedXAxis
 from app.plots.timeline import Along
 from app.plots.traces import Traces
 from designer import theme
+from designer.items import table_item
+from designer.markup import visible
 from engine.project.options.metrics import title_of
 from engine.runs.folder import RunFolder
 from engine.runs.summary import RunSummary
@@ -203,7 +204,7 @@ class ComparePage(QWidget):
             self.quantity.blockSignals(True)
             self.quantity.clear()
             for name in names:
-                self.quantity.addItem(_said(name), name)
+                self.quantity.addItem(visible(_said(name)), name)
             self.quantity.setCurrentIndex(max(0, self.quantity.findData(chosen)))
             self.quantity.blockSignals(False)
         self.quantity.setVisible(len(names) > 1)
@@ -246,11 +247,10 @@ class ComparePage(QWidget):
         table.clear()
         table.setColumnCount(1 + len(self.runs))
         table.setRowCount(len(rows))
-        table.setHorizontalHeaderItem(0, QTableWidgetItem(""))
+        table.setHorizontalHeaderItem(0, table_item())
         table.setColumnWidth(0, LABEL_WIDTH)
         for number, run in enumerate(self.runs):
-            head = QTableWidgetItem(run.title)
-            head.setToolTip(f"Run {number + 1}: {run.path}")
+            head = table_item(run.title, f"Run {number + 1}: {run.path}")
             head.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
             table.setHorizontalHeaderItem(number + 1, head)
             table.setColumnWidth(number + 1, RUN_WIDTH)
@@ -261,13 +261,11 @@ class ComparePage(QWidget):
     def _fill_row(self, at: int, row: Row) -> None:
         strong = QFont(self.table.font())
         strong.setWeight(QFont.Weight.DemiBold)
-        label = QTableWidgetItem(row.label)
-        label.setToolTip(f"{row.path or row.label}: {'differs' if row.differs else 'the same'}")
-        self.table.setItem(at, 0, label)
+        words = "differs" if row.differs else "the same"
+        self.table.setItem(at, 0, table_item(row.label, f"{row.path or row.label}: {words}"))
         for number, text in enumerate(row.values):
-            item = QTableWidgetItem(text)
             is_best = number in row.best
-            item.setToolTip(f"{text}\nThe best of these runs" if is_best else text)
+            item = table_item(text, f"{text}\nThe best of these runs" if is_best else text)
             item.setFont(theme.figures(strong if is_best else self.table.font()))
             item.setData(BEST, is_best)
             self.table.setItem(at, number + 1, item)

@@ -21,6 +21,7 @@ from app.experiments.runs_model import figure_of, label_of, state_in_words, text
 from app.messages import breakable
 from designer import theme
 from designer.elided_label import ElidedLabel
+from designer.markup import visible
 from engine.runs.notes import LONGEST_NAME
 from engine.runs.query import score_names
 from engine.runs.summary import RunSummary
@@ -61,7 +62,7 @@ class FigureList(QWidget):
         for number, (label, value) in enumerate(self._rows):
             name, text = facts[number] if number < len(facts) else ("", "")
             label.setText(name)
-            value.setText(text)
+            value.setText(visible(text))
             value.setToolTip(tips.get(name, ""))
             label.setVisible(bool(text))
             value.setVisible(bool(text))
@@ -205,7 +206,7 @@ class RunDetails(QWidget):
         facts = [(label_of(name), text_of(run, name)) for name in FACTS]
         facts += [(label_of(name), figure_of(name, run.scores[name])) for name in score_names([run])]
         self.facts.show_facts(facts, tips={label_of("created"): when(run.created)})
-        self.changes.setText("\n".join(map(str, run.changes)) or "Nothing")
+        self.changes.setText(visible("\n".join(map(str, run.changes))) or "Nothing")
         theme.mark(self.changes, "role", "" if run.changes else "muted")
 
     def _ask_for_data(self) -> None:
@@ -219,7 +220,7 @@ class RunDetails(QWidget):
             self.data_changes.setVisible(bool(changes))
 
     def _say(self, text: str, role: str) -> None:
-        self.said.setText(text)
+        self.said.setText(visible(text))
         theme.mark(self.said, "role", role)
         self.said.setVisible(bool(text))
 

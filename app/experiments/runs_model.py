@@ -4,11 +4,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
 from app.runs.facts_panel import STATES
 from designer import theme
+from designer.items import TableModel
 from engine.core.text import format_ago, format_duration
 from engine.project.options.metrics import format_score, in_a_line
 from engine.project.project import SECTIONS
@@ -148,7 +149,7 @@ def text_of(run: RunSummary, column: str) -> str:
     return figure_of(column, run.scores.get(column))
 
 
-class RunsModel(QAbstractTableModel):
+class RunsModel(TableModel):
     """The runs that match the search, sorted by a column."""
 
     def __init__(self) -> None:
@@ -238,9 +239,9 @@ class RunsModel(QAbstractTableModel):
     def _is_number(self, column: str) -> bool:
         return column in RIGHT or ("." in column and not column.startswith(OPTION))
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def heading(self, section: int, role: int) -> object:
         """Return the names of the columns, aligned as their values."""
-        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
+        if not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -251,7 +252,7 @@ class RunsModel(QAbstractTableModel):
             return self.best_order(section)
         return label_of(column) if role == Qt.ItemDataRole.DisplayRole else None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Return texts; numbers right-aligned in tabular figures; states in their colour, with a sign."""
         run, column = self.rows[index.row()], self.columns[index.column()]
         match role:

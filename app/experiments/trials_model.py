@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
 from app.experiments.runs_model import Index, ago, state_in_words, when
@@ -19,6 +19,7 @@ from app.experiments.trial_texts import (
     value_of_group,
 )
 from designer import theme
+from designer.items import TableModel
 from engine.core.text import format_duration, format_percent
 from engine.project.parameters import value_text
 from engine.runs.options import Options, shown
@@ -63,7 +64,7 @@ class Shown:
     is_alive: bool = False
 
 
-class TrialsModel(QAbstractTableModel):
+class TrialsModel(TableModel):
     """Trials that match the search, sorted, and in groups that can be folded."""
 
     def __init__(self) -> None:
@@ -336,9 +337,9 @@ class TrialsModel(QAbstractTableModel):
         """Return the number of columns."""
         return 0 if parent.isValid() else len(self.columns)
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def heading(self, section: int, role: int) -> object:
         """Return the names of the columns, aligned as their values."""
-        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
+        if not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
         match role:
@@ -353,7 +354,7 @@ class TrialsModel(QAbstractTableModel):
                 return Qt.SortOrder.DescendingOrder if is_down else Qt.SortOrder.AscendingOrder
         return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Return texts, colours, and what the cells are painted from."""
         row, column = self.rows[index.row()], self.columns[index.column()]
         match role:

@@ -151,7 +151,7 @@ class TopBar(QWidget):
         mode, width = Qt.TextElideMode.ElideMiddle, STOP_WORDS
         if level > 2:
             mode, width = Qt.TextElideMode.ElideRight, STOP_WORDS_FOLDED  # its number comes first
-        text = self.fontMetrics().elidedText(f"Stop {self._running}", mode, width)
+        text = markup.elided(self.fontMetrics(), f"Stop {self._running}", mode, width)
         self.stop.setText(markup.without_mnemonic(text))
         for place, icon in enumerate(self._icons):
             icon.setVisible(place < len(self._icons) - max(0, level - 3))

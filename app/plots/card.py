@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.plots.plot import Plot
 from designer import theme
+from designer.markup import visible
 
 FINENESS = 2
 """Pixels of a picture per pixel of the screen."""
@@ -41,6 +42,7 @@ class PlotCard(QFrame):
 
     @title.setter
     def title(self, title: str) -> None:
+        title = visible(title)
         self._title.setText(title)
         for widget in (self, self.plot):
             widget.setAccessibleName(title)

@@ -272,7 +272,7 @@ class ConfusionChart(QWidget):
         every = max(1, round(14 / max(cell.height(), 0.1)))
         for row in range(0, len(self.table.classes), every):
             place = self._cell(grid, row, 0)
-            name = metrics.elidedText(self.table.classes[row], Qt.TextElideMode.ElideMiddle, wide)
+            name = markup.elided(metrics, self.table.classes[row], Qt.TextElideMode.ElideMiddle, wide)
             painter.drawText(QRectF(_CAPTION, place.center().y() - 8, wide, 16), right, name)
         widest, room = max(metrics.horizontalAdvance(name) for name in self.table.classes), cell.width() - 4
         every = 1 if room >= _READABLE else max(1, math.ceil((widest + 4) / cell.width()))
@@ -281,7 +281,7 @@ class ConfusionChart(QWidget):
         room = every * cell.width() - 4
         for column in range(0, len(self.table.classes), every):
             place = self._cell(grid, 0, column)
-            name = metrics.elidedText(self.table.classes[column], Qt.TextElideMode.ElideMiddle, room)
+            name = markup.elided(metrics, self.table.classes[column], Qt.TextElideMode.ElideMiddle, room)
             painter.drawText(QRectF(place.center().x() - room / 2, grid.top() - 18, room, 16), centre, name)
 
     def _paint_shares(self, painter: QPainter, grid: QRectF) -> None:

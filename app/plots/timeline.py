@@ -13,6 +13,8 @@ from engine.runs.requests import done_text
 
 Along = Literal["iterations", "epochs", "time"]
 LONGEST = 48
+MOST_TICKS = 4096
+"""Of more checkpoints, every second one of the older half has no mark."""
 
 
 class Timeline:
@@ -97,6 +99,8 @@ class EventTicks:
         words = words_of(event)
         if words and isinstance(event, Checkpointed):
             self._ticks.append((event.iteration, words))
+            if len(self._ticks) > MOST_TICKS:
+                del self._ticks[: MOST_TICKS // 2 : 2]
         elif words and isinstance(event, (Requested, Resumed)):
             self._lines.append((event.iteration, words))
 

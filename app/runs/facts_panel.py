@@ -232,7 +232,7 @@ class FactsPanel(QWidget):
         self.offer.setVisible(bool(setting))
 
     def _set_reason(self, text: str, role: str) -> None:
-        self.reason.setText(text)
+        self.reason.setText(markup.visible(text))
         theme.mark(self.reason, "role", role)
         self.reason.setVisible(bool(text))
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
+from designer.markup import visible
 from engine.core.files import open_file
 from engine.runs.events import (
     Checkpointed,
@@ -89,7 +90,7 @@ class LogPanel(QTabWidget):
         """Add one event of the run."""
         if line := line_of(event):
             moment = time.strftime("%H:%M:%S", time.localtime(event.time)) if event.time else ""
-            self.messages.appendPlainText(f"{moment}  {line}".strip())
+            self.messages.appendPlainText(visible(f"{moment}  {line}".strip()))
 
     def read_on(self) -> None:
         """Show the output since the last read. A log that cannot be read counts as empty."""
@@ -113,7 +114,7 @@ class LogPanel(QTabWidget):
             output = output[:end]
         if end:
             self._at = begin + end
-            self.printed.appendPlainText(_CONTROL.sub("", output.decode(errors="replace").rstrip("\n")))
+            self.printed.appendPlainText(visible(_CONTROL.sub("", output.decode(errors="replace").rstrip("\n"))))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Follow the log while it is visible."""

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
 from app.start_page.gallery import GalleryEntry
 from app.start_page.thumbnail_program import Thumbnail
-from designer import icons, theme
+from designer import icons, markup, theme
 from engine.drawing.outline import HEIGHT, WIDTH
 
 NARROWEST, GAP = 212, 16
@@ -248,7 +248,7 @@ class ProjectCard(QAbstractButton):
         metrics, line = QFontMetrics(strong), QFontMetrics(small).height()
         painter.setFont(strong)
         painter.setPen(palette.muted if self.is_gone else palette.text)
-        title = metrics.elidedText(entry.title, Qt.TextElideMode.ElideMiddle, int(inner.width()))
+        title = markup.elided(metrics, entry.title, Qt.TextElideMode.ElideMiddle, int(inner.width()))
         painter.drawText(QPointF(inner.left(), inner.top() + metrics.ascent()), title)
         painter.setFont(small)
         painter.setPen(palette.muted)
@@ -265,7 +265,7 @@ class ProjectCard(QAbstractButton):
             bar = QRectF(inner.left(), top + self._lines * line + 4 - QFontMetrics(small).xHeight(), 96, 8)
             painter.drawRoundedRect(bar, 4, 4)
             return
-        size = QFontMetrics(small).elidedText(self.size_text, Qt.TextElideMode.ElideRight, int(inner.width()))
+        size = markup.elided(QFontMetrics(small), self.size_text, Qt.TextElideMode.ElideRight, int(inner.width()))
         painter.drawText(QPointF(inner.left(), top + self._lines * line + 4), size)
 
     def _paint_cross(self, painter: QPainter, palette: theme.Palette) -> None:
@@ -281,7 +281,7 @@ def wrapped(text: str, font: QFont, width: float, lines: int, elide: Qt.TextElid
     """Break a text into at most so many lines; the last one is elided."""
     metrics = QFontMetrics(font)
     if lines == 1:
-        return [metrics.elidedText(text, elide, int(width))]
+        return [markup.elided(metrics, text, elide, int(width))]
     layout = QTextLayout(text, font)
     layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
     shown: list[str] = []
@@ -290,7 +290,7 @@ def wrapped(text: str, font: QFont, width: float, lines: int, elide: Qt.TextElid
         line.setLineWidth(width)
         start = line.textStart()
         if len(shown) == lines - 1:
-            shown.append(metrics.elidedText(text[start:], elide, int(width)))
+            shown.append(markup.elided(metrics, text[start:], elide, int(width)))
             break
         shown.append(text[start : start + line.textLength()].rstrip())
     layout.endLayout()

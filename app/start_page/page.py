@@ -184,7 +184,7 @@ class StartPage(QWidget):
 
     def show_way_back(self, title: str) -> None:
         """Name the project that is open behind the page; without a title the button is hidden."""
-        name = self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, 160)
+        name = markup.elided(self.fontMetrics(), title, Qt.TextElideMode.ElideMiddle, 160)
         self.back.setText(markup.without_mnemonic(f"Back to {name}"))
         self.back.setVisible(bool(title))
 

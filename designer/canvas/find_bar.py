@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
 
-from designer import theme
+from designer import markup, theme
 from designer.canvas.view import CanvasView
 from designer.panels.parts import SearchField
 from engine.network.blocks import names_of
@@ -142,7 +142,7 @@ class FindBar(QFrame):
         text = f"{self._at + 1:,} of {total:,}" if self._at >= 0 else f"{total:,} {self._where()}"
         if not total:
             text = NONE if self.field.text().strip() else ""
-        shown = self.count.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, _MOST_COUNT)
+        shown = markup.elided(self.count.fontMetrics(), text, Qt.TextElideMode.ElideMiddle, _MOST_COUNT)
         if shown != self.count.text():
             self.count.setText(shown)
             self.count.setToolTip(text if shown != text else "")

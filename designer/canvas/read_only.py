@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
+from designer.markup import visible
 from designer.scene.differences import DifferenceItem
 from designer.scene.scene import Scene
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
@@ -112,6 +113,8 @@ class ReadOnlyView(Viewport):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tooltip_at(self.mapToScene(event.pos())), self.viewport())
+            QToolTip.showText(
+                event.globalPos(), visible(self.tooltip_at(self.mapToScene(event.pos()))), self.viewport()
+            )
             return True
         return super().viewportEvent(event)

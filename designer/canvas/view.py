@@ -38,6 +38,7 @@ from designer.gestures.pan import Pan
 from designer.gestures.reconnect import Reconnect, near_end
 from designer.gestures.resize import Resize
 from designer.gestures.select import Select
+from designer.markup import visible
 from designer.scene.feedback import Feedback
 from designer.scene.pipeline_stages import PipelineStages
 from designer.scene.scene import PortHit, Scene
@@ -433,7 +434,7 @@ class CanvasView(Viewport):
         if isinstance(event, QHelpEvent):
             at = self._pointer(QPointF(event.pos()), Qt.KeyboardModifier.NoModifier).scene
             text = self.tooltip_at(at) or self.annotation_tools.tooltip_at(at)
-            QToolTip.showText(event.globalPos(), text, self.viewport())
+            QToolTip.showText(event.globalPos(), visible(text), self.viewport())
             return True
         if event.type() == QEvent.Type.Leave:
             self._is_pointer_here = False

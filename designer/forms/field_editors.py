@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
+from designer import markup, theme
 from designer.forms.line_editors import (
     HEIGHT,
     SEVERAL,
@@ -36,6 +36,7 @@ from designer.forms.line_editors import (
     parsed,
 )
 from designer.forms.switch import Switch
+from designer.markup import visible
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, ColumnNames, Field, FilePath, Float, Int, Text
 from engine.core.list_fields import Floats, Ints, Padding, Pairs, Texts
@@ -96,7 +97,7 @@ class FormCombo(QComboBox):
         self.initStyleOption(option)
         field = QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
-        text = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room.width())
+        text = markup.elided(self.fontMetrics(), self.currentText(), Qt.TextElideMode.ElideRight, room.width())
         option.currentText = text
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
@@ -175,7 +176,7 @@ class PathEditor(QWidget):
         self._record: Record | None = None
         self.line = PathLine(field, value, changed)
         self.line.end(False)
-        self.line.setToolTip(self.line.text())
+        self.line.setToolTip(visible(self.line.text()))
         self.browse = QToolButton()
         self.browse.setIcon(theme.icon("folder"))
         self.browse.setFixedSize(HEIGHT, HEIGHT)
@@ -207,7 +208,7 @@ class PathEditor(QWidget):
     def show_value(self, value: Any) -> None:
         """Show a path; its end is what tells it from others."""
         self.line.show_value(value)
-        self.line.setToolTip(value)
+        self.line.setToolTip(visible(value))
         if not self.line.hasFocus():
             self.line.end(False)
 
@@ -378,7 +379,7 @@ class ChoicesEditor(QWidget):
     def show_value(self, value: Any) -> None:
         """Show words; text that already says them stays as it was typed."""
         self.line.show_value(value)
-        self.line.setToolTip(self.field.show(value))
+        self.line.setToolTip(visible(self.field.show(value)))
 
     def show_several(self) -> None:
         """Show that the records behind the form differ in this field."""

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from designer import icons, theme
+from designer import icons, markup, theme
 
 HEADING_HEIGHT = 32
 _BELOW = 4
@@ -102,5 +102,5 @@ class FoldHeading(QAbstractButton):
             painter.setFont(font)
             painter.setPen(palette.accent)
             room = area.adjusted(heading + 12, 0, -_CHEVRON - 8, 0)
-            note = painter.fontMetrics().elidedText(self._note, Qt.TextElideMode.ElideRight, room.width())
+            note = markup.elided(painter.fontMetrics(), self._note, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, middle | Qt.AlignmentFlag.AlignRight, note)

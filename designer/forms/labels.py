@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QEnterEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy
 
-from designer import icons, theme
+from designer import icons, markup, theme
 from designer.forms.line_editors import HEIGHT
 
 
@@ -77,7 +77,7 @@ class FieldLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         room = self.width() - self._marks_width() - 4
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        text = markup.elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         if self._is_swept:
             icons.draw(painter, "sweep", self.sweep_rect(), theme.current().accent)
@@ -138,7 +138,7 @@ class HelpLine(QLabel):
         """Paint what there is room for."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        text = markup.elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QS
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 
-from designer import theme
+from designer import markup, theme
 from engine.core.errors import FieldError
 from engine.core.fields import Field, Float, Int, Text
 from engine.core.list_fields import Floats, Ints, Texts
@@ -181,7 +181,7 @@ class PathLine(LineEditor):
         and its end tell it from others."""
         if self.hasFocus():
             return self.text()
-        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self._area().width())
+        return markup.elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideMiddle, self._area().width())
 
     def _area(self) -> QRect:
         """Return where the text stands."""

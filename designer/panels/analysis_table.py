@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QEvent,
     QItemSelection,
     QItemSelectionModel,
@@ -30,6 +29,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 
 from designer import theme
 from designer.editor import Editor
+from designer.items import TableModel
 from designer.scene.tint import format_nanoseconds
 from engine.core.csv_text import csv_text
 from engine.core.files import write_atomically
@@ -110,7 +110,7 @@ def _line(id: str, name: str, label: str, facts: LayerShapes | None, batch: int)
     return Line(id, name, label, output.short(), output.count or 0, *numbers)
 
 
-class LayersModel(QAbstractTableModel):
+class LayersModel(TableModel):
     """The lines, in the order of the network or of a column."""
 
     def __init__(self) -> None:
@@ -158,10 +158,8 @@ class LayersModel(QAbstractTableModel):
         """The columns."""
         return 0 if parent.isValid() else len(COLUMNS)
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def heading(self, section: int, role: int) -> object:
         """The columns' names, above their numbers' ends."""
-        if orientation == Qt.Orientation.Vertical:
-            return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section in _NUMBERS else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -170,7 +168,7 @@ class LayersModel(QAbstractTableModel):
             return f"{COLUMNS[section]}, batch {self.batch:,}" if section == 5 else COLUMNS[section]
         return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """Texts; numbers to the right, in digits of one width."""
         line, column = self.lines[index.row()], index.column()
         match role:

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
-from designer import icons, theme
+from designer import icons, markup, theme
 from designer.clipboard import LAYER_MIME
 from designer.panels.library_model import (
     FAVOURITE_ROLE,
@@ -318,7 +318,7 @@ class LibraryDelegate(QStyledItemDelegate):
         marks = self._badge_count(option, index)
         rect: QRect = option.rect
         room = rect.width() - _TEXT_AT - _EDGE - marks * (_MARK + _GAP)
-        elided = option.fontMetrics.elidedText(index.data(), Qt.TextElideMode.ElideMiddle, max(room, 40))
+        elided = markup.elided(option.fontMetrics, index.data(), Qt.TextElideMode.ElideMiddle, max(room, 40))
         option.text = elided
 
     def _badge_count(self, option: QStyleOptionViewItem, index: Index) -> int:

@@ -1,7 +1,6 @@
 """The list of problems: what is wrong, where, and a fix in one click."""
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
     QPersistentModelIndex,
     QPointF,
@@ -34,8 +33,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
+from designer import markup, theme
 from designer.editor import Editor
+from designer.items import ListModel
 from engine.core.records import Record
 from engine.network.problems import Problem
 from engine.project.environment import EnvironmentOptions
@@ -58,7 +58,7 @@ _GAP = 10
 _PADDING = 8
 
 
-class ProblemsModel(QAbstractListModel):
+class ProblemsModel(ListModel):
     """The problems in the order of the check."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class ProblemsModel(QAbstractListModel):
         """One row a problem."""
         return 0 if parent.isValid() else len(self.problems)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def cell(self, index: Index, role: int) -> object:
         """The words of a row, and the problem itself."""
         problem = self.problems[index.row()]
         if role == PROBLEM_ROLE:
@@ -97,7 +97,7 @@ class ProblemsModel(QAbstractListModel):
 
 def unbroken(text: str) -> str:
     """The text with no-break spaces inside sizes, so that `1 × 8 × 8` stays in one line."""
-    return text.replace(" × ", "\u00a0×\u00a0")
+    return markup.visible(text).replace(" × ", "\u00a0×\u00a0")
 
 
 def where(problem: Problem) -> str:
@@ -197,7 +197,7 @@ class ProblemDelegate(QStyledItemDelegate):
         draw_severity(painter, problem.severity, mark)
         painter.setPen(palette.text)
         painter.setFont(self._bold())
-        name = painter.fontMetrics().elidedText(where(problem), Qt.TextElideMode.ElideMiddle, place.width())
+        name = markup.elided(painter.fontMetrics(), where(problem), Qt.TextElideMode.ElideMiddle, place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(self._view.font())
         painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(problem.message))
@@ -208,7 +208,7 @@ class ProblemDelegate(QStyledItemDelegate):
                 underlined = QFont(painter.font())
                 underlined.setUnderline(True)
                 painter.setFont(underlined)
-            words = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideMiddle, link.width())
+            words = markup.elided(painter.fontMetrics(), words, Qt.TextElideMode.ElideMiddle, link.width())
             painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextLayout, QTextOption
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from designer import theme
+from designer import markup, theme
 from designer.scene import pictures
 from designer.scene.nodes import OVERVIEW_BELOW
 from engine.drawing import colours
@@ -143,7 +143,7 @@ def paint_frame(painter: QPainter, frame: Frame, zoom: float = 1.0, *, is_select
         return
     font = pictures.font(round(max(_TITLE_PIXELS, _LEAST_PIXELS / zoom)), bold=True)
     strip = QRectF(area.left() + _PADDING, area.top(), area.width() - 2 * _PADDING, TITLE_HEIGHT)
-    title = QFontMetricsF(font).elidedText(frame.title, Qt.TextElideMode.ElideRight, strip.width())
+    title = markup.elided(QFontMetricsF(font), frame.title, Qt.TextElideMode.ElideRight, strip.width())
     painter.setFont(font)
     painter.setPen(toned.text)
     painter.drawText(strip, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
@@ -169,7 +169,7 @@ def paint_comment(
     painter.setPen(toned.text if comment.text else palette.muted)
     spacing = QFontMetricsF(font).lineSpacing()
     baseline = room.top() + QFontMetricsF(font).ascent()
-    for number, words in enumerate(lines(comment.text or empty, room.width(), room.height())):
+    for number, words in enumerate(lines(markup.visible(comment.text) or empty, room.width(), room.height())):
         painter.drawText(QPointF(room.left(), baseline + number * spacing), words)
 
 
@@ -193,7 +193,7 @@ def lines(text: str, width: float, height: float) -> tuple[str, ...]:
             lines.append(_cut(shown, line.textStart(), line.textLength()))
         layout.endLayout()
     if len(lines) > most:
-        last = metrics.elidedText(f"{lines[most - 1]} …", Qt.TextElideMode.ElideRight, width)
+        last = markup.elided(metrics, f"{lines[most - 1]} …", Qt.TextElideMode.ElideRight, width)
         lines = [*lines[: most - 1], last]
     return tuple(lines)
 
@@ -269,6 +269,6 @@ class Titles(QGraphicsItem):
                 painter.drawRoundedRect(tab, 5, 5)
                 painter.setPen(toned.text)
                 words = tab.adjusted(7, 0, -6, 0)
-                title = QFontMetricsF(font).elidedText(frame.title, Qt.TextElideMode.ElideRight, words.width())
+                title = markup.elided(QFontMetricsF(font), frame.title, Qt.TextElideMode.ElideRight, words.width())
                 painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
         painter.restore()

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QPolygonF,
 )
 
-from designer import icons, theme
+from designer import icons, markup, theme
 from designer.scene import geometry, health, stage_colours, tint
 from designer.scene.content import Content
 from engine.drawing.picture import elided_detail
@@ -55,7 +55,7 @@ def _metrics(pixels: int, *, bold: bool = False) -> QFontMetricsF:
 
 @lru_cache(maxsize=4096)
 def _elided(text: str, width: int, pixels: int, *, bold: bool) -> str:
-    return _metrics(pixels, bold=bold).elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+    return markup.elided(_metrics(pixels, bold=bold), text, Qt.TextElideMode.ElideMiddle, width)
 
 
 def forget() -> None:

@@ -9,19 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, QPoint, Qt
+from PySide6.QtGui import QAction, QFontMetrics, QFontMetricsF
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
     QApplication,
+    QComboBox,
     QGraphicsTextItem,
     QGraphicsView,
     QInputDialog,
     QLabel,
     QMenu,
     QMessageBox,
+    QPlainTextEdit,
     QProgressDialog,
     QPushButton,
+    QTabBar,
+    QTabWidget,
     QTextEdit,
     QToolTip,
     QWidget,
@@ -32,7 +37,7 @@ from app.experiments.compare import ComparePage
 from app.experiments.tab import ExperimentsTab
 from app.plots.items import table_markup
 from app.window import MainWindow
-from designer import markup, theme
+from designer import items, markup, theme
 from designer.canvas.overlays import Hint
 from engine.core.files import write_json
 from engine.network.arrangement import arrange
@@ -46,7 +51,9 @@ from engine.runs.notes import write_notes
 from tests.app.experiments.runs import log_curves, made
 from tests.builders import classifier
 
-HOSTILE = "<img src='pipe'><link rel='stylesheet' href='pipe'><b>bold</b> &now [*]"
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+HOSTILE = f"<img src='pipe'><link rel='stylesheet' href='pipe'><b>bold</b> &now [*] {BIDI}"
+SHOWN = markup.visible(HOSTILE)
 WATCHER = """
 import os, sys, time
 while True:
@@ -108,8 +115,48 @@ def hostile_window(window: MainWindow, tmp_path: Path) -> MainWindow:
     return window
 
 
+ROLES = (
+    Qt.ItemDataRole.DisplayRole,
+    Qt.ItemDataRole.ToolTipRole,
+    Qt.ItemDataRole.AccessibleTextRole,
+    Qt.ItemDataRole.AccessibleDescriptionRole,
+)
+
+
+def shown_texts(widget: QWidget) -> Iterator[tuple[str, str]]:
+    """Every text that a widget shows, after where it is; a field that can be edited shows its exact text."""
+    yield "tooltip", widget.toolTip()
+    yield "title", widget.windowTitle()
+    yield "accessible", widget.accessibleName() + widget.accessibleDescription()
+    for action in widget.actions():
+        yield "action", f"{action.text()}{action.toolTip()}{action.statusTip()}"
+    match widget:
+        case QLabel() | QAbstractButton():
+            yield "text", widget.text()
+        case QPlainTextEdit() if widget.isReadOnly():
+            yield "text", widget.toPlainText()
+        case QTabBar() | QTabWidget():
+            yield from (("tab", widget.tabText(at) + widget.tabToolTip(at)) for at in range(widget.count()))
+        case QComboBox():
+            yield from (("item", widget.itemText(at)) for at in range(widget.count()))
+        case QAbstractItemView() if widget.model() is not None:
+            yield from shown_items(widget.model(), QModelIndex())
+
+
+def shown_items(model: QAbstractItemModel, parent: QModelIndex) -> Iterator[tuple[str, str]]:
+    """Every text of a model, after where it is."""
+    for column in range(1 if isinstance(model, QAbstractListModel) else model.columnCount(parent)):
+        for role in ROLES:
+            yield f"heading {column}", str(model.headerData(column, Qt.Orientation.Horizontal, role))
+        for row in range(model.rowCount(parent)):
+            index = model.index(row, column, parent)
+            yield from ((f"cell {row} {column} {role.name}", str(index.data(role))) for role in ROLES)
+            yield from shown_items(model, index)
+
+
 def check_plain(window: QWidget) -> None:
-    """Every widget, menu entry and text of a scene shows what is written, or was made by `designer.markup`."""
+    """Every widget, menu entry and text of a scene shows what is written, or was made by `designer.markup`; no text
+    that is shown has bidirectional controls."""
     for widget in QApplication.allWidgets():
         widget.ensurePolished()
         assert not (isinstance(widget, QTextEdit) and widget.isVisibleTo(window))
@@ -119,6 +166,7 @@ def check_plain(window: QWidget) -> None:
             assert not (is_rich and "<img src='pipe'" in widget.text()), widget.text()
         if isinstance(widget, QAbstractButton):
             assert "&now" not in widget.text().replace("&&", ""), widget.text()
+        assert not [(where, text) for where, text in shown_texts(widget) if set(BIDI) & set(text)]
         if isinstance(widget, QGraphicsView) and widget.scene() is not None:
             texts = [item for item in widget.scene().items() if isinstance(item, QGraphicsTextItem)]
             assert not any("pipe" in text.toHtml() for text in texts)
@@ -138,7 +186,7 @@ def test_the_train_tab_shows_what_a_run_says(
     window.training.follow(runs[0])
     monitor = window.training.monitor
     qtbot.waitUntil(lambda: not monitor.facts.reason.isHidden())
-    assert HOSTILE in monitor.facts.reason.text()
+    assert SHOWN in monitor.facts.reason.text()
     monitor.log_button.click()
     for card in monitor.board.cards:
         card.grab()
@@ -155,7 +203,7 @@ def test_the_list_of_runs_shows_what_a_run_says(
     assert isinstance(tab, ExperimentsTab)
     qtbot.waitUntil(lambda: tab.history.is_read and tab.model.rowCount() == 2)
     tab.table.selectRow(0)
-    qtbot.waitUntil(lambda: HOSTILE in tab.details.said.text())
+    qtbot.waitUntil(lambda: SHOWN in tab.details.said.text())
     menu = QMenu(window)
     tab.table.fill_columns_menu(menu)
     check_plain(window)
@@ -251,6 +299,25 @@ def test_names_in_menus_titles_and_notifications_are_whole(window: MainWindow, t
     window.start_page.show_way_back("R&now")
     assert window.start_page.back.text() == "Back to R&&now"
     assert markup.notification("<img src='x'>") == "‹img src='x'›"
+
+
+def test_bidirectional_controls_are_shown() -> None:
+    name = "a\u202egpj.exe"
+    assert markup.visible(name) == "a\\u202egpj.exe"
+    assert markup.visible("تدريب") == "تدريب"
+    for shown in (
+        markup.elided(QFontMetrics(QApplication.font()), name, Qt.TextElideMode.ElideRight, 1000),
+        markup.elided(QFontMetricsF(QApplication.font()), name, Qt.TextElideMode.ElideRight, 1000),
+        markup.filled("{}", name),
+        markup.without_mnemonic(name),
+        markup.window_title(name),
+        markup.notification(name),
+        markup.wrapped(name),
+        messages.breakable(name),
+        items.table_item(name).text(),
+        items.table_item("", name).toolTip(),
+    ):
+        assert shown == "a\\u202egpj.exe"
 
 
 def test_tooltips_wrap() -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.experiments.plots.chart import LEVELS, TrialChart, level_colour
 from app.experiments.plots.frame import ticks_of
 from app.plots.drawn import NEAR_PIXELS
-from designer import theme
+from designer import markup, theme
 from engine.core.errors import plural
 from engine.runs.trial_axes import TrialAxis
 
@@ -168,7 +168,7 @@ class ParallelCoordinates(TrialChart):
             painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()))
             painter.setPen(palette.text)
             box = QRectF(x - min(room, 2 * SIDE) / 2 + 2, 0, min(room, 2 * SIDE) - 4, TOP - 10)
-            name = painter.fontMetrics().elidedText(axis.label, Qt.TextElideMode.ElideMiddle, int(box.width()))
+            name = markup.elided(painter.fontMetrics(), axis.label, Qt.TextElideMode.ElideMiddle, int(box.width()))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
             for place, text in ticks_of(axis, max(2, int(rect.height() / 48))):
                 self._paint_tick(painter, QPointF(x, self._down(axis.share(place))), text, min(room, SIDE + 40) - 14)
@@ -177,7 +177,7 @@ class ParallelCoordinates(TrialChart):
 
     def _paint_tick(self, painter: QPainter, at: QPointF, text: str, room: float) -> None:
         palette, metrics = theme.current(), painter.fontMetrics()
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, max(24, int(room)))
+        shown = markup.elided(metrics, text, Qt.TextElideMode.ElideMiddle, max(24, int(room)))
         box = QRectF(at.x() + 5, at.y() - 8, metrics.horizontalAdvance(shown) + 4, 16)
         ground = QColor(palette.panel)
         ground.setAlpha(205)

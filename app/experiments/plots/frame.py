@@ -12,7 +12,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
 
 from app.plots.axes import nice_step
 from app.plots.series import Floats
-from designer import theme
+from designer import markup, theme
 from engine.runs.trial_axes import TINY, TrialAxis
 
 INSET = 0.04
@@ -147,5 +147,5 @@ def shares(axis: TrialAxis, places: Floats, part: Part = WHOLE) -> Floats:
 
 def _text(painter: QPainter, box: QRectF, text: str, side: Qt.AlignmentFlag) -> None:
     painter.setPen(theme.current().muted)
-    shown = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, box.width())
+    shown = markup.elided(QFontMetricsF(painter.font()), text, Qt.TextElideMode.ElideMiddle, box.width())
     painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)

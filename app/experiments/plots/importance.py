@@ -11,7 +11,7 @@ from app.engine_command import EngineCommand
 from app.experiments.plots.chart import TrialChart
 from app.experiments.plots.scatter import axis_choice, fill_choice
 from app.plots.figure_card import Rows
-from designer import theme
+from designer import markup, theme
 from engine.core.text import format_percent
 
 NAME_WIDTH, VALUE_WIDTH = 190.0, 64.0
@@ -113,8 +113,8 @@ class ImportancePlot(TrialChart):
         for place, (path, share) in enumerate(sorted(self.importance.items(), key=lambda item: -item[1])):
             top, bar = 4 + place * apart, min(BAR, apart - 4)
             name = QRectF(0, top, NAME_WIDTH - 12, bar)
-            text = painter.fontMetrics().elidedText(
-                labels.get(path, path), Qt.TextElideMode.ElideMiddle, int(name.width())
+            text = markup.elided(
+                painter.fontMetrics(), labels.get(path, path), Qt.TextElideMode.ElideMiddle, int(name.width())
             )
             painter.setPen(palette.text)
             painter.drawText(name, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)

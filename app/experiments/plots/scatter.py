@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.experiments.plots.chart import TrialChart, paint_points
 from app.experiments.plots.frame import Frame
-from designer import theme
+from designer import markup, theme
 from engine.runs.trial_axes import TrialAxis
 
 LEFT, BELOW, TOP, RIGHT = 62.0, 40.0, 6.0, 8.0
@@ -102,7 +102,7 @@ def paint_name(painter: QPainter, frame: Frame) -> None:
     painter.rotate(-90)
     painter.setPen(theme.current().text)
     box = QRectF(-frame.area.height() / 2, -9, frame.area.height(), 16)
-    name = painter.fontMetrics().elidedText(frame.y.label, Qt.TextElideMode.ElideMiddle, int(box.width()))
+    name = markup.elided(painter.fontMetrics(), frame.y.label, Qt.TextElideMode.ElideMiddle, int(box.width()))
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
     painter.restore()
 

@@ -1,0 +1,55 @@
+"""Models and items of tables and lists: what they show, names of strangers included, has no bidirectional controls."""
+
+from PySide6.QtCore import QAbstractListModel, QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtWidgets import QTableWidgetItem
+
+from designer.markup import visible
+
+Index = QModelIndex | QPersistentModelIndex
+SHOWN_ROLES = frozenset(
+    (
+        Qt.ItemDataRole.DisplayRole,
+        Qt.ItemDataRole.ToolTipRole,
+        Qt.ItemDataRole.AccessibleTextRole,
+        Qt.ItemDataRole.AccessibleDescriptionRole,
+    )
+)
+
+
+class _Cells:
+    """The data of a model from its `cell` and `heading`."""
+
+    def cell(self, index: Index, role: int) -> object:
+        """Return what a cell has for a role; None for nothing."""
+        raise NotImplementedError
+
+    def heading(self, section: int, role: int) -> object:
+        """Return what the heading of a column has for a role; None for nothing."""
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return what a cell has for a role, with text as it is shown."""
+        return _shown(self.cell(index, role), role)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return what the heading of a column has for a role, with text as it is shown; rows have no headings."""
+        return None if orientation == Qt.Orientation.Vertical else _shown(self.heading(section, role), role)
+
+
+class TableModel(_Cells, QAbstractTableModel):
+    """The model of a table."""
+
+
+class ListModel(_Cells, QAbstractListModel):
+    """The model of a list."""
+
+
+def table_item(text: str = "", tip: str = "") -> QTableWidgetItem:
+    """Return an item of a table widget, with a tooltip."""
+    item = QTableWidgetItem(visible(text))
+    item.setToolTip(visible(tip))
+    return item
+
+
+def _shown(value: object, role: int) -> object:
+    return visible(value) if role in SHOWN_ROLES and isinstance(value, str) else value
