@@ -100,7 +100,7 @@ class EventTicks:
         if words and isinstance(event, Checkpointed):
             self._ticks.append((event.iteration, words))
             if len(self._ticks) > MOST_TICKS:
-                del self._ticks[: MOST_TICKS // 2 : 2]
+                del self._ticks[1 : MOST_TICKS // 2 : 2]
         elif words and isinstance(event, (Requested, Resumed)):
             self._lines.append((event.iteration, words))
 

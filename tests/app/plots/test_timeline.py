@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.plots.curve_card import CurveCard
 from app.plots.run_plot import MAX_NAMED, RunPlot
-from app.plots.timeline import EventTicks, Timeline
+from app.plots.timeline import MOST_TICKS, EventTicks, Timeline
 from engine.runs.events import Checkpointed, Event, Message, Requested, Resumed
 from tests.app.runs.test_facts_panel import STARTED, progress
 
@@ -95,3 +95,16 @@ def test_marks_are_drawn_and_named_under_the_pointer(qtbot: QtBot) -> None:
         data.x_axis.event_ticks.take(Requested(what="validate", iteration=50))
     assert plot.marks_near(50)[MAX_NAMED:] == [("", "and 7 more")]
     card.shutdown()
+
+
+def test_a_long_run_keeps_few_marks_of_its_checkpoints() -> None:
+    count = 10 * MOST_TICKS
+    ticks = marks(*(Checkpointed(iteration=step, epoch=1, seconds=0.1) for step in range(count)))
+    assert len(ticks) <= MOST_TICKS
+    assert ticks.checkpoints(count - MOST_TICKS // 4, count).tolist() == [*range(count - MOST_TICKS // 4, count)]
+    steps = ticks.checkpoints(0, count)
+    assert len(steps) == len(ticks) > MOST_TICKS // 2
+    assert (steps[1:] > steps[:-1]).all()
+    assert steps[0] == 0
+    ticks.take(Resumed(iteration=count // 2, after=1, reason=""))
+    assert ticks.checkpoints(count // 2 + 1, count).tolist() == []

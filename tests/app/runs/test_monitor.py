@@ -11,10 +11,11 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.plots.run_plot import RunPlot
-from app.plots.timeline import Along
+from app.plots.timeline import MOST_TICKS, Along
+from app.runs.log_panel import MOST_LINES
 from app.runs.monitor import HIDDEN, LOG_X, LOG_Y, MESSAGES, PLOTS, SMOOTHING, X_UNIT, Monitor
 from app.runs.run_follower import Outcome
-from engine.runs.events import Best, Message, Points, Requested, Resumed
+from engine.runs.events import Best, Checkpointed, Message, Points, Requested, Resumed
 from engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED, progress
 
@@ -377,3 +378,13 @@ def test_the_list_of_plots_keeps_its_order(monitor: Monitor) -> None:
     monitor.board._fill_menu()
     offered = [action.text() for action in monitor.board.choice.menu().actions() if action.text()]
     assert offered[:5] == ["Accuracy", "Loss", "F-score", "Precision", "Recall"]
+
+
+def test_a_run_of_days_has_a_limited_number_of_messages_and_marks(monitor: Monitor) -> None:
+    monitor.take(STARTED)
+    last = MOST_LINES + 100
+    for step in range(1, last + 1):
+        monitor.take(Checkpointed(iteration=step, epoch=1, seconds=0.1))
+    assert monitor.log.messages.blockCount() == MOST_LINES
+    assert f"iteration {last:,}," in monitor.log.messages.toPlainText()
+    assert len(monitor.board.x_axis.event_ticks) <= MOST_TICKS
