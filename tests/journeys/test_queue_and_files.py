@@ -35,4 +35,8 @@ def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place:
     person.wait_to_see("^1[0-9] layers")
     assert load(place / "copy.netwright").project.training.initial_learn_rate == 0.02
     person.tab("Train")
+    person.wait_to_see("Curves and results of a run appear here")  # a copy is a project of its own
+    with person.choose_file(place / "digits.netwright"):
+        person.menu("File", "Open…")
     person.wait_to_see("Run 2 · .*0.02")
+    person.look("reopened")
