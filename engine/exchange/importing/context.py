@@ -117,6 +117,14 @@ class Context:
         """Return an input whose numbers are known, or None where it is left out."""
         return None if self.optional(node, index) is None else self.numbers(node, index)
 
+    def learned(self, node: Node, index: int, neutral: float) -> np.ndarray | None:
+        """Return weights whose numbers are known; None where they are left out, or where each is `neutral` and no
+        tensor of the file has them: exporters write them for a module that does not learn them."""
+        numbers = self.optional_numbers(node, index)
+        stored = self.graph.constants.get(node.inputs[index]) if numbers is not None else None
+        is_stored = stored is not None and stored.is_stored
+        return None if numbers is not None and not is_stored and np.all(numbers == neutral) else numbers
+
     def for_all(self, numbers: np.ndarray, axis: int) -> np.ndarray:
         """Return known numbers with one for all samples at the dimension `axis`, where the file has a fixed number of
         samples and the numbers are equal for each."""

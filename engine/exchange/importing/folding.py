@@ -58,6 +58,8 @@ def fold(ctx: Context, node: Node) -> tuple[Held, ...] | None:
         return (_constant(node),)
     if node.op in ("Shape", "Size"):
         return _shape(ctx, node)
+    if node.op == "CastLike" and (numbers := _cast_like(ctx, node)) is not None:
+        return (numbers,)
     names = [name for name in node.inputs if name]
     if any(isinstance(ctx.values.get(name), Headed) for name in names):
         return None  # it comes from a layer, and need not be laid out for it
@@ -83,6 +85,19 @@ def _constant(node: Node) -> np.ndarray:
         if name in ("value_string", "value_strings"):
             return np.asarray(value, object)
     raise NotLiftable("holds no numbers that are read")
+
+
+def _cast_like(ctx: Context, node: Node) -> Known | None:
+    """Return known numbers in the number format of a tensor of the network, None where they or that are something
+    else. torch's exporter writes the limits of a clipping and the bias of a convolution without one so."""
+    numbers, like = (ctx.values.get(name, ctx.graph.constants.get(name)) for name in node.inputs)
+    tensor = like.tensor if isinstance(like, Headed) else like
+    if isinstance(numbers, Tensor | Headed) or not isinstance(tensor, Tensor) or tensor.type.kind == "complex":
+        return None
+    value, is_whole = ctx.held(node, 0), tensor.is_whole or tensor.type.kind == "index"
+    if isinstance(value, np.ndarray):
+        return value.astype(np.int64 if is_whole else np.float32) if value.dtype.kind in "fiub" else None
+    return value if isinstance(value, Sizes) else None
 
 
 def _shape(ctx: Context, node: Node) -> tuple[Held, ...] | None:

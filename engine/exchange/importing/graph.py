@@ -23,17 +23,20 @@ MICROSOFT = "com.microsoft"
 
 
 class Constant:
-    """Numbers of a file, read when they are needed: `load` returns the array, of `shape` and `dtype`."""
+    """Numbers of a file, read when they are needed: `load` returns the array, of `shape` and `dtype`. `is_stored` is
+    false for those that were computed at the import."""
 
-    def __init__(self, shape: Sequence[int], dtype: np.dtype[Any], load: Callable[[], np.ndarray]) -> None:
-        self.shape, self.dtype = tuple(shape), dtype
+    def __init__(
+        self, shape: Sequence[int], dtype: np.dtype[Any], load: Callable[[], np.ndarray], *, is_stored: bool = True
+    ) -> None:
+        self.shape, self.dtype, self.is_stored = tuple(shape), dtype, is_stored
         self._load = load
         self._array: np.ndarray | None = None
 
     @classmethod
     def of(cls, array: np.ndarray) -> "Constant":
-        """Return a constant of numbers that are in memory."""
-        return cls(array.shape, array.dtype, lambda: array)
+        """Return a constant of numbers that were computed."""
+        return cls(array.shape, array.dtype, lambda: array, is_stored=False)
 
     @property
     def count(self) -> int:

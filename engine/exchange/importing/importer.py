@@ -327,7 +327,7 @@ def _holds_meta(module: fx.GraphModule) -> bool:
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
-    numbers = np.ascontiguousarray(array)
+    numbers = np.asarray(array, order="C")
     if numbers.dtype.kind not in "iu" and numbers.dtype != np.float32:
         numbers = numbers.astype(np.float32)
     if not numbers.flags.writeable:

@@ -25,7 +25,7 @@ Sides = list[tuple[int, int]]
 def conv(ctx: Context, node: Node) -> Tensor:
     """Convolve; the weights are (filters, channels per group, kernel), as in torch."""
     weight = ctx.numbers(node, 1)
-    bias = ctx.optional_numbers(node, 2)
+    bias = ctx.learned(node, 2, 0.0)
     dims = weight.ndim - 2
     x = ctx.as_channels_first(node, ctx.tensor(node, 0))
     if dims not in PLAIN or x.rank != dims + 2:
@@ -98,7 +98,7 @@ def transposed(ctx: Context, node: Node) -> Tensor:
     from engine.layers import convolution_transposed as family
 
     kinds = {1: family.TransposedConv1d, 2: family.TransposedConv2d, 3: family.TransposedConv3d}
-    weight, bias = ctx.numbers(node, 1), ctx.optional_numbers(node, 2)
+    weight, bias = ctx.numbers(node, 1), ctx.learned(node, 2, 0.0)
     dims = weight.ndim - 2
     x = ctx.as_channels_first(node, ctx.tensor(node, 0))
     if dims not in kinds or x.rank != dims + 2:

@@ -13,20 +13,34 @@ from engine.layers.normalisation import BatchNorm, CrossChannelNorm, GroupNorm, 
 @lift("BatchNormalization", becomes=("batch_norm",), note="with known statistics")
 def batch_norm(ctx: Context, node: Node) -> Tensor:
     """Normalise by the running mean and variance. ONNX's momentum is the weight of the old statistics."""
-    scale, shift, mean, variance = (ctx.numbers(node, index).reshape(-1) for index in (1, 2, 3, 4))
+    mean, variance = (ctx.numbers(node, index).reshape(-1) for index in (3, 4))
     if ctx.attribute(node, "training_mode", 0):
         raise NotLiftable("computes the statistics of the batch")
     if ctx.attribute(node, "spatial", 1) != 1:
         raise NotLiftable("normalises each place by itself")
     x = ctx.as_channels_first(node, ctx.tensor(node, 0))
     momentum = 1.0 - ctx.attribute(node, "momentum", 0.9)
+    weights = scale_and_shift(ctx, node, len(mean))
     type = ctx.make(
         BatchNorm,
+        affine=bool(weights),
         epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)),
         momentum=round(momentum, 6) if 0 < momentum <= 1 else 0.1,
     )
-    weights = {"weight": scale, "bias": shift, "running_mean": mean, "running_var": variance}
-    return ctx.add(node, type, x, weights={**weights, "num_batches_tracked": np.zeros((), np.int64)})
+    running = {"running_mean": mean, "running_var": variance, "num_batches_tracked": np.zeros((), np.int64)}
+    return ctx.add(node, type, x, weights={**weights, **running})
+
+
+def scale_and_shift(ctx: Context, node: Node, count: int) -> dict[str, np.ndarray]:
+    """Return scale and shift of each channel, which are the inputs 2 and 3; none where nothing is learned."""
+    scale, shift = ctx.learned(node, 1, 1.0), ctx.learned(node, 2, 0.0)
+    if scale is None and shift is None:
+        return {}
+    parts = {"weight": (scale, np.ones), "bias": (shift, np.zeros)}
+    return {
+        name: neutral(count, np.float32) if numbers is None else np.broadcast_to(numbers.reshape(-1), (count,))
+        for name, (numbers, neutral) in parts.items()
+    }
 
 
 def epsilon_of(value: float) -> float:
@@ -43,15 +57,10 @@ def layer_norm(ctx: Context, node: Node) -> Tensor:
     if any(ctx.is_used(name) for name in node.outputs[1:]):
         raise NotLiftable("gives mean and deviation as well")
     x = channels_last(ctx, node, x)
-    count = x.known(x.rank - 1)
-    scale = ctx.numbers(node, 1).reshape(-1)
-    shift = ctx.optional_numbers(node, 2)
-    weights = {
-        "weight": np.broadcast_to(scale, (count,)) if scale.size == 1 else scale,
-        "bias": np.zeros(count, np.float32) if shift is None else np.broadcast_to(shift.reshape(-1), (count,)),
-    }
+    weights = scale_and_shift(ctx, node, x.known(x.rank - 1))
     over = "channel-only" if x.type.layout in ("image", "volume") else "auto"
-    type = ctx.make(LayerNorm, epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)), over=over)
+    epsilon = epsilon_of(ctx.attribute(node, "epsilon", 1e-5))
+    type = ctx.make(LayerNorm, epsilon=epsilon, over=over, affine=bool(weights))
     return ctx.add(node, type, x, weights=weights)
 
 
@@ -84,8 +93,9 @@ def rms_norm(ctx: Context, node: Node) -> Tensor:
 def instance_norm(ctx: Context, node: Node) -> Tensor:
     """Normalise each channel of each sample over its places."""
     x = ctx.as_channels_first(node, ctx.tensor(node, 0))
-    weights = {"weight": ctx.numbers(node, 1).reshape(-1), "bias": ctx.numbers(node, 2).reshape(-1)}
-    type = ctx.make(InstanceNorm, epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)))
+    weights = scale_and_shift(ctx, node, x.known(1))
+    epsilon = epsilon_of(ctx.attribute(node, "epsilon", 1e-5))
+    type = ctx.make(InstanceNorm, epsilon=epsilon, affine=bool(weights))
     return ctx.add(node, type, x, weights=weights)
 
 
@@ -94,11 +104,13 @@ def group_norm(ctx: Context, node: Node) -> Tensor:
     """Normalise groups of channels. Before version 21 scale and shift are one number a group."""
     x = ctx.as_channels_first(node, ctx.tensor(node, 0))
     groups, channels = ctx.attribute(node, "num_groups"), x.known(1)
-    scale, shift = (ctx.numbers(node, index).reshape(-1) for index in (1, 2))
-    if scale.size == groups != channels:
-        scale, shift = (np.repeat(one, channels // groups) for one in (scale, shift))
-    type = ctx.make(GroupNorm, groups=groups, epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)))
-    return ctx.add(node, type, x, weights={"weight": scale, "bias": shift})
+    is_per_group = ctx.numbers(node, 1).size == groups != channels
+    weights = scale_and_shift(ctx, node, groups if is_per_group else channels)
+    if is_per_group:
+        weights = {name: np.repeat(numbers, channels // groups) for name, numbers in weights.items()}
+    epsilon = epsilon_of(ctx.attribute(node, "epsilon", 1e-5))
+    type = ctx.make(GroupNorm, groups=groups, epsilon=epsilon, affine=bool(weights))
+    return ctx.add(node, type, x, weights=weights)
 
 
 @lift("LRN", becomes=("cross_channel_norm",))
@@ -122,9 +134,7 @@ def mean_variance(ctx: Context, node: Node) -> Tensor:
     axes = [x.axis(axis) for axis in ctx.attribute(node, "axes", [0, 2, 3])]
     if sorted(axes) != list(range(2, x.rank)):
         raise NotLiftable("normalises over other dimensions than the places of each sample")
-    channels = x.known(1)
-    weights = {"weight": np.ones(channels, np.float32), "bias": np.zeros(channels, np.float32)}
-    return ctx.add(node, ctx.make(InstanceNorm, epsilon=1e-9), x, weights=weights)
+    return ctx.add(node, ctx.make(InstanceNorm, epsilon=1e-9, affine=False), x)
 
 
 @lift(

@@ -141,6 +141,19 @@ def test_operators_stay_through_project_and_export_with_equal_numbers(tmp_path: 
         np.testing.assert_allclose(outputs(tmp_path / "b.onnx", x)[0], outputs(tmp_path / "a.onnx", x)[0], atol=1e-4)
 
 
+def test_a_normalisation_beside_an_operator_that_stays_is_a_layer(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("BatchNormalization", ["x", "scale", "shift", "mean", "variance"], ["n"]),
+        helper.make_node("CumSum", ["n", "axis"], ["y"], exclusive=1),
+    ]
+    constants = {"scale": numbers(4), "shift": numbers(4), "mean": numbers(4), "variance": np.abs(numbers(4)) + 1}
+    path = written(tmp_path / "a.onnx", nodes, {**constants, "axis": np.array(1)}, ["N", 4])
+    report = import_file(path, tmp_path / "a.netwright")
+    assert report.parity.agrees
+    types = [layer.type.key for layer in load(tmp_path / "a.netwright").project.network.layers.values()]
+    assert types == ["feature_input", "batch_norm", "onnx_operator"]
+
+
 def test_constants_lie_beside_the_project_and_not_in_it_nor_in_its_weights(tmp_path: Path) -> None:
     report = import_file(mixed(tmp_path / "a.onnx"), tmp_path / "a.netwright")
     from safetensors import safe_open

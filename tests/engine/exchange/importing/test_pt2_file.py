@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
 from engine.core.errors import UserError
@@ -61,6 +62,37 @@ def test_blocks_and_numbers_are_those_of_the_program(saved: Path, tmp_path: Path
     assert isinstance(blocks, Block)
     assert blocks.repeat == 2
     assert {"conv", "bn"} <= blocks.network.by_name.keys()
+
+
+class Inverted(nn.Module):
+    """An inverted residual block (MobileNetV2) without a bias, and a decoder's step whose normalisations learn nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.expand = nn.Sequential(nn.Conv2d(3, 6, 1, bias=False), nn.BatchNorm2d(6), nn.ReLU6())
+        self.deep = nn.Sequential(nn.Conv2d(6, 6, 3, padding=1, groups=6, bias=False), nn.BatchNorm2d(6), nn.ReLU6())
+        self.project = nn.Sequential(nn.Conv2d(6, 3, 1, bias=False), nn.BatchNorm2d(3, affine=False))
+        self.up = nn.Sequential(nn.ConvTranspose2d(3, 4, 2, 2, bias=False), nn.GroupNorm(2, 4, affine=False))
+        self.end = nn.Sequential(nn.Conv2d(4, 2, 1), nn.InstanceNorm2d(2), nn.Hardtanh(-0.5, 0.5))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.end(self.up(x + self.project(self.deep(self.expand(x)))))
+
+
+def test_modules_without_a_bias_and_with_limits_are_layers(tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    model, x = Inverted().train(), torch.randn(4, 3, 8, 8)
+    model(x)  # moves the running statistics
+    program = torch.export.export(model.eval(), (x,), dynamic_shapes=({0: torch.export.Dim("n")},))
+    torch.export.save(program, tmp_path / "model.pt2")
+    report = import_file(tmp_path / "model.pt2", tmp_path / "model.netwright")
+    assert report.parity.agrees
+    assert report.constants is None
+    assert not any(row.opaque for row in report.operators)
+    assert report.parameters == sum(parameter.numel() for parameter in model.parameters())
+    assert report.weights is not None
+    counts = [value for name, value in load_file(report.weights).items() if "num_batches_tracked" in name]
+    assert [value.shape for value in counts] == [torch.Size([])] * 3
 
 
 def changed(saved: Path, target: Path, edit: Callable[[str, Any], Any]) -> Path:
