@@ -108,7 +108,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         candidates=() if loading.is_streamed else candidates,
         weights=weights,
         code={file: registry.hash_of_bytes(data) for file, data in files.items()},
-        warnings=tuple(describe(problem) for problem in examined.result.option_warnings),
+        warnings=tuple(describe(problem) for problem in examined.result.run_warnings),
         max_restarts=project.run.max_restarts,
         checkpoints_kept=project.training.checkpoints_kept,
         loading=loading,

@@ -92,11 +92,14 @@ class OnnxOperator(LayerType):
 
     Importing an ONNX file makes such layers of the operators that no other layer type computes, so that nothing of the
     file is lost. Operator, version and attributes are those of the file; constants lie in a file beside the project,
-    which the project names together with its checksum. ONNX Runtime computes the operator on the CPU, on whole
-    batches; in a training on a GPU each batch goes to the CPU and back.
+    which the project names together with its checksum. The layer has no weights.
 
-    The layer has no weights and passes no gradient back: layers before it learn only along paths that do not lead
-    through it, and a warning names those that do not learn at all. Sizes are those that were found when the file was
+    Where torch has a function that gives equal numbers, which is tried at the import, torch computes the operator, and
+    its inputs get gradients. Otherwise ONNX Runtime computes it on the CPU, on whole batches; in a training on a GPU
+    each batch goes to the CPU and back. No gradient passes then: layers before it learn only along paths that do not
+    lead through it, and a warning names those that do not learn at all.
+
+    Sizes are those that were found when the file was
     imported; other sizes of the input are refused. An export to ONNX writes the operator as it was. Where the file is
     for a batch of one sample, and the operator would not take several, samples are computed one after another; such a
     network is exported for one sample. With the whole batch, what a sample gives depends on the others beside it.
@@ -122,6 +125,9 @@ class OnnxOperator(LayerType):
     )
     results = Words((), help=f"Number format and sizes of each result, or {OMITTED} for a result that nothing uses")
     constants = Words((), help="Constants in the file beside the project: name, number format and sizes")
+    gradients = Words(
+        (), label="Gradients", help="Ports whose inputs get a gradient; torch computes the operator where there are any"
+    )
     one_by_one = Bool(
         False,
         label="One sample at a time",
@@ -165,6 +171,9 @@ class OnnxOperator(LayerType):
                 found.append(FieldError(name, f"expected {count}, one for each port, received {len(given)}."))
         if not self.results and self.num_outputs > 1:
             found.append(FieldError("results", "a layer with several outputs needs the type of each."))
+        unknown = next((port for port in self.gradients if port not in self.input_ports()), None)
+        if unknown is not None:
+            found.append(FieldError("gradients", f"{quoted(unknown)} is no input port of this layer."))
         return [*found, *self._attribute_problems(), *self._argument_problems()]
 
     def _attribute_problems(self) -> list[FieldError]:
@@ -211,8 +220,9 @@ class OnnxOperator(LayerType):
         results = tuple(None if text == OMITTED else _parsed(text, 0) for text in self.results) or entering[:1]
         places: dict[str, int | str | None] = {port: number for number, port in enumerate(self.input_ports())}
         places[OMITTED] = None
+        own = "onnx_in_torch.OnnxOperatorInTorch" if self.gradients else "onnx_operator.OnnxOperator"
         return module(
-            "engine.lowering.modules.onnx_operator.OnnxOperator",
+            f"engine.lowering.modules.{own}",
             operator=self.operator,
             **({"domain": self.domain} if self.domain else {}),
             opset=self.opset,

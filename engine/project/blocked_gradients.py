@@ -12,8 +12,10 @@ from engine.network.problems import Problem
 from engine.project import check_fixes
 from engine.project.constants import operators
 
-NAMED = 4
+NAMED = 8
 """Most layers that a message names."""
+GRADIENTS = "gradients"
+"""Field of the operator that the warnings are about."""
 
 
 @dataclass
@@ -21,9 +23,11 @@ class _Flat:
     """The network without blocks: what each layer is computed from, by id paths."""
 
     sources: dict[str, list[str]] = field(default_factory=dict)
+    """Where a gradient passes back to."""
     names: dict[str, str] = field(default_factory=dict)
     learning: list[str] = field(default_factory=list)
-    stops: list[str] = field(default_factory=list)
+    stops: dict[str, list[str]] = field(default_factory=dict)
+    """ONNX operators, and what they are computed from and pass no gradient to."""
 
     def behind(self, starts: Iterable[str]) -> set[str]:
         """Return these layers and those that they are computed from, as far as gradients pass back."""
@@ -33,7 +37,7 @@ class _Flat:
             path = waiting.pop()
             if path not in found:
                 found.add(path)
-                waiting += [] if path in self.stops else self.sources.get(path, [])
+                waiting += self.sources.get(path, [])
         return found
 
 
@@ -46,8 +50,8 @@ def blocked_gradients(network: Network, analysis: Analysis, *, has_data: bool = 
     _flatten(flat, network, analysis, "", "", is_in_frozen=False)
     ends = (end for port in network.output_ports for end in _ends(network, port.layer, port.name, ""))
     learned = flat.behind(ends)
-    for stop in flat.stops:
-        before = flat.behind(flat.sources.get(stop, []))
+    for stop, sources in flat.stops.items():
+        before = flat.behind(sources)
         blocked = [path for path in flat.learning if path in before]
         if not blocked:
             continue
@@ -68,7 +72,7 @@ def _problem(flat: _Flat, stop: str, blocked: list[str], dead: list[str], *, is_
     said.append("Freeze what is before it, train what is behind it, or replace it by layers that learn.")
     fixable = {path: {"frozen": True} for path in dead if "/" not in path}
     fix = check_fixes.fields(f"Freeze {plural(len(fixable), 'layer')}", fixable) if fixable and not is_all else None
-    return Problem("error" if is_all else "warning", stop, flat.names[stop], "", " ".join(said), fix)
+    return Problem("error" if is_all else "warning", stop, flat.names[stop], GRADIENTS, " ".join(said), fix)
 
 
 def _listed(flat: _Flat, paths: list[str]) -> str:
@@ -81,9 +85,7 @@ def _listed(flat: _Flat, paths: list[str]) -> str:
 def _flatten(flat: _Flat, network: Network, analysis: Analysis, path: str, name: str, *, is_in_frozen: bool) -> None:
     for id, layer in network.layers.items():
         type, here = layer.effective_type, path + id
-        sources = [
-            end for source in network.incoming[id].values() for end in _ends(network, source.layer, source.name, path)
-        ]
+        sources = {port: _ends(network, end.layer, end.name, path) for port, end in network.incoming[id].items()}
         if isinstance(type, Block):
             copies = analysis.inside[id].copies if id in analysis.inside else ()
             if copies:
@@ -97,9 +99,12 @@ def _flatten(flat: _Flat, network: Network, analysis: Analysis, path: str, name:
             continue
         if isinstance(type, BlockInput):
             continue  # what feeds it is said by the block around it
-        flat.sources[here], flat.names[here] = sources, name + layer.name
+        passing = type.gradients if isinstance(type, OnnxOperator) else tuple(sources)
+        flat.sources[here] = [end for port, ends in sources.items() if port in passing for end in ends]
+        flat.names[here] = name + layer.name
         if isinstance(type, OnnxOperator):
-            flat.stops.append(here)
+            if stopped := [end for port, ends in sources.items() if port not in passing for end in ends]:
+                flat.stops[here] = stopped
         elif id in analysis.shapes and analysis.shapes[id].parameters and not is_in_frozen and not is_frozen(type):
             flat.learning.append(here)
 

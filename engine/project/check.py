@@ -13,7 +13,7 @@ from engine.network.network import Network
 from engine.network.problems import Fix, Problem
 from engine.project import check_fixes, user_code
 from engine.project.bindings import in_order, match_inputs
-from engine.project.blocked_gradients import blocked_gradients
+from engine.project.blocked_gradients import GRADIENTS, blocked_gradients
 from engine.project.check_advice import advice
 from engine.project.check_augmentation import augmentation_problems
 from engine.project.check_fixes import with_channel_fix
@@ -66,6 +66,12 @@ class CheckResult:
     def option_warnings(self) -> tuple[Problem, ...]:
         """Return the warnings about training options; they do not keep a run from starting."""
         return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
+
+    @property
+    def run_warnings(self) -> tuple[Problem, ...]:
+        """Return the warnings that a run begins with: about training options, and about layers that do not learn."""
+        blocked = (p for p in self.problems if p.severity == "warning" and p.field == GRADIENTS)
+        return (*self.option_warnings, *blocked)
 
     @property
     def starter(self) -> Fix | None:

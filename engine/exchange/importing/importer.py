@@ -29,6 +29,8 @@ from engine.network.analysis import Analysis, analyse
 from engine.network.block import Block
 from engine.network.network import Network, Port
 from engine.network.table import num_layers
+from engine.project.blocked_gradients import blocked_gradients
+from engine.project.check import describe
 from engine.project.constants import ConstantsFile
 from engine.project.file import save
 from engine.project.import_kinds import ImportKind, kind_of, reader
@@ -361,7 +363,8 @@ def _report(
     parity: Parity,
 ) -> ImportReport:
     ctx = made.lifted.context
-    warnings = (*made.lifted.left_out, *_on_parity(parity))
+    blocked = map(describe, blocked_gradients(made.network, made.analysis, has_data=False))
+    warnings = (*made.lifted.left_out, *_on_parity(parity), *blocked)
     return ImportReport(
         source=path,
         project=to,

@@ -45,7 +45,7 @@ def join(ctx: Context, failures: Sequence[Failure]) -> bool:
             continue
         makers = graph.makers()
         members = _joined(ctx, failure, makers, outputs)
-        is_across = isinstance(failure.error, AcrossSamples) or any(one.is_across for one in members)
+        is_across = any(one.is_across for one in members) or _reads_samples(graph, failure)
         found = members and _contract(graph, members, outputs, is_across=is_across)
         if not found:
             graph.nodes = nodes
@@ -72,6 +72,18 @@ def _joined(ctx: Context, failure: Failure, makers: Mapping[str, Node], outputs:
         return []
     users = ctx.graph.users()
     return [failure.node, *(user for name in leaving for user in users.get(name, ()))]
+
+
+def _reads_samples(graph: Graph, failure: Failure) -> bool:
+    """Return whether an operator gives something for all samples together that depends on their numbers: what follows
+    from sizes alone keeps the samples apart, unless a trial says otherwise."""
+    if not isinstance(failure.error, AcrossSamples):
+        return False
+    from_sizes = set(graph.constants)
+    for node in failure.node.members or (failure.node,):
+        if node.op in ("Shape", "Size") or from_sizes.issuperset(_taken(node)):
+            from_sizes.update(node.outputs)
+    return not failure.error.leaving or not from_sizes.issuperset(failure.error.leaving)
 
 
 def _can_enter(ctx: Context, name: str) -> bool:

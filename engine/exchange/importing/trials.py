@@ -18,6 +18,7 @@ from engine.exchange.importing.graph import Graph, Node
 from engine.exchange.importing.onnx_runner import Helper, arrays_from_child
 from engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
 from engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
+from engine.lowering.module import resolve
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
 from engine.lowering.modules.onnx_runtime import onnx_runtime
 from engine.training.out_of_memory import is_out_of_memory
@@ -25,13 +26,14 @@ from engine.training.out_of_memory import is_out_of_memory
 BATCH_SIZES = (2, 3)
 STEPS = (11, 13)
 """Sizes that an operator is tried with, to see which sizes of its results depend on them."""
-
+TRIED_SIZES = ((2, 11), (3, 11), (2, 13))
+"""Samples and steps of each try."""
 
 REAL = ("float32", "float64", "float16")
 INDEX = ("int64", "bool", "int32", "uint8", "int8")
 """Number formats that are tried for an input, in this order."""
 MOST_TRIES = 40
-TRIES = 3
+TRIES = len(TRIED_SIZES)
 """Times that an operator is computed with number formats that it takes."""
 PATIENCE_S = 60.0
 SMALL = 4096
@@ -93,9 +95,11 @@ def tried_formats(
     found = ctx.graph.tried[key][1]
     if isinstance(found, NotLiftable):
         raise found
-    at, *arrays = found
+    at, passes, *arrays = found
+    layer = candidates[int(at)]
+    layer = layer.replace(gradients=tuple(itertools.compress(layer.input_ports(), passes)))
     each = len(arrays) // TRIES
-    return candidates[int(at)], [arrays[start : start + each] for start in range(0, len(arrays), each)]
+    return layer, [arrays[start : start + each] for start in range(0, len(arrays), each)]
 
 
 def _from_child(ctx: Context, given: tuple[Any, ...]) -> list[np.ndarray]:
@@ -167,8 +171,8 @@ def _first_computed(
     constants: dict[str, np.ndarray],
     original: Original | None,
 ) -> list[np.ndarray]:
-    """Return the place of the first layer that can be computed, and its results of all tries one after another.
-    Raises `RunError` with the reason."""
+    """Return the place of the first layer that can be computed, for each input whether a gradient passes to it, and the
+    results of all tries one after another. Raises `RunError` with the reason."""
     torch.set_num_threads(1)  # threads do not survive a fork
     onnx_runtime().set_default_logger_severity(4)  # its complaints about what it refuses are in the reason
     first: NotLiftable | None = None
@@ -182,7 +186,8 @@ def _first_computed(
         except NotLiftable as error:
             raise _said(error) from None
         else:
-            return [np.asarray(at), *(one for several in found for one in several)]
+            passes = _gradients(node, type, tensors, constants)
+            return [np.asarray(at), passes, *(one for several in found for one in several)]
     raise _said(first or NotLiftable(reason))
 
 
@@ -197,7 +202,7 @@ def _tried(
     try:
         if type.one_by_one:
             _refuse_joined(node, reason, type, module, [_made_up(x, 1, STEPS[0], generator) for x in tensors])
-        for batch, steps in zip((*BATCH_SIZES, BATCH_SIZES[0]), (STEPS[0], STEPS[0], STEPS[1]), strict=True):
+        for batch, steps in TRIED_SIZES:
             given = [_made_up(x, batch, steps, generator) for x in tensors]
             found.append([np.asarray(one) for one in module.computed(*given)])
             sample = given if len(found) == 1 else sample
@@ -218,10 +223,56 @@ def _tried(
     return found
 
 
+def _gradients(node: Node, type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]) -> np.ndarray:
+    """Return for each input whether torch computes the operator with the numbers of ONNX Runtime, and with a gradient
+    for it that is not 0 everywhere."""
+    module, ours = _module(type, tensors, constants), _module(type.replace(gradients=("in",)), tensors, constants)
+    generator = np.random.default_rng(2)
+    none = np.zeros(len(tensors), bool)
+    passes = none
+    try:
+        for (batch, steps), factor in itertools.product(TRIED_SIZES, (1.0, -3.0)):
+            inputs = [_made_up(x, batch, steps, generator) for x in tensors]
+            inputs = [
+                one * factor if one.is_floating_point() and not x.is_whole else one
+                for x, one in zip(tensors, inputs, strict=True)
+            ]
+            leaves = [one.requires_grad_(one.is_floating_point()) for one in inputs]
+            results = ours.tensors(*leaves)
+            for result, expected in zip(results, module.computed(*leaves), strict=True):
+                numbers = result.detach().numpy()
+                if (
+                    numbers.dtype != expected.dtype
+                    or numbers.shape != expected.shape
+                    or not is_alike(numbers, expected)
+                ):
+                    return none
+            passes = passes | _reached(results, leaves)
+    except Exception:  # torch raises what it likes for what is not quite its function
+        return none
+    return passes if node.op not in RANDOM else none
+
+
+def _reached(results: list[torch.Tensor], inputs: list[torch.Tensor]) -> np.ndarray:
+    """Return for each input whether it gets a gradient that is not 0 everywhere."""
+    ends = [one for one in results if one.requires_grad]
+    starts = [one for one in inputs if one.requires_grad]
+    if not ends or not starts:
+        return np.zeros(len(inputs), bool)
+    weights = [torch.linspace(0.5, 1.5, one.numel(), dtype=one.dtype).reshape(one.shape) for one in ends]
+    slopes = iter(torch.autograd.grad(ends, starts, weights, allow_unused=True))
+    return np.array([one.requires_grad and (slope := next(slopes)) is not None and bool(slope.any()) for one in inputs])
+
+
+def is_alike(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether results are equal but for rounding."""
+    return np.allclose(one, other, 1e-4, 1e-5, equal_nan=True)
+
+
 def _module(type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]) -> OperatorModule:
     call = type.lower(*(x.type for x in tensors))
     assert not isinstance(call, tuple)
-    module = OperatorModule(**call.kwargs)
+    module: OperatorModule = resolve(call.target)(**call.kwargs)
     module.load_state_dict({f"constant_{n}": torch.from_numpy(one.copy()) for n, one in enumerate(constants.values())})
     return module
 
@@ -245,7 +296,7 @@ def _refuse_other(
     except Exception as error:  # onnx, ONNX Runtime and numpy raise classes of their own
         raise NotComputed(f"{reason}, and cannot be computed by itself ({type_name(error)})") from None
     is_same = node.op in RANDOM or all(
-        one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-5, equal_nan=True)
+        one.shape == other.shape and is_alike(one, other)
         for one, other in zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True)
     )
     if not is_same:
@@ -275,7 +326,7 @@ def _keeps_apart(node: Node, module: OperatorModule, sample: list[torch.Tensor],
         assert axis is not None
         if any(one.shape != (*both.shape[:axis], 1, *both.shape[axis + 1 :]) for one in ones):
             return False
-        if node.op not in RANDOM and not np.allclose(np.concatenate(ones, axis), both, 1e-4, 1e-5, equal_nan=True):
+        if node.op not in RANDOM and not is_alike(np.concatenate(ones, axis), both):
             return False
     return True
 

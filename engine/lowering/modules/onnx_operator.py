@@ -94,7 +94,7 @@ class OnnxOperator(nn.Module):
     subgraphs take the last operands, `inner_opsets` the versions of the domains that they use. With `one_by_one` the
     operator gets one sample at a time.
 
-    It passes no gradient: what leaves does not depend on its inputs for autograd.
+    It passes no gradient: what leaves does not depend on its inputs for autograd. `OnnxOperatorInTorch` does.
     """
 
     def __init__(
@@ -188,13 +188,16 @@ class OnnxOperator(nn.Module):
         floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.get_default_dtype())
         kept = (result for result in self.results if result is not None)
         results = tuple(
-            self._tensor(value, sizes, floats, x[0].device)
-            for value, (_, sizes) in zip(self.computed(*x), kept, strict=True)
+            _of_network(value, sizes, floats) for value, (_, sizes) in zip(self.tensors(*x), kept, strict=True)
         )
         return results[0] if len(results) == 1 else results
 
+    def tensors(self, *x: torch.Tensor) -> list[torch.Tensor]:
+        """Return the results in the number formats of the operator, as tensors where the inputs are."""
+        return [torch.from_numpy(np.asarray(value, order="C")).to(x[0].device) for value in self.computed(*x)]
+
     def computed(self, *x: torch.Tensor) -> list[np.ndarray]:
-        """Return the results in the number formats of the operator."""
+        """Return the results in the number formats of the operator, computed by ONNX Runtime."""
         if self.session is None:
             self.session = self._start()
         given = {}
@@ -211,13 +214,12 @@ class OnnxOperator(nn.Module):
             raise RuntimeError(f"The operator {self.operator} gives no result for each sample.")
         return [np.concatenate(several) for several in zip(*samples, strict=True)]
 
-    def _tensor(
-        self, value: np.ndarray, sizes: tuple[int | str | None, ...], floats: torch.dtype, device: torch.device
-    ) -> torch.Tensor:
-        """Return a result as a tensor of the network: real numbers as the inputs are, whole numbers as int64."""
-        kind = floats if value.dtype.kind == "f" else torch.complex64 if value.dtype.kind == "c" else torch.int64
-        tensor = as_result(torch.from_numpy(np.ascontiguousarray(value)).to(device, kind), sizes)
-        return tensor.unsqueeze(1) if tensor.dim() == 1 else tensor
+
+def _of_network(value: torch.Tensor, sizes: tuple[int | str | None, ...], floats: torch.dtype) -> torch.Tensor:
+    """Return a result as a tensor of the network: real numbers as the inputs are, whole numbers as int64."""
+    kind = floats if value.is_floating_point() else torch.complex64 if value.is_complex() else torch.int64
+    tensor = as_result(value.to(kind), sizes)
+    return tensor.unsqueeze(1) if tensor.dim() == 1 else tensor
 
 
 def keep_from_compiler() -> None:

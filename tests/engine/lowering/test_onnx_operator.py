@@ -145,6 +145,7 @@ def test_other_sizes_than_those_of_the_file_are_refused() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
+        ("gradients", ("out",)),
         ("attributes", "[1]"),
         ("attributes", "{"),
         ("operands", ["in", "other.d"]),
@@ -169,6 +170,19 @@ def test_layers_before_it_get_no_gradient_and_those_behind_do(tmp_path: Path) ->
     module(torch.randn(3, 4)).sum().backward()
     assert module.fc.weight.grad is None
     assert module.head.weight.grad is not None
+
+
+def test_layers_before_it_get_a_gradient_where_torch_computes_it(tmp_path: Path) -> None:
+    module = filled(with_constants(behind_weights(MOD), tmp_path, m__d=DIVISORS), tmp_path)
+    differentiable = behind_weights(MOD.replace(gradients=("in",)))
+    ours = filled(with_constants(differentiable, tmp_path, m__d=DIVISORS), tmp_path)
+    ours.load_state_dict(module.state_dict())
+    x = torch.randn(3, 4)
+    y = ours(x)
+    torch.testing.assert_close(y, module(x))
+    y.sum().backward()
+    assert ours.fc.weight.grad is not None
+    assert not list(blocked_gradients(differentiable, analyse(differentiable)))
 
 
 def test_a_project_with_operators_survives_its_file_and_a_block(tmp_path: Path) -> None:
@@ -285,8 +299,9 @@ def test_an_operator_that_the_export_cannot_write_is_refused(tmp_path: Path) -> 
         export_onnx(network, module.state_dict(), tmp_path / "n.onnx", facts=None, samples=None)
 
 
-def test_exported_source_computes_the_operator_without_netwright(tmp_path: Path) -> None:
-    network = behind_weights(MOD)
+@pytest.mark.parametrize("gradients", [(), ("in",)])
+def test_exported_source_computes_the_operator_without_netwright(tmp_path: Path, gradients: tuple[str, ...]) -> None:
+    network = behind_weights(MOD.replace(gradients=gradients))
     module = filled(with_constants(network, tmp_path, m__d=DIVISORS), tmp_path)
     export_pytorch(network, module.state_dict(), tmp_path / "net.py", facts=None, title="net")
     x = torch.randn(3, 4)

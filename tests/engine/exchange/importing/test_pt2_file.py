@@ -65,7 +65,7 @@ def test_blocks_and_numbers_are_those_of_the_program(saved: Path, tmp_path: Path
 
 
 class Inverted(nn.Module):
-    """An inverted residual block (MobileNetV2) without a bias, and a decoder's step whose normalisations learn nothing."""
+    """An inverted residual block (MobileNetV2) without a bias, and a decoder's step whose norms learn nothing."""
 
     def __init__(self) -> None:
         super().__init__()
