@@ -180,8 +180,8 @@ def export(
 
     facts, data, facts_note = _data(source)
     result = check(source.project, facts)
-    if result.analysis.has_errors:
-        result.refuse_errors()
+    if result.analysis.has_errors or (with_training and any(problem.layer for problem in result.errors)):
+        result.refuse_errors()  # with a training script also where the data does not fit a layer
     record = source.record or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
     from engine.exchange.exported_network import described_inputs, with_fixed_sizes
 

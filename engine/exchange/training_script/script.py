@@ -57,7 +57,10 @@ def _heading(recipe: Recipe, section: Section, stem: str, title: str) -> list[st
     standard |= {line for line in section.imports if line.split()[1].partition(".")[0] in ("csv", "json")}
     froms = {"from collections.abc import Iterator", "from pathlib import Path"}
     froms |= {line for line in section.imports if "concurrent" in line}
+    # DistributedDataParallel imports torch.distributed.nn, whose functions have the process group that there is then as
+    # a default: it outlives `destroy_process_group`, and its threads end Python with 'terminate called'.
     third = ["import numpy as np", "import torch", "import torch.distributed as dist"]
+    third += ["import torch.distributed.nn  # before the process group, which its functions would hold to the end"]
     third_froms = [line for line in section.imports if "PIL" in line]
     third_froms += ["from safetensors.torch import load_file, save_file", "from torch import nn"]
     third_froms += ["from torch.nn import functional"] if _uses(recipe, "functional.") else []

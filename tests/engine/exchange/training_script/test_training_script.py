@@ -233,6 +233,31 @@ def test_two_processes_share_the_batches_of_a_run(tmp_path: Path) -> None:
     np.testing.assert_allclose(written(tmp_path / "net.losses.csv"), losses_of(project, tmp_path), rtol=1e-5)
 
 
+def test_data_that_does_not_fit_the_network_is_refused_in_words(tmp_path: Path) -> None:
+    project = arrays(tmp_path)
+    np.savez(tmp_path / "maps.npz", x=np.zeros((24, 3, 6, 6), np.float32), y=np.arange(24 * 36).reshape(24, 6, 6) % 3)
+    with pytest.raises(UserError, match="image_1: The layer takes an image of 1 × 6 × 6"):
+        exported(project, tmp_path)
+    assert not list(tmp_path.glob("*net.py"))
+
+
+def test_nothing_of_the_process_group_outlives_the_script(tmp_path: Path) -> None:
+    """Its threads would end Python with 'terminate called', some of the time."""
+    project = table(tmp_path)
+    script = exported(replace(project, training=project.training.replace(max_epochs=1)), tmp_path)
+    code = f"import psutil, runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['train_net.py']\n"
+    code += f"runpy.run_path({str(script)!r}, run_name='__main__'); print(psutil.Process().num_threads())"
+    port = str(29_500 + (os.getpid() + 999) % 2000)
+    common = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", code]
+    first, second = (
+        subprocess.Popen(command, env={**common, "RANK": str(rank)}, stdout=subprocess.PIPE, text=True)
+        for rank in (0, 1)
+    )
+    counts = [process.communicate()[0].split()[-1] for process in (first, second)]
+    assert counts == ["1", "1"]
+
+
 def test_what_a_script_cannot_carry_over_is_refused_in_words_and_nothing_is_written(tmp_path: Path) -> None:
     project = pictures(tmp_path)
     for chosen, words in (
