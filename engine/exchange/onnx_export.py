@@ -27,7 +27,7 @@ from engine.exchange.exported_network import ExportedNetwork, exported_network, 
 from engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model, refuse_crash
 from engine.exchange.onnx_graph import content, output_names, program, quiet
 from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
-from engine.exchange.onnx_measure import Measured, measure, torch_outputs
+from engine.exchange.onnx_measure import Measured, measure, refuse_loss, torch_outputs
 from engine.exchange.onnx_notes import KEY as LAYER_NOTES
 from engine.exchange.onnx_notes import noted_layers
 from engine.exchange.onnx_opset import LOWEST_EXPORTED
@@ -119,7 +119,8 @@ def export_onnx(
         compared = len(batches[-1][0])
         files = [("float32", content_or_path, _size(content_or_path))]
         files += [(options.precision, final, _size(final))] if final is not content_or_path else []
-        measured = measure(exported, files, data.loaded, data.training, batches[-1]) if options.measure else ()
+        measured, costs = _measured(exported, files, batches[-1], data)
+        notes = (*notes, *costs)
         described["parity"] = _parity(difference, batches[-1], exported, options, is_real=samples is not None)
         _move(_with_metadata(final, described, said), to)
     return OnnxFile(to, difference, compared, notes, options.opset, layers, files[-1][2], measured)
@@ -186,6 +187,20 @@ def _reduced(exported: ExportedNetwork, data: bytes, batch: Arrays, given: Expor
     except RunError as error:
         raise RunError(f"In {exported.options.precision}: {error}", hint="Export it in float32.") from None
     return final, refuse_overflow(torch_outputs(exported.module, batch), final, batch, exported.options)
+
+
+def _measured(
+    exported: ExportedNetwork, files: Sequence[tuple[str, bytes | Path, int]], batch: Arrays, data: ExportData
+) -> tuple[tuple[Measured, ...], tuple[str, ...]]:
+    """Return the table of accuracy, size and speed, where it is asked for, and notes on what a conversion costs. Raises
+    `UserError` where that is more than the options accept."""
+    options = exported.options
+    is_judged = len(files) > 1 and data.loaded is not None
+    if not options.measure and not is_judged:
+        return (), ()
+    rows = measure(exported, files, data.loaded, data.training, batch)
+    costs = refuse_loss(rows, options.accepted_loss) if is_judged else ()
+    return rows if options.measure else (), costs
 
 
 def _with_layers(error: DifferenceError, module: fx.GraphModule, data: bytes | Path, size: int) -> DifferenceError:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import fx
 
+from engine.core.errors import UserError
 from engine.data.loaded import LoadedData
 from engine.data.sample_inputs import Arrays
 from engine.exchange.exported_network import ExportedNetwork
@@ -18,6 +19,8 @@ from engine.lowering.modules.onnx_runtime import open_session
 from engine.network.analysis import analyse, folded
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import Wanted, wanted_of
+from engine.project.export_options import flag
+from engine.project.options.metrics import AT_MOST_ONE, in_a_line, is_share
 from engine.project.training import TrainingOptions
 
 if TYPE_CHECKING:
@@ -27,6 +30,10 @@ MOST_SAMPLES = 2_000
 """Number of samples, evenly spaced in the split, that metrics are computed on."""
 BATCHES = (1, 32)
 """Batch sizes that speed is measured at."""
+LEAST_LOSS = 0.001
+"""Loss of accuracy or R² from which a note says it."""
+JUDGED = {"classes": "accuracy", "labels": "accuracy", "numbers": "r2"}
+"""Metric that tells what a conversion costs where none of the run's does, by the task."""
 LEAST_RUNS, MOST_RUNS, BUDGET_S = 3, 50, 0.3
 """Number of timed calls: as many as fit into the budget, within these limits."""
 
@@ -76,6 +83,25 @@ def measure(
         split, count = (scores.split, scores.count) if scores is not None else ("", 0)
         rows.append(Measured(where, precision, file_size, metrics, times, split, count, threads))
     return tuple(rows)
+
+
+def refuse_loss(measured: Sequence[Measured], accepted_loss: float) -> tuple[str, ...]:
+    """Return a note on what a conversion costs, if it costs anything: the last two rows are before and after it. Raises
+    `UserError` where that is more than is accepted; one sample may change in any case."""
+    before, after = measured[-2:]
+    name = next((name for name in before.metrics if name in AT_MOST_ONE), "")
+    if not name:
+        return ()
+    # R² far below 0, of initial weights, moves with every digit: then the squared error is compared.
+    loss = (before.metrics[name] - after.metrics[name]) / max(1.0, 1.0 - before.metrics[name])
+    numbers = f"{before.metrics[name]:.4g} before, {after.metrics[name]:.4g} after, on {after.split} data"
+    if accepted_loss < 1.0 and not loss <= accepted_loss + (1.0 / after.samples if is_share(name) else 0.0):
+        raise UserError(
+            f"{after.precision} costs more {in_a_line(name)} than the accepted loss of {accepted_loss:g}: {numbers}. "
+            "The file was not kept.",
+            hint=f"Export it in float32, or accept more: {flag('accepted_loss')} {min(1.0, 1.1 * loss):.2g}.",
+        )
+    return (f"{after.precision} costs {loss:.2g} of {in_a_line(name)}: {numbers}.",) if loss >= LEAST_LOSS else ()
 
 
 def torch_outputs(module: fx.GraphModule, batch: Arrays) -> list[np.ndarray]:
@@ -131,6 +157,9 @@ class _Scores:
         everything = tuple(torch.from_numpy(np.array(target)) for target in data.split("training").targets)
         analysis = analyse(exported.network)
         self._wanted = wanted_of(exported.network, analysis, data.facts, is_padded=False)
+        names = training.metrics_for(data.facts.task)
+        if data.facts.task in JUDGED and not set(AT_MOST_ONE).intersection(names):
+            training = training.replace(metrics=(*names, JUDGED[data.facts.task]))
         self._metrics: tuple[Metric, ...] = metrics_for(training, data.facts, everything, self._wanted)
         self._adapters = OutputAdapters(self._wanted)
         self._is_probable = [

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import onnx_ir
 
 from engine.core.errors import RunError
 from engine.data.sample_inputs import Arrays
+from engine.exchange.importing.graph import outer_names
 from engine.exchange.onnx_check import run_session
 from engine.lowering.modules.onnx_runtime import onnx_runtime, open_session
 from engine.project.export_options import OnnxOptions
@@ -19,6 +20,9 @@ from engine.project.export_options import OnnxOptions
 DYNAMIC = ["MatMul", "Gemm", "LSTM", "Gather"]
 """Operators whose weights become 8-bit integers with activations measured at run time. ONNX Runtime has no convolution
 of signed weights for it on the CPU."""
+
+AFFINE = ("Sub", "Mul", "Add", "Div", "BatchNormalization")
+PASSING = ("Cast", "Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")
 
 
 def reduced(data: bytes, options: OnnxOptions, calibration: Arrays | None) -> bytes:
@@ -47,10 +51,55 @@ def _half(data: bytes, options: OnnxOptions) -> bytes:
     # Indices stay float32: half precision has no whole numbers above 2,048.
     indices = [value.name for value in model.graph.input if _is_index(model, value.name)]
     keeps = True if options.float32_inputs else indices
-    converted = onnx_ir.from_proto(float16.convert_float_to_float16(model, keep_io_types=keeps))
+    outside = _take_outside(model) if options.float32_inputs else onnx.GraphProto()
+    half = float16.convert_float_to_float16(model, keep_io_types=keeps)
+    if outside.node:
+        del half.graph.value_info[:]  # it has the number formats of before
+        for name in ("node", "initializer"):
+            getattr(half.graph, name).extend(getattr(outside, name))
+        for name in ("input", "output"):
+            del getattr(half.graph, name)[:]
+            getattr(half.graph, name).extend(getattr(outside, name))
+    converted = onnx_ir.from_proto(half)
     converted.graph.sort()  # conversions of inputs are appended at the end
     content: bytes = onnx_ir.to_proto(converted).SerializeToString()
     return content
+
+
+def _take_outside(model: onnx.ModelProto) -> onnx.GraphProto:
+    """Take the nodes that stay in float32 from a model, in place. Return them with their numbers, and with the inputs
+    and outputs that the model had."""
+    graph, names = model.graph, set(normalizing_nodes(model.graph))
+    types = {one.name: one for one in (*onnx.shape_inference.infer_shapes(model).graph.value_info, *graph.output)}
+    nodes = [node for node in graph.node if node.name in names]
+    inner = [node for node in graph.node if node.name not in names]
+    if not inner:
+        return onnx.GraphProto()
+    constants = {one.name: one for one in graph.initializer}
+    outside = onnx.GraphProto(node=nodes, input=graph.input, output=graph.output)
+    for node in outside.node:
+        for at, name in enumerate(node.input):
+            if name in constants:
+                node.input[at] = f"{node.name}/{name}"
+                outside.initializer.add().CopyFrom(constants[name])
+                outside.initializer[-1].name = node.input[at]
+    (outer_inputs, outer_results), (inner_inputs, inner_results) = _ends(nodes), _ends(inner)
+    inputs = [one for one in graph.input if one.name in inner_inputs]
+    inputs += [types[name] for name in sorted(outer_results & inner_inputs)]
+    outputs = [one for one in graph.output if one.name in inner_results]
+    outputs += [types[name] for name in sorted(outer_inputs & inner_results - {one.name for one in outputs})]
+    weights = [constants[name] for name in constants if name in inner_inputs]
+    for name, values in {"node": inner, "input": inputs, "output": outputs, "initializer": weights}.items():
+        del getattr(graph, name)[:]
+        getattr(graph, name).extend(values)
+    return outside
+
+
+def _ends(nodes: Sequence[onnx.NodeProto]) -> tuple[set[str], set[str]]:
+    """Return the values that nodes take, also in their subgraphs, and those that they give."""
+    subgraphs = [one.g for node in nodes for one in node.attribute if one.HasField("g")]
+    inputs = {name for node in nodes for name in node.input}.union(*map(outer_names, subgraphs))
+    return inputs, {name for node in nodes for name in node.output}
 
 
 def _is_index(model: onnx.ModelProto, name: str) -> bool:
@@ -91,6 +140,7 @@ def _static(data: bytes, calibration: Arrays, options: OnnxOptions) -> bytes:
             chosen = np.arange(start, start + size) % total
             return {name: array[chosen] for name, array in zip(names, calibration, strict=True)}
 
+    nodes_in_float = normalizing_nodes(onnx.load_from_string(data).graph)
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         source, to = Path(folder) / "float.onnx", Path(folder) / "quantised.onnx"
         source.write_bytes(data)
@@ -102,8 +152,43 @@ def _static(data: bytes, calibration: Arrays, options: OnnxOptions) -> bytes:
             per_channel=True,
             activation_type=tools.QuantType.QUInt8,
             weight_type=tools.QuantType.QInt8,
+            nodes_to_exclude=nodes_in_float,
         )
         return to.read_bytes()
+
+
+def normalizing_nodes(graph: onnx.GraphProto) -> list[str]:
+    """Return the names of the nodes that normalise an input, and of those that give an output its units back.
+
+    They stay in float32: 8 bits for the numbers of all columns of a table together leave nothing of a column of small
+    ones, and half precision has no years of which the parts count, and no prices above 65,504.
+    """
+    constants = {one.name for one in graph.initializer}
+    users: dict[str, list[onnx.NodeProto]] = {}
+    for node in graph.node:
+        for name in node.input:
+            users.setdefault(name, []).append(node)
+    makers = {name: node for node in graph.node for name in node.output}
+    chosen: dict[str, None] = {}
+    ends = [one.name for one in graph.input]
+    while ends:
+        for node in users.get(ends.pop(), []):
+            if _normalizes(node, constants) and node.name not in chosen:
+                chosen[node.name] = None
+                ends += node.output
+    ends = [one.name for one in graph.output]
+    while ends:
+        node = makers.get(ends.pop())
+        if node is not None and _normalizes(node, constants) and node.name not in chosen:
+            chosen[node.name] = None
+            ends += node.input
+    return list(chosen)
+
+
+def _normalizes(node: onnx.NodeProto, constants: Collection[str]) -> bool:
+    """Return whether a node shifts, scales or passes on one tensor."""
+    is_scaling = node.op_type in AFFINE and sum(name not in constants for name in node.input) == 1
+    return is_scaling or node.op_type in PASSING
 
 
 def refuse_overflow(module_outputs: list[np.ndarray], data: bytes, batch: Arrays, options: OnnxOptions) -> float:

@@ -4,7 +4,7 @@ follow."""
 from typing import Any
 
 from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Int
+from engine.core.fields import Bool, Choice, Float, Int
 from engine.core.records import Record
 
 OPSETS = (13, 25)
@@ -51,6 +51,15 @@ class OnnxOptions(Record):
         group=NUMBERS,
         help="Number of samples of the validation data that the ranges of activations are measured on. Default 128",
         visible_when=lambda options: options.precision == "int8-static",
+    )
+    accepted_loss = Float(
+        0.02,
+        low=0.0,
+        high=1.0,
+        group=NUMBERS,
+        help="Largest loss of accuracy, or of R² for numbers, by the conversion. Default 0.02. The file is not written "
+        "where it costs more; 1 accepts any",
+        visible_when=_is_reduced,
     )
     batch = Int(
         0,

@@ -7,14 +7,23 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+import torch
 
 from engine.core.errors import FieldErrors, UserError
 from engine.exchange.export import Exported, export
 from engine.exchange.onnx_check import run_session
 from engine.exchange.onnx_export import export_onnx
+from engine.exchange.onnx_measure import Measured, refuse_loss
 from engine.exchange.onnx_opset import with_opset
+from engine.lowering.module import prefixes
 from engine.lowering.modules.onnx_runtime import open_session
+from engine.lowering.weights_file import write_weights_file
+from engine.network.analysis import analyse
+from engine.project.data import DataOptions
 from engine.project.export_options import OnnxOptions
+from engine.project.file import save
+from engine.project.project import Project
+from engine.project.weights import WeightsOptions
 from tests.builders import chain, layer
 from tests.engine.exchange.test_export import pictures, ran, said, sequences, table
 from tests.engine.exchange.test_onnx_check import initial
@@ -82,7 +91,7 @@ def test_half_precision_is_measured_and_keeps_inputs_as_asked(tmp_path: Path) ->
         ("ONNX Runtime", "float16"),
     ]
     for row in done.measured:
-        assert set(row.metrics) == {"rmse"}
+        assert set(row.metrics) == {"rmse", "r2"}
         assert row.metrics["rmse"] == pytest.approx(done.measured[0].metrics["rmse"], rel=0.01)
         assert set(row.milliseconds) == {"1", "32"}
         assert min(row.milliseconds.values()) > 0.0
@@ -103,6 +112,69 @@ def test_integers_of_8_bits_are_in_the_file(precision: str, tmp_path: Path) -> N
     assert done.largest_difference is not None
     assert done.largest_difference < 0.2
     assert {line.partition(":")[0] for line in ran(done, tmp_path).splitlines()} == {"cat", "dog"}
+
+
+def columns(folder: Path) -> Path:
+    """A project that starts from weights which know all of a table, whose columns are of very different size."""
+    generator = np.random.default_rng(7)
+    year, share = 2000 + 20 * generator.random(300), 1e-6 * generator.random(300)
+    price = 4e5 + 8e3 * (year - 2010) + 5e10 * share
+    rows = "".join(f"{a:.9g},{b:.9g},{c:.9g}\n" for a, b, c in zip(year, share, price, strict=True))
+    (folder / "table.csv").write_text(f"year,share,price\n{rows}")
+    network = chain(
+        layer("feature_input", channels=2),
+        layer("fully_connected", outputs=1),
+        layer("inverse_norm", mean=4e5, deviation=1e4),
+    )
+    shift, scale = np.array([2010.0, 5e-7]), np.array([1 / 6.0, 1 / 3e-7])
+    weights = np.array([[8e3, 5e10]]) / scale / 1e4
+    state = {
+        key: torch.tensor(value, dtype=torch.float32).reshape(now.shape)
+        for (key, now), value in zip(
+            initial(network).state_dict().items(), (shift, scale, weights, 5e10 * 5e-7 / 1e4), strict=True
+        )
+    }
+    checksum = write_weights_file(folder / "w.safetensors", state, prefixes(network, analyse(network)))
+    data = DataOptions(source="table", path="table.csv", response="price", task="numbers")
+    project = Project(network, data=data, weights=WeightsOptions(file="w.safetensors", sha256=checksum))
+    save(project, folder / "p.netwright")
+    return folder / "p.netwright"
+
+
+@pytest.mark.parametrize("precision", ["float16", "int8-dynamic", "int8-static"])
+def test_columns_of_small_numbers_and_large_responses_survive_a_conversion(precision: str, tmp_path: Path) -> None:
+    done = exported(columns(tmp_path), tmp_path, precision=precision)
+    before, after = done.measured[-2:]
+    assert before.metrics["r2"] > 0.9999
+    assert after.metrics["r2"] > 0.99
+
+
+def test_a_conversion_that_costs_more_than_is_accepted_leaves_no_file(tmp_path: Path) -> None:
+    project = columns(tmp_path)
+    options = {"precision": "int8-static", "measure": False}
+    with pytest.raises(
+        UserError, match=r"int8-static costs more R² than the accepted loss of 0: 1 before, 0\.99"
+    ) as no:
+        exported(project, tmp_path, accepted_loss=0.0, **options)
+    assert not (tmp_path / "net.onnx").exists()
+    accepted = float(str(no.value).rpartition("--accepted-loss ")[2].rstrip("."))
+    done = exported(project, tmp_path, accepted_loss=accepted, **options)
+    assert done.measured == ()
+    assert done.path.exists()
+
+
+def test_what_a_conversion_costs_is_a_note_and_one_sample_may_change() -> None:
+    def row(precision: str, value: float, name: str = "accuracy") -> Measured:
+        return Measured("ONNX Runtime", precision, 1, {"loss": 1.0, name: value}, {}, "test", 20)
+
+    (note,) = refuse_loss([row("float32", 0.95), row("float16", 0.90)], 0.0)
+    assert note == "float16 costs 0.05 of accuracy: 0.95 before, 0.9 after, on test data."
+    with pytest.raises(UserError, match="more accuracy than the accepted loss of 0"):
+        refuse_loss([row("float32", 0.95), row("float16", 0.85)], 0.0)
+    with pytest.raises(UserError, match=r"more R² .* 0\.95 before, nan after"):
+        refuse_loss([row("float32", 0.95, "r2"), row("float16", float("nan"), "r2")], 0.02)
+    assert refuse_loss([row("float32", -200.0, "r2"), row("float16", -200.1, "r2")], 0.02) == ()
+    assert refuse_loss([row("float32", 0.95), row("float16", 0.95)], 0.0) == ()
 
 
 def net() -> Any:
