@@ -138,10 +138,13 @@ class ImportReport(Dialog):
             column.addWidget(_text(f"{count} without a layer here: {names}. {text}", "help"))
         if report["outputs"]:
             rows = [
-                [one["name"], _number(one["difference"]), _number(one["spread"]), "yes" if one["agrees"] else "no"]
+                [
+                    *(one["name"], one.get("layer", ""), _number(one["difference"]), _number(one["spread"])),
+                    "yes" if one["agrees"] else "no",
+                ]
                 for one in report["outputs"]
             ]
-            outputs = _table(["Output", "Largest difference", "Spread", "Agrees"], rows)
+            outputs = _table(["Output", "Layer", "Largest difference", "Spread", "Agrees"], rows, texts=(0, 1))
             outputs.setToolTip("Click an output to go to its layer")
             outputs.cellClicked.connect(self._on_output)
             column.addWidget(_card("Outputs", outputs))
@@ -215,9 +218,11 @@ def _card(title: str, *content: QWidget) -> QFrame:
     return frame
 
 
-def _table(heads: list[str], rows: Sequence[Sequence[str]], *, wide: int = 0) -> QTableWidget:
-    """Return a table without scroll bars of its own; the column `wide` takes the room that is left, and numbers are at
-    the right."""
+def _table(
+    heads: list[str], rows: Sequence[Sequence[str]], *, wide: int = 0, texts: Sequence[int] = (0,)
+) -> QTableWidget:
+    """Return a table without scroll bars of its own; the column `wide` takes the room that is left, and numbers, which
+    are in all columns but it and `texts`, are at the right."""
     table = QTableWidget(len(rows), len(heads))
     table.setHorizontalHeaderLabels(heads)
     table.verticalHeader().hide()
@@ -233,7 +238,7 @@ def _table(heads: list[str], rows: Sequence[Sequence[str]], *, wide: int = 0) ->
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
     header.setHighlightSections(False)
-    numeric = [j for j in range(1, len(heads)) if j != wide]
+    numeric = [j for j in range(len(heads)) if j != wide and j not in texts]
     for j in range(len(heads)):
         side = Qt.AlignmentFlag.AlignRight if j in numeric else Qt.AlignmentFlag.AlignLeft
         head = table.horizontalHeaderItem(j)

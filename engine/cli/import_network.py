@@ -110,11 +110,11 @@ def _print(report: dict[str, Any]) -> None:
     rows += [[row["operator"], f"{row['count']:,}", _became(row)] for row in report["operators"]]
     print_table(rows, right=(1,))
     if report["outputs"]:
-        rows = [["output", "largest difference", "spread", "agrees"]]
+        rows = [["output", "layer", "largest difference", "spread", "agrees"]]
         for row in report["outputs"]:
             numbers = ("infinite" if row[name] is None else f"{row[name]:.2g}" for name in ("difference", "spread"))
-            rows.append([row["name"], *numbers, "yes" if row["agrees"] else "NO"])
-        print_table(rows, right=(1, 2))
+            rows.append([row["name"], row["layer"], *numbers, "yes" if row["agrees"] else "NO"])
+        print_table(rows, right=(2, 3))
     if report["agrees"]:
         say(f"the original agrees over {report['samples']:,} random samples")
     for warning in report["warnings"]:

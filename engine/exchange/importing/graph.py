@@ -125,6 +125,8 @@ class Graph:
     opset: int
     opsets: Mapping[str, int] = field(default_factory=dict)
     """Version of the operators of each domain; `opset` is that of ONNX's own."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Names of outputs that a person gave, by the value. An exporter names the others after operators."""
     title: str = ""
     producer: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)

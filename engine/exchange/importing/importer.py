@@ -14,6 +14,7 @@ from engine.core import progress
 from engine.core.errors import UserError
 from engine.core.files import refuse_destination
 from engine.exchange.importing.assemble import Assembled, assemble, layout_of
+from engine.exchange.importing.ends import notes_on_ends, output_places, with_ends
 from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from engine.exchange.importing.lifts.noted import with_noted_layers
@@ -27,7 +28,7 @@ from engine.lowering.weights import State, fill, load_state
 from engine.lowering.weights_file import write_weights_file
 from engine.network.analysis import Analysis, analyse
 from engine.network.block import Block
-from engine.network.network import Network, Port
+from engine.network.network import Network
 from engine.network.table import num_layers
 from engine.project.blocked_gradients import blocked_gradients
 from engine.project.check import describe
@@ -208,6 +209,7 @@ def _network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
     ctx = lifted.context
     ends = [tensor for _, tensor in (*lifted.outputs, *ctx.inputs)]
     assembled = assemble(ctx.layers, ctx.connections, [tensor.port.layer for tensor in ends])
+    assembled = with_ends(assembled, lifted.outputs, graph.labels)
     analysis = analyse(assembled.network)
     if analysis.has_errors:
         problem = next(one for one in analysis.problems if one.severity == "error")
@@ -340,19 +342,6 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 # ---- comparison and report ----
 
 
-def output_places(network: Network) -> dict[Port, int]:
-    """Return for each port of a lifted layer that leaves the network its place among the outputs."""
-    places = {}
-    for place, port in enumerate(network.output_ports):
-        inner, end = network, port
-        while isinstance(block := inner.layers[end.layer].type, Block):
-            inner = block.network
-            last = next(id for id, layer in inner.layers.items() if layer.name == end.name)
-            end = inner.incoming[last]["in"]
-        places[end] = place
-    return places
-
-
 def _report(
     path: Path,
     to: Path,
@@ -364,6 +353,7 @@ def _report(
 ) -> ImportReport:
     ctx = made.lifted.context
     blocked = map(describe, blocked_gradients(made.network, made.analysis, has_data=False))
+    inputs = [(value.name, tensor) for value, tensor in ctx.inputs]
     warnings = (*made.lifted.left_out, *_on_parity(parity), *blocked)
     return ImportReport(
         source=path,
@@ -379,7 +369,11 @@ def _report(
         inputs=tuple((layer.name, layer.type.output().short()) for layer in made.network.inputs),
         parity=parity,
         warnings=warnings,
-        notes=(*ctx.graph.notes, *ctx.notes),
+        notes=(
+            *ctx.graph.notes,
+            *ctx.notes,
+            *notes_on_ends(made.network, inputs, made.lifted.outputs, ctx.graph.labels),
+        ),
         ends={
             name: made.network.layers[made.network.output_ports[place].layer].name for name, _, place in made.ends()[1]
         },

@@ -23,6 +23,7 @@ CHANNELS_FIRST = (
 )
 PASSING = ("Identity", "Cast", "Pad", "Relu", "Add", "Sub", "Mul", "Div", "Dropout", "Unsqueeze", "Split", "Clip")
 RECURRENT = ("LSTM", "GRU", "RNN")
+TORCH_RECURRENT = ("nn.LSTM", "nn.GRU", "nn.RNN")
 WHOLE = (6, 7)
 """ONNX's numbers of int32 and int64."""
 FREE_SIZE = 224
@@ -170,6 +171,8 @@ def _sequence_dims(first: list[Node], sizes: list[int | str | None]) -> tuple[st
     if any(node.op in CHANNELS_FIRST for node in first):
         return BATCH, "C", "T"
     if any(node.op in RECURRENT and not node.attributes.get("layout") for node in first):
+        return "T", BATCH, "C"
+    if any(node.op in TORCH_RECURRENT and not node.attributes.get("batch_first") for node in first):
         return "T", BATCH, "C"
     if isinstance(sizes[1], str) and "batch" in sizes[1].lower():
         return "T", BATCH, "C"

@@ -115,10 +115,18 @@ def _graph(model: "onnx.ModelProto", path: Path, opset: int, opsets: Mapping[str
         outputs=tuple(_value(one, path) for one in proto.output),
         opset=opset,
         opsets=opsets,
+        labels=_labels(nodes, [text(one.name) for one in proto.output]),
         title=path.stem,
         producer=" ".join(filter(None, (producer, text(model.producer_version)))),
         metadata={text(entry.key): text(entry.value) for entry in model.metadata_props},
     )
+
+
+def _labels(nodes: Sequence[Node], outputs: Iterable[str]) -> dict[str, str]:
+    """Return the names of outputs that a person gave: torch's exporter calls a value `linear` and its node
+    `node_linear`, where nobody names the output."""
+    makers = {name: node for node in nodes for name in node.outputs}
+    return {name: name for name in outputs if name not in makers or makers[name].name != f"node_{name}"}
 
 
 def _value(proto: "onnx.ValueInfoProto", path: Path) -> Value:

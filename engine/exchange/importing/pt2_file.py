@@ -72,6 +72,7 @@ def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
     graph.producer = f"torch {printable(torch.__version__)}"
     others = graph.compute
     names = [value.name for value in graph.outputs]
+    graph.labels = dict(zip(names, _keys(program), strict=False))
 
     def compute(inputs: Mapping[str, np.ndarray], wanted: Sequence[str]) -> list[np.ndarray]:
         """Return outputs by running the program; values inside it by ONNX Runtime."""
@@ -82,6 +83,26 @@ def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
     graph.compute = compute
     graph.folder = folder
     return graph
+
+
+def _keys(program: torch.export.ExportedProgram) -> list[str]:
+    """Return the names of the outputs of a model that gives a dictionary; none for another."""
+    from torch.utils import _pytree
+
+    spec = program.call_spec.out_spec
+    if spec is None or not issubclass(spec.type or tuple, dict):
+        return []
+    outputs = _pytree.tree_unflatten(range(spec.num_leaves), spec)
+    return ["_".join(map(str, path)) for path in _flat(outputs)]
+
+
+def _flat(outputs: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys and places that lead to each output."""
+    if isinstance(outputs, int):
+        yield path
+        return
+    for key, inner in outputs.items() if isinstance(outputs, dict) else enumerate(outputs):
+        yield from _flat(inner, (*path, key))
 
 
 def _run(module: torch.nn.Module, inputs: Sequence[np.ndarray], places: Sequence[int]) -> list[np.ndarray]:

@@ -37,7 +37,7 @@ def report(source: Path, project: Path, **more: Any) -> dict[str, Any]:
         "inputs": [{"name": "x", "sizes": "1 x 28 x 28"}],
         "agrees": True,
         "samples": 8,
-        "outputs": [{"name": "y", "difference": 1e-6, "spread": 2.0, "agrees": True}],
+        "outputs": [{"name": "y", "difference": 1e-6, "spread": 2.0, "agrees": True, "layer": "fc"}],
         "warnings": [],
         "notes": [],
         **more,
@@ -100,7 +100,7 @@ def test_a_file_becomes_the_open_project_with_a_report(window: MainWindow, serve
     assert canvas.visible_area().contains(canvas.network_scene.content_box())
     assert dialogs.said == ["Importing: 30 % (3 of 10 operators)"]
     assert dialogs.tables == [
-        ["y", "1e-06", "2", "yes"],
+        ["y", "fc", "1e-06", "2", "yes"],
         ["Gemm", "2", "2 Fully connected"],
         ["x", "1 x 28 x 28"],
     ]

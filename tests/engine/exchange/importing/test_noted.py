@@ -26,9 +26,9 @@ from tests.builders import chain, layer
 from tests.engine.layers.test_parity import built
 
 
-def exported(network: Network, folder: Path, precision: str = "float32") -> Path:
+def exported(network: Network, folder: Path, precision: str = "float32", **values: object) -> Path:
     path = folder / "net.onnx"
-    options = OnnxOptions(precision=precision)
+    options = OnnxOptions(precision=precision, **values)
     export_onnx(network, built(network).state_dict(), path, facts=None, samples=None, options=options)
     return path
 
@@ -207,5 +207,12 @@ def test_a_changed_file_in_half_precision_is_read_by_its_operators(tmp_path: Pat
 def test_a_loop_in_half_precision_that_crashes_onnx_runtime_is_refused(tmp_path: Path) -> None:
     start = layer("sequence_input", channels=3, length=8, normalization="none")
     with pytest.raises(RunError, match=r"In float16: ONNX Runtime crashed .* Export it in float32"):
-        exported(chain(start, layer("peephole_lstm", hidden_units=4)), tmp_path, "float16")
+        exported(chain(start, layer("peephole_lstm", hidden_units=4)), tmp_path, "float16", float32_inputs=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_loop_in_half_precision_between_float32_leaves(tmp_path: Path) -> None:
+    start = layer("sequence_input", channels=3, length=8, normalization="none")
+    path = exported(chain(start, layer("peephole_lstm", hidden_units=4)), tmp_path, "float16")
+    report = import_file(path, tmp_path / "net.netwright")
+    assert report.parity.share < 0.05
