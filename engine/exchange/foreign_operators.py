@@ -5,7 +5,7 @@ The exporter traces a symbolic operator of a domain of ours in place of each (`F
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import onnx
 import onnx_ir
@@ -16,6 +16,7 @@ from torch.onnx.ops import symbolic_multi_out
 
 from engine.core.errors import UserError
 from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, as_result, onnx_node, whole
+from engine.project.export_options import OPSETS, flag
 
 DOMAIN = "netwright.foreign"
 Sizes = tuple[int | str | None, ...]
@@ -96,7 +97,8 @@ def restore_operators(model: onnx_ir.Model, module: nn.Module, opset: int) -> No
     for node in list(model.graph):
         if node.domain != DOMAIN:
             continue
-        part = module.get_submodule(node.attributes["path"].as_string())
+        path = node.attributes["path"].as_string()
+        part = module.get_submodule(path)
         assert isinstance(part, OnnxOperator)
         for domain, version in ((part.domain, part.opset), *part.inner_opsets):
             if domain and versions.setdefault(domain, version) != version:
@@ -104,7 +106,7 @@ def restore_operators(model: onnx_ir.Model, module: nn.Module, opset: int) -> No
                     f"The network cannot be exported to ONNX: its operators of {domain} have the versions "
                     f"{versions[domain]} and {version}, and a file has one."
                 )
-        made = onnx_ir.serde.deserialize_node(_in_version(part, opset))
+        made = onnx_ir.serde.deserialize_node(_in_version(part, opset, path.replace(".", "/")))
         node.op_type, node.domain = made.op_type, made.domain
         node.version = None
         node.attributes.clear()
@@ -130,8 +132,8 @@ def _bind(node: onnx_ir.Node, values: Mapping[str, onnx_ir.Value | None]) -> Non
                 _bind(inner, values)
 
 
-def _in_version(part: OnnxOperator, opset: int) -> onnx.NodeProto:
-    """Return the operator as the version `opset` has it."""
+def _in_version(part: OnnxOperator, opset: int, path: str) -> onnx.NodeProto:
+    """Return the operator of the layer at `path` as the version `opset` has it. Raises `UserError`."""
     inputs = ["" if at is None else f"x{number}" for number, at in enumerate(part.operands)]
     node: onnx.NodeProto = onnx_node(
         part, inputs, [f"y{number}" if kept else "" for number, kept in enumerate(part.results)]
@@ -154,8 +156,21 @@ def _in_version(part: OnnxOperator, opset: int) -> onnx.NodeProto:
         converted: onnx.NodeProto
         (converted,) = version_converter.convert_version(model, opset).graph.node
     except Exception as error:  # of several kinds, also from C++
+        names = ", ".join(_missing([node], opset)) or part.operator
         raise UserError(
-            f"The network cannot be exported to ONNX: the operator {part.operator} of opset {part.opset} has no form "
-            f"in opset {opset}."
+            f"The network cannot be exported to ONNX: '{path}' has operators of opset {part.opset} that have no form "
+            f"in opset {opset}: {names}.",
+            hint=f"Export it with {flag('opset')} {part.opset}." if opset < part.opset <= OPSETS[1] else "",
         ) from error
     return converted
+
+
+def _missing(nodes: Iterable[onnx.NodeProto], opset: int) -> list[str]:
+    """Return the operators that a version of ONNX lacks, also those in subgraphs."""
+    names: dict[str, None] = {}
+    for node in nodes:
+        if not node.domain and not onnx.defs.has(node.op_type, opset):
+            names[node.op_type] = None
+        for attribute in node.attribute:
+            names |= dict.fromkeys(_missing(attribute.g.node, opset)) if attribute.HasField("g") else {}
+    return list(names)

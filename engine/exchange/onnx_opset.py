@@ -12,6 +12,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from engine.core.errors import UserError, listed
+from engine.project.export_options import flag
 
 LOWEST_EXPORTED = 18
 """Lowest opset that torch's exporter writes."""
@@ -50,7 +51,7 @@ def with_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
             layers = [*layers[:MOST_NAMED], f"{len(layers) - MOST_NAMED:,} more"]
         raise UserError(
             f"Opset {opset} has no form for {listed(layers)}.",
-            hint=f"The lowest opset for this network is {lowest}.",
+            hint=f"The lowest opset for this network is {lowest}: {flag('opset')} {lowest}.",
         )
     for entry in model.opset_import:
         entry.version = opset if entry.domain in ("", "ai.onnx") else entry.version

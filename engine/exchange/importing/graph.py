@@ -134,6 +134,8 @@ class Graph:
     compute: Callable[[Mapping[str, np.ndarray], Sequence[str]], list[np.ndarray]] | None = None
     """Compute values of the graph by name with the program that the file is for (ONNX Runtime), from its inputs by
     name. None where no such program is here."""
+    plain: dict[str, Node] = field(default_factory=dict)
+    """The operators as the file has them, by what they give, before rewrites made one of several."""
     read_branch: Callable[["onnx.GraphProto"], tuple[list[Node], dict[str, Constant]]] | None = None
     """Read the nodes and the constants of a subgraph. None where a reader has none."""
     tried: dict[tuple[Any, ...], Any] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from engine.exchange.importing.parity import Parity, compare, first_difference
 from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
 from engine.exchange.importing.values import Tensor
 from engine.exchange.onnx_check import first_line
+from engine.layers.onnx_operator import KINDS, read_constant
 from engine.lowering.constants import set_constants
 from engine.lowering.module import build, prefixes
 from engine.lowering.weights import State, fill, load_state
@@ -32,7 +34,7 @@ from engine.network.network import Network
 from engine.network.table import num_layers
 from engine.project.blocked_gradients import blocked_gradients
 from engine.project.check import describe
-from engine.project.constants import ConstantsFile
+from engine.project.constants import ConstantsFile, operators
 from engine.project.file import save
 from engine.project.import_kinds import ImportKind, kind_of, reader
 from engine.project.project import Project, new_identity
@@ -354,7 +356,7 @@ def _report(
     ctx = made.lifted.context
     blocked = map(describe, blocked_gradients(made.network, made.analysis, has_data=False))
     inputs = [(value.name, tensor) for value, tensor in ctx.inputs]
-    warnings = (*made.lifted.left_out, *_on_parity(parity), *blocked)
+    warnings = (*made.lifted.left_out, *_on_parity(parity), *blocked, *_on_constants(made.network))
     return ImportReport(
         source=path,
         project=to,
@@ -394,6 +396,15 @@ def _on_parity(parity: Parity) -> tuple[str, ...]:
     if parity.first:
         warnings.append(parity.first)
     return tuple(warnings)
+
+
+def _on_constants(network: Network) -> Iterator[str]:
+    """Yield a sentence on each ONNX operator with tensors of real numbers, which are no weights here."""
+    for place, type in operators(network):
+        tensors = [(format, sizes) for _, format, sizes in map(read_constant, type.constants)]
+        count = sum(math.prod(sizes) for format, sizes in tensors if KINDS[format] == "real" and len(sizes) > 1)
+        if count:
+            yield f"{place.name}: its {count:,} numbers in the file of constants do not learn."
 
 
 def _order(item: tuple[str, Fate]) -> tuple[int, str]:

@@ -6,7 +6,7 @@ from engine.core.errors import UserError, plural
 from engine.exchange.importing.context import Context, Placed
 from engine.exchange.importing.graph import Node, Value
 from engine.exchange.importing.lifts.noted import dims_of, is_noted, takes_indices
-from engine.exchange.importing.values import BATCH, Tensor
+from engine.exchange.importing.values import BATCH, Free, Tensor
 from engine.layers.base import LayerType
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.network.network import Port
@@ -38,6 +38,7 @@ def add_inputs(ctx: Context, sizes: Mapping[str, int]) -> None:
     wanted = [value for value in ctx.graph.inputs if users.get(value.name) or _is_output(ctx, value)]
     if not wanted:
         raise UserError("The file has no inputs that its operators take, so there is no network in it.")
+    _refuse_unknown(ctx, sizes)
     for value in wanted:
         given = _given(ctx, value, sizes)
         type, dims = _layer(ctx, value, given)
@@ -50,6 +51,28 @@ def add_inputs(ctx: Context, sizes: Mapping[str, int]) -> None:
         tensor = Tensor(Port(id, "out"), type.output(), dims, value.name, is_whole)
         ctx.values[value.name] = tensor
         ctx.inputs.append((value, tensor))
+
+
+def _refuse_unknown(ctx: Context, sizes: Mapping[str, int]) -> None:
+    """Raise `UserError` for a size of a name that no input has."""
+    names = list(
+        dict.fromkeys(size for value in ctx.graph.inputs for size in value.sizes or () if isinstance(size, str))
+    )
+    for name in sizes:
+        if name not in names:
+            known = f"it leaves {', '.join(names)} free" if names else "it leaves none free"
+            raise UserError(f"--size {name}: the file has no size of this name; {known}.", code="usage")
+
+
+def free_sizes(ctx: Context) -> list[str]:
+    """Return the names of sizes, besides the batch, that are known only when the network runs."""
+    names = [
+        size
+        for value, tensor in ctx.inputs
+        for size, dim in zip(value.sizes or (), tensor.dims, strict=True)
+        if isinstance(size, str) and isinstance(tensor.size(tensor.dims.index(dim)), Free) and dim != BATCH
+    ]
+    return list(dict.fromkeys(names))
 
 
 def _is_output(ctx: Context, value: Value) -> bool:
@@ -76,7 +99,8 @@ def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[L
     rank = len(sizes)
     if rank == 1:
         return _number(ctx, value, sizes[0]), (BATCH,)
-    if rank == 2 and (value.dtype.startswith(("int", "uint")) or _are_indices(ctx, value)):
+    is_mask = value.dtype == "bool" and not isinstance(sizes[-1], int)
+    if rank == 2 and (value.dtype.startswith(("int", "uint")) or is_mask or _are_indices(ctx, value)):
         return SequenceInput(content="indices", length=_free_length(sizes[1])), (BATCH, "T")
     if not value.dtype.startswith(("float", "bfloat", "int", "uint", "bool")):
         raise UserError(f"The input '{value.name}' is of type {value.dtype}, which no input layer takes.")

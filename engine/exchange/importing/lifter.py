@@ -16,7 +16,7 @@ from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import fold
 from engine.exchange.importing.graph import Constant, Graph, Node
 from engine.exchange.importing.heads import OPERATORS, Headed, follow, laid_out
-from engine.exchange.importing.inputs import add_inputs
+from engine.exchange.importing.inputs import add_inputs, free_sizes
 from engine.exchange.importing.opaque import keep
 from engine.exchange.importing.projections import with_projections
 from engine.exchange.importing.registry import lifts
@@ -35,6 +35,10 @@ WAY_OUT = (
     "Take the part of the file before them (onnx.utils.extract_model with the names of the values where it ends), "
     "or export the network without what follows it, such as the selection of boxes."
 )
+LENGTH = 16
+"""Example of a size to set."""
+UNKNOWN = "the network runs"
+"""In the reasons for operators without a layer: what they need is known only when the network runs."""
 T = TypeVar("T")
 
 
@@ -86,7 +90,7 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
             first = reasons
             ctx, fates, reasons = _lift_joined(graph, sizes or {}, known) if left_out else (ctx, fates, reasons)
             if reasons:
-                raise _without_layers(first)
+                raise _without_layers(first, free_sizes(ctx))
     outputs = _outputs(ctx)
     made = {name: fate.layers for name, fate in fates.items()}
     with_projections(ctx, {tensor.port for _, tensor in outputs}, made)
@@ -235,11 +239,16 @@ def _tried(function: Callable[[Context, Node], T], ctx: Context, node: Node) -> 
         raise NotLiftable(f"has inputs or attributes that do not fit ({type(error).__name__}: {error})") from error
 
 
-def _without_layers(reasons: list[str]) -> UserError:
+def _without_layers(reasons: list[str], free: list[str]) -> UserError:
     shown = "; ".join(reasons[:MOST_NAMED])
     more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
     count = "An operator has" if len(reasons) == 1 else f"{len(reasons):,} operators have"
-    return UserError(f"{count} no layer here: {shown}{more}.", hint=WAY_OUT, code="not_supported")
+    sizes = " ".join(f"--size {name}={LENGTH}" for name in free)
+    free = [name for name in free if any(UNKNOWN in reason for reason in reasons)]
+    hint = (
+        f"Set the sizes that the file leaves free, to such as it takes: {sizes}. Or t{WAY_OUT[1:]}" if free else WAY_OUT
+    )
+    return UserError(f"{count} no layer here: {shown}{more}.", hint=hint, code="not_supported")
 
 
 def _prune(graph: Graph, fates: dict[str, Fate] | None) -> None:

@@ -123,10 +123,14 @@ def _graph(model: "onnx.ModelProto", path: Path, opset: int, opsets: Mapping[str
 
 
 def _labels(nodes: Sequence[Node], outputs: Iterable[str]) -> dict[str, str]:
-    """Return the names of outputs that a person gave: torch's exporter calls a value `linear` and its node
-    `node_linear`, where nobody names the output."""
+    """Return the names of outputs that a person gave: torch's exporters call a value `linear` and its node
+    `node_linear`, or a value `17`, where nobody names the output."""
     makers = {name: node for node in nodes for name in node.outputs}
-    return {name: name for name in outputs if name not in makers or makers[name].name != f"node_{name}"}
+    return {
+        name: name
+        for name in outputs
+        if not name.isdecimal() and (name not in makers or makers[name].name != f"node_{name}")
+    }
 
 
 def _value(proto: "onnx.ValueInfoProto", path: Path) -> Value:

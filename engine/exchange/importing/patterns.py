@@ -10,6 +10,8 @@ from engine.layers import activation
 from engine.layers.base import LayerType
 
 LONGEST_CHAIN = 8
+SAME_ROWS = ("Unsqueeze", "Expand", "Identity", "Cast")
+"""Operators that leave the rows of a table, or their places, in their order."""
 HIDDEN = -1e4
 """A number that is added to a score and hides it."""
 
@@ -275,6 +277,50 @@ def _step(match: Match, node: Node) -> tuple[str, np.ndarray, np.ndarray] | None
 
 
 # ---- attention ----
+
+
+@rewrite("Slice", "Gather")
+def position_embedding(match: Match, node: Node) -> Node | None:
+    """The first rows of a table, as many as there are steps, added to the steps. The table has no other rows that fit
+    them: sizes that are not 1 are equal in a sum."""
+    table = match.constant(node.inputs[0])
+    if table is None or table.dtype.kind != "f" or len(table.shape) < 2 or math.prod(table.shape[:-2]) != 1:
+        return None
+    parts = [node]
+    start = _first_row(match, node, len(table.shape)) if node.op == "Slice" else _first_index(match, node, parts)
+    value = node.outputs[0]
+    while (user := match.only_user(value, *SAME_ROWS)) is not None:
+        parts.append(user)
+        value = user.outputs[0]
+    add = match.only_user(value, "Add")
+    if start is None or add is None or match.is_known(x := match.other(add, value)):
+        return None
+    return merged(add, "PositionEmbedding", [x, node.inputs[0]], [*parts, add], scope_of=node, start=start)
+
+
+def _first_row(match: Match, node: Node, rank: int) -> int | None:
+    """Return the first row of a slice of a table that ends at a row which follows from sizes, None for another."""
+    numbers = [match.whole(name) if name else None for name in (*node.inputs, "", "", "", "")[1:5]]
+    starts, ends, axes, steps = (None if one is None else one.array().reshape(-1).tolist() for one in numbers)
+    is_plain = steps in (None, [1]) and axes in ([rank - 2], [-2]) and starts is not None and starts[0] >= 0
+    return int(starts[0]) if is_plain and starts and ends is None and match.is_known(node.inputs[2]) else None
+
+
+def _first_index(match: Match, node: Node, parts: list[Node]) -> int | None:
+    """Return the first of the indices of a table's rows that count up to one that follows from sizes, None for
+    others. Operators that make these are added to `parts`."""
+    name = node.inputs[1]
+    while (before := match.maker(name, *SAME_ROWS)) is not None:
+        parts.append(before)
+        name = before.inputs[0]
+    counted = match.maker(name, "Range")
+    if counted is None or node.attributes.get("axis", 0) or match.constant(counted.inputs[1]) is not None:
+        return None
+    makers = [match.maker(name, "CastLike") for name in counted.inputs]
+    ends = [name if one is None else one.inputs[0] for one, name in zip(makers, counted.inputs, strict=True)]
+    start, step = match.number(ends[0]), match.number(ends[2])
+    parts.append(counted)
+    return int(start) if start is not None and step == 1 and match.is_known(counted.inputs[1]) else None
 
 
 @rewrite("Softmax")

@@ -132,6 +132,7 @@ def rewritten(graph: Graph) -> Graph:
     assert patterns
     assert patterns_normalisation
     match = Match(graph)
+    graph.plain = dict(match.makers)
     places = {id(node): at for at, node in enumerate(graph.nodes)}
     for node in list(graph.nodes):
         for rule in _REWRITES.get(node.op, []) if not node.domain else []:

@@ -5,7 +5,7 @@ known only when the network runs. Then the operators before or behind it join it
 them are tensors of samples. They become the branches of an If whose condition is always true.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
-from engine.exchange.importing.values import AcrossSamples, Free, NotLiftable, Sizes
+from engine.exchange.importing.values import AcrossSamples, Free, Known, NotLiftable, Sizes
 
 if TYPE_CHECKING:
     import onnx
@@ -45,7 +45,7 @@ def join(ctx: Context, failures: Sequence[Failure]) -> bool:
             continue
         makers = graph.makers()
         members = _joined(ctx, failure, makers, outputs)
-        is_across = any(one.is_across for one in members) or _reads_samples(graph, failure)
+        is_across = any(one.is_across for one in members) or _reads_samples(ctx, failure)
         found = members and _contract(graph, members, outputs, is_across=is_across)
         if not found:
             graph.nodes = nodes
@@ -74,13 +74,13 @@ def _joined(ctx: Context, failure: Failure, makers: Mapping[str, Node], outputs:
     return [failure.node, *(user for name in leaving for user in users.get(name, ()))]
 
 
-def _reads_samples(graph: Graph, failure: Failure) -> bool:
+def _reads_samples(ctx: Context, failure: Failure) -> bool:
     """Return whether an operator gives something for all samples together that depends on their numbers: what follows
     from sizes alone keeps the samples apart, unless a trial says otherwise."""
     if not isinstance(failure.error, AcrossSamples):
         return False
-    from_sizes = set(graph.constants)
-    for node in failure.node.members or (failure.node,):
+    from_sizes = {*ctx.graph.constants, *(name for name, held in ctx.values.items() if isinstance(held, Known))}
+    for node in _apart(ctx.graph.nodes):
         if node.op in ("Shape", "Size") or from_sizes.issuperset(_taken(node)):
             from_sizes.update(node.outputs)
     return not failure.error.leaving or not from_sizes.issuperset(failure.error.leaving)
@@ -97,7 +97,7 @@ def _contract(graph: Graph, members: Sequence[Node], outputs: set[str], *, is_ac
     """Put one node in the place of several and of those between them. Return the ids of all; none where one of them is
     not as the file has it."""
     inside = _with_between(graph, members)
-    ordered = [one for node in graph.nodes if id(node) in inside for one in (node.members or (node,))]
+    ordered = _as_in_file(graph, [node for node in graph.nodes if id(node) in inside])
     if len(ordered) > MOST_JOINED or any(node.raw is None or node.domain == OWN_DOMAIN for node in ordered):
         return set()
     made = [name for node in ordered for name in node.outputs if name]
@@ -115,6 +115,29 @@ def _contract(graph: Graph, members: Sequence[Node], outputs: set[str], *, is_ac
             (after if is_after else before).append(one)
     graph.nodes = [*before, node, *after, *graph.nodes[last + 1 :]]
     return inside
+
+
+def _apart(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield the nodes, and for one that holds several these."""
+    for node in nodes:
+        yield from node.members or (node,)
+
+
+def _as_in_file(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
+    """Return the operators of nodes as the file has them, in order, those of a rewrite with all in between."""
+    places = {id(node): place for place, node in enumerate(graph.plain.values())}
+    known = graph.names()
+    chosen: dict[int, Node] = {}
+    for node in _apart(nodes):
+        waiting = list(node.outputs) if node.raw is None else []
+        if node.raw is not None:
+            chosen[id(node)] = node
+        while waiting:
+            maker = graph.plain.get(waiting.pop(), node)
+            if id(maker) not in chosen:
+                chosen[id(maker)] = maker
+                waiting += [name for name in _taken(maker) if name not in known]
+    return sorted(chosen.values(), key=lambda node: places.get(id(node), -1))
 
 
 def _taken(node: Node) -> list[str]:

@@ -216,7 +216,10 @@ def _tried(
             text = f"{reason}, and gives {two.dtype} as its output {number + 1}, which a layer cannot hold"
             raise NotLiftable(text, leaving=[names[number]])
         if batch_axis(two, three) is None:
-            raise AcrossSamples(f"{reason}, and gives no result for each sample", leaving=[names[number]])
+            # Numbers of samples may be apart in another dimension, such as steps that are joined with the batch.
+            is_joined = two.size * BATCH_SIZES[1] == three.size * BATCH_SIZES[0]
+            kind = NotLiftable if is_joined else AcrossSamples
+            raise kind(f"{reason}, and gives no result for each sample", leaving=[names[number]])
     is_apart = type.whole_batch or _keeps_apart(node, module, sample, found)
     if not is_apart or not (type.whole_batch or _keeps_apart(node, module, _signed(tensors, sample), found)):
         raise AcrossSamples(f"{reason}, and computes across the samples of a batch")
@@ -247,10 +250,21 @@ def _gradients(node: Node, type: OnnxOperator, tensors: list[Tensor], constants:
                     or not is_alike(numbers, expected)
                 ):
                     return none
-            passes = passes | _reached(results, leaves)
+            passes = passes | _reached(results, leaves) | _unread(ours, results, leaves)
     except Exception:  # torch raises what it likes for what is not quite its function
         return none
     return passes if node.op not in RANDOM else none
+
+
+def _unread(module: OperatorModule, results: list[torch.Tensor], inputs: list[torch.Tensor]) -> np.ndarray:
+    """Return for each input whether the results do not depend on its numbers, but on its sizes alone: no gradient is
+    stopped there."""
+    with torch.no_grad():
+        others = [
+            module.tensors(*inputs[:at], -2 * one, *inputs[at + 1 :]) if one.is_floating_point() else []
+            for at, one in enumerate(inputs)
+        ]
+    return np.array([bool(several) and all(map(torch.equal, several, results)) for several in others])
 
 
 def _reached(results: list[torch.Tensor], inputs: list[torch.Tensor]) -> np.ndarray:

@@ -64,6 +64,7 @@ def element_functions() -> dict[str, Any]:
         "CastLike": lambda x, a: x[0].to(x[1].dtype),
         "Einsum": lambda x, a: torch.einsum(a["equation"], *x[: a["num_inputs"]]),
         "Gemm": general_product,
+        "Attention": attention,
     }
 
 
@@ -84,6 +85,23 @@ def general_product(x: list[Any], a: dict[str, Any]) -> Any:
     left, right = (one.T if a.get(name) else one for one, name in zip(x, ("transA", "transB"), strict=False))
     product = a.get("alpha", 1.0) * (left @ right)
     return product if x[2] is None else product + a.get("beta", 1.0) * x[2]
+
+
+def attention(x: list[Any], a: dict[str, Any]) -> Any:
+    """Return attention of queries to keys, whose heads are a dimension of their own, or parts of the last one. Raises
+    `NotInTorch` for earlier keys and for other outputs."""
+    if a["num_outputs"] > 1 or any(one is not None for one in x[4:7]) or a.get("softcap"):
+        raise NotInTorch("Attention")
+    counts = (a.get("q_num_heads"), a.get("kv_num_heads"), a.get("kv_num_heads"))
+    query, key, value = (
+        one.unflatten(-1, (count, -1)).transpose(1, 2) if one.dim() == 3 else one
+        for one, count in zip(x[:3], counts, strict=True)
+    )
+    mask = x[3] if x[3] is None or x[3].dtype == torch.bool else x[3].to(query.dtype)
+    result = nn.functional.scaled_dot_product_attention(
+        query, key, value, mask, 0.0, bool(a.get("is_causal")), scale=a.get("scale"), enable_gqa=True
+    )
+    return result.transpose(1, 2).flatten(2) if x[0].dim() == 3 else result
 
 
 def activation_functions() -> dict[str, Any]:

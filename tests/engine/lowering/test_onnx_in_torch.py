@@ -31,6 +31,7 @@ TRUTHS = X > 0
 ALONE = "Abs Neg Exp Sin Cos Tan Sinh Cosh Asinh Erf Floor Ceil Round Sign IsNaN IsInf Relu Tanh Sigmoid Softplus"
 PAIRS = "Add Sub Mul Div Equal Less Greater LessOrEqual GreaterOrEqual Min Max Sum Mean Mod"
 REDUCTIONS = "Sum Mean Max Min L1 L2 SumSquare LogSumExp"
+HEADS, MASK = numbers(2, 3, 5, 4), RANDOM.random((5, 5)) + np.eye(5) > 0.4
 CASES: list[Case] = [
     *((op, (X,), {}) for op in (*ALONE.split(), "Softsign", "Mish", "HardSwish", "Atan", "Identity", "Gelu")),
     *((op, (BETWEEN,), {}) for op in ("Asin", "Acos", "Atanh")),
@@ -105,6 +106,17 @@ CASES: list[Case] = [
 ]
 
 
+CASES += [
+    ("Attention", (HEADS, HEADS, HEADS, MASK), {"scale": 0.3}),
+    ("Attention", (HEADS, HEADS, HEADS, numbers(5, 5).astype(np.float64)), {}),
+    (
+        "Attention",
+        (numbers(2, 5, 8), numbers(2, 5, 4), numbers(2, 5, 4)),
+        {"q_num_heads": 4, "kv_num_heads": 2, "is_causal": 1},
+    ),
+]
+
+
 def model_of(op: str, inputs: Inputs, attributes: dict[str, Any], outputs: list[str]) -> onnx.ModelProto:
     names = ["" if one is None else f"x{number}" for number, one in enumerate(inputs)]
     node = helper.make_node(op, names, outputs, **attributes)
@@ -115,7 +127,9 @@ def model_of(op: str, inputs: Inputs, attributes: dict[str, Any], outputs: list[
     ]
     graph = helper.make_graph([node], "one", infos, [helper.make_empty_tensor_value_info(name) for name in outputs])
     return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", 21 if op != "RMSNormalization" else 23)], ir_version=10
+        graph,
+        opset_imports=[helper.make_opsetid("", 23 if op in ("RMSNormalization", "Attention") else 21)],
+        ir_version=10,
     )
 
 

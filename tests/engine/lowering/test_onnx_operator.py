@@ -295,7 +295,17 @@ def test_an_operator_that_the_export_cannot_write_is_refused(tmp_path: Path) -> 
     network = behind_weights(upsample)
     module = filled(with_constants(network, tmp_path, u__s=torch.tensor([1.0, 2.0])), tmp_path)
     assert module(torch.zeros(2, 4)).shape == (2, 12)
-    with pytest.raises(UserError, match="the operator Upsample of opset 9 has no form in opset"):
+    with pytest.raises(UserError, match=r"'op_1' has operators of opset 9 that have no form in opset 20: Upsample\."):
+        export_onnx(network, module.state_dict(), tmp_path / "n.onnx", facts=None, samples=None)
+
+
+def test_an_opset_that_an_operator_needs_is_named(tmp_path: Path) -> None:
+    newer = OnnxOperator(
+        operator="Swish", opset=24, input_tensors=("float32 C=6",), results=("float32 C=6",), attributes="{}"
+    )
+    network = behind_weights(newer)
+    module = build(network, analyse(network)).eval()
+    with pytest.raises(UserError, match=r"'op_1' has operators of opset 24 .* in opset 20: Swish\. .* --opset 24\."):
         export_onnx(network, module.state_dict(), tmp_path / "n.onnx", facts=None, samples=None)
 
 

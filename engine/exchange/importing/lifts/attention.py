@@ -17,6 +17,7 @@ from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
 from engine.exchange.importing.values import product as product_of
 from engine.layers.activation_channels import Softmax
 from engine.layers.arithmetic import LearnedParameter
+from engine.layers.attention import PositionEmbedding
 from engine.layers.combination import Addition
 from engine.layers.cross_attention import Attention
 
@@ -188,3 +189,13 @@ def _products(ctx: Context, node: Node, given: tuple[Headed, ...], mask: np.ndar
         finite = np.maximum(mask.astype(np.float32), -3e38)
         scores = combined(ctx, node, Addition(), scores, parameter(ctx, node, finite, scores, "mask"))
     return product(ctx, node, along(ctx, node, Softmax(), scores, scores.rank - 1), value)
+
+
+@lift("PositionEmbedding", domain=OWN_DOMAIN, becomes=("position_embedding",))
+def position_embedding(ctx: Context, node: Node) -> Tensor:
+    """A row of a table for each step, added to it."""
+    x, table = ctx.tensor(node, 0), ctx.numbers(node, 1)
+    if x.rank != 3 or x.dims[0] != BATCH:
+        raise NotLiftable("adds rows of a table to something else than steps of samples")
+    x, rows = ctx.as_sequence(node, x), table.reshape(table.shape[-2:])[node.attributes["start"] :]
+    return ctx.add(node, ctx.make(PositionEmbedding, positions=len(rows)), x, weights={"table.weight": rows})
