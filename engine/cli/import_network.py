@@ -46,6 +46,11 @@ def register(commands: Commands) -> None:
     )
     help = "seconds of computing after which it is given up (default: 25, and more for a large file)"
     command.add_argument("--time-limit", type=_seconds, default=0, metavar="SECONDS", help=help)
+    command.add_argument(
+        "--no-shared-copies",
+        action="store_true",
+        help="refuse a file in which layers share their weights, instead of giving each a copy",
+    )
     add_trust(command)
     command.add_argument("--force", action="store_true", help="replace the project and its weights if they exist")
     add_json(command)
@@ -71,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.trust and source.suffix.lower() == ".py":
         trust.grant(source.resolve().parent)
     values = {"path": str(source), "to": str(arguments.output), "sizes": sizes, "replaces": arguments.force}
+    values["copies_shared"] = not arguments.no_shared_copies
     if is_module:
         values |= {"class": name, "inputs": arguments.inputs, "arguments": arguments.args}
     with showing("importing"):

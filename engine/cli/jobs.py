@@ -189,20 +189,25 @@ def _import(values: dict[str, Any]) -> Answer:
     """Import a file, in a process that ends with this request: it reads a stranger's file and computes with torch.
 
     `class` names a module of a Python file, which runs in a process of its own if its folder is trusted; `compares`
-    false leaves out the comparison with the original.
+    false leaves out the comparison with the original, `copies_shared` false refuses layers that share weights.
     """
+    from engine.exchange.importing.importer import ImportOptions, import_file
+
     sizes = {str(name): int(size) for name, size in (values.get("sizes") or {}).items()}
-    path, to, replaces = Path(values["path"]), Path(values["to"]), values.get("replaces") is True
+    path, to = Path(values["path"]), Path(values["to"])
+    options: ImportOptions = {
+        "sizes": sizes,
+        "replaces": values.get("replaces") is True,
+        "copies_shared": values.get("copies_shared") is not False,
+    }
     if name := values.get("class"):
         from engine.exchange.importing.module_file import import_module, read_example
 
         examples = [read_example(str(text)) for text in values.get("inputs") or ()]
         built_with = str(values.get("arguments") or "")
-        return import_module(path, str(name), to, examples, built_with, sizes=sizes, replaces=replaces).write()
-    from engine.exchange.importing.importer import import_file
-
-    compares = values.get("compares") is not False
-    return import_file(path, to, sizes=sizes, compares=compares, replaces=replaces).write()
+        return import_module(path, str(name), to, examples, built_with, **options).write()
+    options["compares"] = values.get("compares") is not False
+    return import_file(path, to, **options).write()
 
 
 # ---- weights ----

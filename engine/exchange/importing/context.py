@@ -19,8 +19,8 @@ from engine.network.network import Connection, Port
 
 @dataclass(frozen=True)
 class Placed:
-    """A layer that was made: its id, type, the modules of the file that it is in, a name if the file has one, and its
-    weights by name."""
+    """A layer that was made: its id, type, the modules of the file that it is in, a name if the file has one, its
+    weights by name, and the names of the tensors of the file that they are."""
 
     id: str
     type: LayerType
@@ -28,6 +28,7 @@ class Placed:
     name: str
     weights: Mapping[str, np.ndarray]
     op: str
+    stored: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -189,7 +190,8 @@ class Context:
         id = f"n{len(self.layers) + 1}"
         for port, one in zip(type.input_ports(), inputs, strict=True):
             self.connections.append(Connection(one.port, Port(id, port)))
-        self.layers.append(Placed(id, type, node.scope, name, dict(weights or {}), node.op))
+        stored = frozenset(filter(None, map(self.graph.origin, node.inputs if weights else ())))
+        self.layers.append(Placed(id, type, node.scope, name, dict(weights or {}), node.op, stored))
         shown = tuple(dims) if dims is not None else inputs[0].dims
         is_whole = all(one.is_whole for one in inputs)
         return tuple(

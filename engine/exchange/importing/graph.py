@@ -24,19 +24,26 @@ MICROSOFT = "com.microsoft"
 
 class Constant:
     """Numbers of a file, read when they are needed: `load` returns the array, of `shape` and `dtype`. `is_stored` is
-    false for those that were computed at the import."""
+    false for those that were computed at the import; `origin` then names the tensor that they are in another
+    layout."""
 
     def __init__(
-        self, shape: Sequence[int], dtype: np.dtype[Any], load: Callable[[], np.ndarray], *, is_stored: bool = True
+        self,
+        shape: Sequence[int],
+        dtype: np.dtype[Any],
+        load: Callable[[], np.ndarray],
+        *,
+        is_stored: bool = True,
+        origin: str = "",
     ) -> None:
-        self.shape, self.dtype, self.is_stored = tuple(shape), dtype, is_stored
+        self.shape, self.dtype, self.is_stored, self.origin = tuple(shape), dtype, is_stored, origin
         self._load = load
         self._array: np.ndarray | None = None
 
     @classmethod
-    def of(cls, array: np.ndarray) -> "Constant":
+    def of(cls, array: np.ndarray, origin: str = "") -> "Constant":
         """Return a constant of numbers that were computed."""
-        return cls(array.shape, array.dtype, lambda: array, is_stored=False)
+        return cls(array.shape, array.dtype, lambda: array, is_stored=False, origin=origin)
 
     @property
     def count(self) -> int:
@@ -149,6 +156,11 @@ class Graph:
         """Remove the files that belong to the graph, which cannot be computed afterwards."""
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def origin(self, name: str) -> str:
+        """Return the name of the tensor of the file that a constant is, maybe in another layout; empty for all else."""
+        constant = self.constants.get(name)
+        return "" if constant is None else constant.origin or (name if constant.is_stored else "")
 
     def names(self) -> set[str]:
         """Return the names of all values."""

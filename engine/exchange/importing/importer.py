@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from engine.exchange.importing.lifts.noted import with_noted_layers
 from engine.exchange.importing.parity import Parity, compare, first_difference
 from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
+from engine.exchange.importing.sharing import shared_weights
 from engine.exchange.importing.values import Tensor
 from engine.exchange.onnx_check import first_line
 from engine.layers.onnx_operator import KINDS, read_constant
@@ -52,17 +54,24 @@ ALLOCATIONS = 50_000
 time."""
 
 
-def import_file(
-    path: Path, to: Path, *, sizes: Mapping[str, int] | None = None, compares: bool = True, replaces: bool = False
-) -> ImportReport:
-    """Read a foreign file and write the project `to`, with its weights beside it.
+class ImportOptions(TypedDict, total=False):
+    """How a file is imported."""
 
-    `sizes` are for sizes that the file leaves free, by name; without `compares` the outputs are not compared. Files are
-    replaced only with `replaces`. Raises `UserError`, with the reason, where the file cannot be imported; nothing is
-    written then.
-    """
+    sizes: Mapping[str, int]
+    """Sizes that the file leaves free, by name."""
+    compares: bool
+    """Whether the outputs are compared with the original; true unless told otherwise."""
+    replaces: bool
+    """Whether files are replaced; false unless told otherwise."""
+    copies_shared: bool
+    """Whether layers that share weights in the file may have copies here; true unless told otherwise."""
+
+
+def import_file(path: Path, to: Path, **options: Unpack[ImportOptions]) -> ImportReport:
+    """Read a foreign file and write the project `to`, with its weights beside it. Raises `UserError`, with the reason,
+    where the file cannot be imported; nothing is written then."""
     with _seldom_collected():
-        return _import_file(path, to, sizes or {}, compares=compares, replaces=replaces)
+        return _import_file(path, to, options)
 
 
 @contextlib.contextmanager
@@ -76,17 +85,20 @@ def _seldom_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _import_file(path: Path, to: Path, sizes: Mapping[str, int], *, compares: bool, replaces: bool) -> ImportReport:
-    kind = kind_of(path)
+def _import_file(path: Path, to: Path, options: ImportOptions) -> ImportReport:
+    kind, sizes, compares = kind_of(path), dict(options.get("sizes", {})), options.get("compares", True)
     weights, constants = weights_beside(to), constants_beside(to)
-    _refuse(to, weights, constants, replaces=replaces)
+    _refuse(to, weights, constants, replaces=options.get("replaces", False))
     if kind.has_layers:
-        return _import_network(path, to, kind, reader(kind)(path, dict(sizes)), compares=compares)
+        read: ReadNetwork = reader(kind)(path, sizes)
+        _refuse_copies(read.shared, options)
+        return _import_network(path, to, kind, read, compares=compares)
     with contextlib.closing(reader(kind)(path)) as graph:
         made = network_of(graph, sizes)
         parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
         if made.noted and parity.outputs and not parity.agrees:  # somebody changed the file after its layers were noted
             made, parity = _without_notes(graph, sizes, made, parity)
+        _refuse_copies(made.shared, options)
         return _written(path, to, kind, made, parity)
 
 
@@ -103,6 +115,12 @@ def _written(path: Path, to: Path, kind: ImportKind, made: "Made", parity: Parit
     save(project, to)
     files = (weights if made.state else None, constants if made.constants else None)
     return _report(path, to, *files, kind, made, parity)
+
+
+def _refuse_copies(shared: Sequence[str], options: ImportOptions) -> None:
+    """Raise `UserError` where layers share weights and shall not have copies of them."""
+    if shared and not options.get("copies_shared", True):
+        raise UserError(" ".join(shared), hint="Leave out --no-shared-copies to import it so.", code="not_supported")
 
 
 def _without_notes(graph: Graph, sizes: Mapping[str, int], made: "Made", parity: Parity) -> tuple["Made", Parity]:
@@ -137,6 +155,13 @@ class Made:
     def network(self) -> Network:
         """Return the network."""
         return self.assembled.network
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Return sentences on weights that layers share in the file."""
+        ctx = self.lifted.context
+        names = {id: name_path(self.network, path) for id, path in self.assembled.paths.items()}
+        return tuple(shared_weights(ctx.layers, names, ctx.graph.constants))
 
     def module(self) -> fx.GraphModule:
         """Return the built module with the weights, for inference."""
@@ -253,7 +278,7 @@ def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork, *
         operators=read.rows,
         inputs=tuple((layer.name, layer.type.output().short()) for layer in network.inputs),
         parity=parity,
-        warnings=_on_parity(parity),
+        warnings=(*_on_parity(parity), *read.shared),
         notes=read.notes,
         ends={
             one.name: network.layers[port.layer].name for one, port in zip(parity.outputs, read.outputs, strict=False)
@@ -356,7 +381,7 @@ def _report(
     ctx = made.lifted.context
     blocked = map(describe, blocked_gradients(made.network, made.analysis, has_data=False))
     inputs = [(value.name, tensor) for value, tensor in ctx.inputs]
-    warnings = (*made.lifted.left_out, *_on_parity(parity), *blocked, *_on_constants(made.network))
+    warnings = (*made.lifted.left_out, *_on_parity(parity), *made.shared, *blocked, *_on_constants(made.network))
     return ImportReport(
         source=path,
         project=to,

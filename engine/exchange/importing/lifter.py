@@ -21,6 +21,7 @@ from engine.exchange.importing.opaque import keep
 from engine.exchange.importing.projections import with_projections
 from engine.exchange.importing.registry import lifts
 from engine.exchange.importing.rewrites import rewritten
+from engine.exchange.importing.sharing import note_transposed
 from engine.exchange.importing.subgraphs import Failure, join
 from engine.exchange.importing.tidying import tidied
 from engine.exchange.importing.trials import helped
@@ -35,6 +36,8 @@ WAY_OUT = (
     "Take the part of the file before them (onnx.utils.extract_model with the names of the values where it ends), "
     "or export the network without what follows it, such as the selection of boxes."
 )
+LAYOUTS = ("Identity", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten")
+"""Operators whose results are the numbers of their first input."""
 LENGTH = 16
 """Example of a size to set."""
 UNKNOWN = "the network runs"
@@ -71,6 +74,7 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
     before them has no layer and another output stays. Raises `UserError` that lists the operators without a layer.
     """
     fates: dict[str, Fate] = {}
+    note_transposed(graph)
     _prune(graph, fates)
     _fold_constants(graph, fates)
     while count := inline_branches(graph):
@@ -276,9 +280,10 @@ def _fold_constants(graph: Graph, fates: dict[str, Fate]) -> None:
             except NotLiftable:
                 found = None
             if found is not None and all(isinstance(one, np.ndarray) for one in found):
+                origin = graph.origin(node.inputs[0]) if node.op in LAYOUTS else ""
                 for name, value in zip(node.outputs, found, strict=False):
                     if name and isinstance(value, np.ndarray):
-                        graph.constants[name] = Constant.of(value)
+                        graph.constants[name] = Constant.of(value, origin)
                         ctx.values[name] = value
                 fates.setdefault(node.label, Fate()).folded += 1
                 continue

@@ -12,17 +12,17 @@ import tempfile
 import traceback
 import types
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 
 from engine.core.child_process import run_in_child_process
 from engine.core.errors import UserError
 from engine.core.fields import printable
-from engine.exchange.importing.importer import import_file
+from engine.exchange.importing.importer import ImportOptions, import_file
 from engine.exchange.importing.report import ImportReport
 from engine.user_code import trust
 
@@ -82,9 +82,7 @@ def import_module(
     to: Path,
     examples: Sequence[Example],
     arguments: str = "",
-    *,
-    sizes: Mapping[str, int] | None = None,
-    replaces: bool = False,
+    **options: Unpack[ImportOptions],
 ) -> ImportReport:
     """Build the module `name` of a file with these arguments, and write the project `to` with its weights.
 
@@ -108,7 +106,7 @@ def import_module(
     with tempfile.TemporaryDirectory(prefix="netwright-module-") as folder:
         program = Path(folder) / f"{name}.pt2"
         answer = run_in_child_process(lambda: _exported(path, name, examples, given, program), PATIENCE_S)
-        report = import_file(program, to, sizes=sizes, replaces=replaces)
+        report = import_file(program, to, **options)
     return replace(report, source=path, kind="module", notes=(*report.notes, *answer["notes"]))
 
 

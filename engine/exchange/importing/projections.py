@@ -73,7 +73,8 @@ class _Fuser:
             return ""
         type = (SelfAttention if is_self else MultiheadAttention)(**values)
         weights = _weights(matrices, has_bias=bool(values["bias"]))
-        self._put(Placed(after.id, type, self._scope([*gone, after.id]), "", weights, layer.op), sources, gone)
+        stored = frozenset[str]().union(*(self.layers[id].stored for id in (*gone, after.id)))
+        self._put(Placed(after.id, type, self._scope([*gone, after.id]), "", weights, layer.op, stored), sources, gone)
         self.taken = Counter(self.layers[id].type.label for id in gone if id != layer.id)
         self.taken[FullyConnected.label] += 1
         return type.label

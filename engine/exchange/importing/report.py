@@ -55,6 +55,8 @@ class ReadNetwork:
     rows: tuple[OperatorRow, ...] = ()
     outputs: tuple[Port, ...] = ()
     notes: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    """Sentences on weights that layers share in the file, of which each has a copy here."""
     compare: Callable[[fx.GraphModule], Parity] | None = None
 
 

@@ -98,7 +98,7 @@ def _product(match: Match, node: Node, gone: set[int]) -> list[Node] | None:
     if len(summed) > 1:
         x = _reshaped(match, node, nodes, x, f"{node.outputs[0]}/joined", [*(0 for _ in kept), -1])
     matrix = f"{node.outputs[0]}/matrix"
-    match.graph.constants[matrix] = Constant.of(array.reshape(-1, int(np.prod(sizes))))
+    match.graph.constants[matrix] = Constant.of(array.reshape(-1, int(np.prod(sizes))), match.graph.origin(weight))
     parts = [("MatMul", [x, matrix])]
     if bias is not None:
         last, vector = bias

@@ -79,6 +79,8 @@ class Builder:
     rows: dict[str, Counter[str]] = field(default_factory=dict)
     """Labels of the layers made of each class of Keras; under an empty label the number of its calls."""
     notes: dict[str, None] = field(default_factory=dict)
+    shared: dict[str, None] = field(default_factory=dict)
+    """Sentences on layers that are called several times, with the same weights."""
     refused: dict[str, None] = field(default_factory=dict)
     """Layers without a counterpart, each with the reason."""
 

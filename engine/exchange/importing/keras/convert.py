@@ -88,6 +88,7 @@ def _whole(builder: Builder, model: KerasModel, archive: Archive, sizes: Mapping
         rows=tuple(_row(name, labels) for name, labels in sorted(builder.rows.items())),
         outputs=ports,
         notes=(*builder.notes, *_unused(model)),
+        shared=tuple(builder.shared),
         compare=lambda module: original.compared(path, archive.config, module, network, given, ends),
     )
 
@@ -250,7 +251,10 @@ def _called(
     name = layer.name if number == 0 else f"{layer.name}_{number + 1}"
     site = Site(builder, layer, layer.calls[number], values, store, name, layer.class_name in TAKES_ANY_ORDER)
     if number == 1 and store is not None and _has_weights(store):
-        site.note("it is called more than once in Keras, with the same weights; here each call has a copy of its own.")
+        builder.shared[
+            f"'{printable(layer.name)[:80]}' is called more than once in the file, with the same weights. Here each "
+            "call has its own, and they can drift apart in training."
+        ] = None
     builder.rows.setdefault(layer.class_name, Counter())[""] += 1
     try:
         found = _block(site, layer.model) if layer.model is not None else RULES[layer.class_name](site)

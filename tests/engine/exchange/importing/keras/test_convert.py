@@ -61,7 +61,7 @@ def test_a_model_in_a_model_is_a_block_and_shared_layers_are_told() -> None:
     blocks = [one for one in imported.network.layers.values() if isinstance(one.type, Block)]
     assert [block.name for block in blocks] == ["my_stage", "my_stage_2"]
     assert [(row.operator, row.count) for row in imported.rows][:2] == [("Add", 2), ("AveragePooling2D", 1)]
-    assert any("my-stage: it is called more than once" in note for note in imported.notes)
+    assert any("'my-stage' is called more than once" in text for text in imported.shared)
     assert imported.network.by_name["pictures"].type.changed()["normalization"] == "none"
 
 

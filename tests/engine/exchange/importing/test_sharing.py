@@ -1,0 +1,106 @@
+"""Weights that layers share in a file become copies: the report says so, and the import refuses them on request."""
+
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from engine.cli.main import main
+from engine.core.errors import EXIT_INPUT, UserError
+from engine.exchange.importing.importer import import_file
+from engine.exchange.importing.report import ImportReport
+
+PHOTOS = Path(__file__).parents[3] / "golden/keras/photos.keras"
+
+
+class Tied(nn.Module):
+    """A language model whose head has the weights of its embedding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(11, 6)
+        self.inner = nn.Linear(6, 6)
+        self.head = nn.Linear(6, 11, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return scores of the next word."""
+        return self.head(torch.tanh(self.inner(self.words(x))))
+
+
+class Called(nn.Module):
+    """A layer that is called twice, between two of which only the biases are equal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.twice, self.last = nn.Linear(5, 5), nn.Linear(5, 5), nn.Linear(5, 5)
+        for layer in (self.first, self.last):
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return numbers."""
+        return self.last(torch.relu(self.twice(torch.relu(self.twice(torch.relu(self.first(x)))))))
+
+
+INDICES, NUMBERS = torch.randint(0, 11, (3, 7)), torch.randn(3, 5)
+
+
+def written(folder: Path, module: nn.Module, example: torch.Tensor, form: str) -> Path:
+    """Write the module as torch's exporters do."""
+    batch = torch.export.Dim("batch", min=1, max=64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if form == "pt2":
+            program = torch.export.export(module.eval(), (example,), dynamic_shapes=({0: batch},))
+            torch.export.save(program, folder / "a.pt2")
+            return folder / "a.pt2"
+        free: dict[str, Any] = (
+            {"dynamic_axes": {"x": {0: "batch"}}} if form == "script" else {"dynamic_shapes": ({0: batch},)}
+        )
+        torch.onnx.export(
+            module.eval(),
+            (example,),
+            folder / "a.onnx",
+            input_names=["x"],
+            dynamo=form == "dynamo",
+            verbose=False,
+            **free,
+        )
+    return folder / "a.onnx"
+
+
+def imported(path: Path, **options: Any) -> ImportReport:
+    return import_file(path, path.with_suffix(".netwright"), **options)
+
+
+@pytest.mark.parametrize("form", ["pt2", "dynamo", "script"])
+def test_the_report_names_layers_that_share_weights(tmp_path: Path, form: str) -> None:
+    report = imported(written(tmp_path, Tied(), INDICES, form))
+    assert report.parity.agrees
+    (text,) = [one for one in report.warnings if "share their weights" in one]
+    assert text.startswith("'words' and 'head' share their weights in the file."), text
+    assert text.endswith("66 parameters became 132."), text
+
+
+@pytest.mark.parametrize("form", ["pt2", "dynamo", "script"])
+def test_equal_biases_alone_are_not_shared(tmp_path: Path, form: str) -> None:
+    report = imported(written(tmp_path, Called(), NUMBERS, form))
+    (text,) = [one for one in report.warnings if "share their weights" in one]
+    assert "'twice' and 'twice_1' share" in text, text
+    assert text.endswith("30 parameters became 60."), text
+
+
+def test_an_import_refuses_copies_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, Tied(), INDICES, "dynamo")
+    words = ["import", str(path), "-o", str(tmp_path / "net.netwright"), "--no-shared-copies"]
+    assert main(words) == EXIT_INPUT
+    said = capsys.readouterr().err
+    assert "'words' and 'head' share their weights in the file" in said
+    assert "--no-shared-copies" in said
+    assert list(tmp_path.glob("net.*")) == []
+    with pytest.raises(UserError, match="'my-stage' is called more than once"):
+        imported(Path(shutil.copy(PHOTOS, tmp_path)), copies_shared=False)
