@@ -195,11 +195,11 @@ def _measured(
     """Return the table of accuracy, size and speed, where it is asked for, and notes on what a conversion costs. Raises
     `UserError` where that is more than the options accept."""
     options = exported.options
-    is_judged = len(files) > 1 and data.loaded is not None
-    if not options.measure and not is_judged:
+    is_converted = len(files) > 1
+    if not options.measure and not is_converted:
         return (), ()
     rows = measure(exported, files, data.loaded, data.training, batch)
-    costs = refuse_loss(rows, options.accepted_loss) if is_judged else ()
+    costs = refuse_loss(rows, options.accepted_loss) if is_converted else ()
     return rows if options.measure else (), costs
 
 

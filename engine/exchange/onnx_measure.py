@@ -86,12 +86,13 @@ def measure(
 
 
 def refuse_loss(measured: Sequence[Measured], accepted_loss: float) -> tuple[str, ...]:
-    """Return a note on what a conversion costs, if it costs anything: the last two rows are before and after it. Raises
-    `UserError` where that is more than is accepted; one sample may change in any case."""
+    """Return a note on what a conversion costs, if it costs anything or is not known: the last two rows are before and
+    after it. Raises `UserError` where that is more than is accepted; one sample may change in any case."""
     before, after = measured[-2:]
     name = next((name for name in before.metrics if name in AT_MOST_ONE), "")
     if not name:
-        return ()
+        why = "the network has neither accuracy nor R²" if after.samples else "there is no data to measure it on"
+        return (f"What {after.precision} costs is not known: {why}.",)
     # R² far below 0, of initial weights, moves with every digit: then the squared error is compared.
     loss = (before.metrics[name] - after.metrics[name]) / max(1.0, 1.0 - before.metrics[name])
     numbers = f"{before.metrics[name]:.4g} before, {after.metrics[name]:.4g} after, on {after.split} data"

@@ -174,7 +174,16 @@ def test_what_a_conversion_costs_is_a_note_and_one_sample_may_change() -> None:
     with pytest.raises(UserError, match=r"more R² .* 0\.95 before, nan after"):
         refuse_loss([row("float32", 0.95, "r2"), row("float16", float("nan"), "r2")], 0.02)
     assert refuse_loss([row("float32", -200.0, "r2"), row("float16", -200.1, "r2")], 0.02) == ()
+    (note,) = refuse_loss([row("float32", 0.1, "cer"), row("float16", 0.9, "cer")], 0.02)
+    assert note == "What float16 costs is not known: the network has neither accuracy nor R²."
     assert refuse_loss([row("float32", 0.95), row("float16", 0.95)], 0.0) == ()
+
+
+def test_a_conversion_without_data_says_that_its_cost_is_not_known(tmp_path: Path) -> None:
+    project = columns(tmp_path)
+    (tmp_path / "table.csv").unlink()
+    done = exported(project, tmp_path, precision="float16", measure=False)
+    assert "What float16 costs is not known: there is no data to measure it on." in done.notes
 
 
 def net() -> Any:
