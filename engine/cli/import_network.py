@@ -111,7 +111,8 @@ def _print(report: dict[str, Any]) -> None:
     if report["constants"]:
         say(f"wrote {report['constants']}")
     for given in report["inputs"]:
-        say(f"input {given['name']}: {given['sizes']}, not normalised")
+        how = "not normalised" if given["normalization"] == "none" else "normalised by the network"
+        say(f"input {given['name']}: {given['sizes']}, {how}")
     rows = [["operator", "count", "became"]]
     rows += [[row["operator"], f"{row['count']:,}", _became(row)] for row in report["operators"]]
     print_table(rows, right=(1,))

@@ -20,6 +20,7 @@ from engine.project.file import load
 from engine.project.input_format import InputFormat, input_formats
 from engine.project.preparation import FILE, Preparation
 from engine.project.project import Project
+from engine.project.stored_facts import facts_of
 from engine.runs.checkpoints import way_on
 from engine.runs.folder import frozen_code, open_run
 
@@ -133,6 +134,7 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
 
 def _with_start(source: Source) -> Source:
     """Return a project as source with the weights that a run of it would start from. Raises `UserError`."""
+    from engine.lowering.fitted import started_preparation
     from engine.lowering.start_weights import fill_from
     from engine.project.weights import weights_path
 
@@ -140,7 +142,10 @@ def _with_start(source: Source) -> Source:
     path = weights_path(project.weights, source.base).absolute()
     found = fill_from(project, analyse(project.network), module, path, project.weights.sha256)
     found.refuse_nothing()
-    return replace(source, weights=module.state_dict(), notes=(f"Weights of {path}: {found.sentence()}",))
+    notes = (f"Weights of {path}: {found.sentence()}",)
+    record = started_preparation(project, path)
+    dataset = facts_of(record) if record is not None else None
+    return replace(source, weights=module.state_dict(), notes=notes, record=record, dataset=dataset)
 
 
 def _stored_facts(manifest: Mapping[str, Any]) -> DatasetInfo | None:
@@ -291,19 +296,8 @@ def _export_onnx(
         network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record, options=options, data=given
     )
     kind = "real" if samples is not None else "random"
-    return Exported(
-        file.path,
-        "onnx",
-        file.largest_difference,
-        file.samples_compared,
-        kind,
-        file.layers,
-        file.notes,
-        options.precision,
-        file.opset,
-        file.size_bytes,
-        file.measured,
-    )
+    compared = (file.largest_difference, file.samples_compared, kind, file.layers, file.notes)
+    return Exported(file.path, "onnx", *compared, options.precision, file.opset, file.size_bytes, file.measured)
 
 
 def _code(
@@ -385,15 +379,15 @@ def _score_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
 def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":
     """Return the facts of the data and the data itself. Without it: the facts that the run stored, and a note."""
     options = source.project.data
+    known = "with the class names stored with the weights" if source.dataset else "without class names"
     if options.source == "none" or options.problems():
-        return None, None, ("The project has no data: compared on random samples, without class names.",)
+        return source.dataset, None, (f"The project has no data: compared on random samples, {known}.",)
     from engine.data.load import load as load_data
 
     try:
         data = load_data(options, source.base, is_streamed=True)
         return data.facts, data, ()
     except UserError as error:
-        known = "with the class names that the run stored" if source.dataset else "without class names"
         return source.dataset, None, (f"The data cannot be read ({error}): compared on random samples, {known}.",)
 
 

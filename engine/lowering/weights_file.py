@@ -2,7 +2,8 @@
 
     keys       those of the state-dict of the built module (`engine.lowering.module.build`)
     metadata   `netwright.layers`: JSON object from id path of a layer to the prefixes of its keys
-               (`engine.lowering.module.prefixes`), so that weights find their layer after it was renamed
+               (`engine.lowering.module.prefixes`), so that weights find their layer after it was renamed;
+               `netwright.preparation`, of an imported file that has it: how raw data is prepared for the network
 
 Other programs read such a file like any other of safetensors. `engine.lowering.weights` writes the folders of a run.
 """
@@ -24,9 +25,11 @@ from engine.core.errors import UserError
 from engine.core.fields import path_part, printable
 from engine.core.files import open_file
 from engine.lowering.weights import State, flush, sha256
+from engine.project.preparation import Preparation
 
 LAYERS = "netwright.layers"
-"""Key of the header's metadata."""
+PREPARATION = "netwright.preparation"
+"""Keys of the header's metadata."""
 Layers = dict[str, tuple[str, ...]]
 
 HEADER_LIMIT_BYTES = 2**25
@@ -37,14 +40,22 @@ NAME_LIMIT = 4096
 AGAIN = "Write it again, or copy it again from where it came."
 
 
-def write_weights_file(path: Path, state: Mapping[str, torch.Tensor], layers: Mapping[str, Sequence[str]]) -> str:
-    """Write tensors by state-dict key, and the key prefixes per id path of a layer. Return the SHA-256 of the file.
+def write_weights_file(
+    path: Path,
+    state: Mapping[str, torch.Tensor],
+    layers: Mapping[str, Sequence[str]],
+    record: Preparation | None = None,
+) -> str:
+    """Write tensors by state-dict key, the key prefixes per id path of a layer, and how raw data is prepared. Return
+    the SHA-256 of the file.
 
     A temporary file beside it is written, flushed and renamed, with permissions as those of other new files. Raises
     `UserError` where it cannot be written; nothing is left then.
     """
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     metadata = {LAYERS: json.dumps({id: list(prefixes) for id, prefixes in layers.items()}, separators=(",", ":"))}
+    if record is not None:
+        metadata[PREPARATION] = record.text()
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         mode = stat.S_IMODE(os.fstat(descriptor).st_mode)  # what the umask of the user leaves
@@ -102,6 +113,18 @@ def read_weights_file(path: Path, expected_sha256: str = "", *, what: str = "wei
     except (KeyError, ValueError, RuntimeError) as error:  # such as a number format that torch does not have
         raise _damaged(path, f"{type(error).__name__}: {error}") from None
     return state, layers
+
+
+def read_preparation(path: Path) -> Preparation | None:
+    """Return how raw data is prepared for the network of the weights; None where the file does not say it. Raises
+    `UserError` for a file that cannot be read, or is damaged."""
+    if path.suffix.lower() != ".safetensors":
+        return None
+    try:
+        text = _header(path).get("__metadata__", {}).get(PREPARATION)
+    except OSError as error:
+        raise UserError(f"The weights {path} cannot be read: {error.strerror or error}.") from error
+    return None if text is None else Preparation.parse(str(text), f"The preparation in {path}")
 
 
 def _damaged(path: Path, reason: str) -> UserError:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.core.text import format_number
-from engine.core.types import Symbol, TensorType
+from engine.core.types import TensorType
 from engine.project.preparation import InputPreparation, Preparation
 from engine.project.sources.catalog import SOURCES
+from engine.project.stored_facts import type_of
 
 AXES = {"C": "channel", "T": "step", "D": "depth", "H": "height", "W": "width"}
 NOUNS = {"image": "pixels", "volume": "voxels", "tokens": "whole numbers"}
@@ -117,8 +118,7 @@ def _format(record: Preparation, given: InputPreparation, measured: Range | None
         values = Range((0.0,), (given.vocabulary - 1.0,)) if given.vocabulary else measured
     elif given.span:
         values = Range(given.span[:1], given.span[1:])
-    sizes = tuple(Symbol(axis) if size is None else size for axis, size in zip(given.axes, given.sizes, strict=True))
-    type = TensorType(given.axes, sizes, "index" if given.content == "indices" else "real")
+    type = type_of(given)
     lengths = (int(given.lengths[0]), int(given.lengths[1])) if given.lengths else None
     said = tuple(_preparation(record, given, type, lengths))
     return InputFormat(given.name, type, given.dtype, values, given.column_names, lengths, said)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.core.types import Symbol, TensorType
 from engine.layers.attention import Embedding
 from engine.layers.base import LayerType
 from engine.layers.inputs import InputLayer
@@ -21,6 +20,7 @@ from engine.project.preparation import (
     Preparation,
     TargetPreparation,
 )
+from engine.project.stored_facts import sizes_of
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _input(
         source=info.name if info is not None and info.name != layer.name else "",
         reads=reads,
         axes=type.axes,
-        sizes=_sizes(type),
+        sizes=sizes_of(type),
         content="indices" if is_index else "numbers",
         dtype="int64" if is_index else "float64" if numbers.is_double else "float32",
         columns=(info.prepared or tuple(ColumnPreparation(name=name) for name in info.columns)) if info else (),
@@ -130,14 +130,10 @@ def _target(network: Network, one: Wanted, fitted: Mapping[str, FittedNumbers], 
         source=one.facts.name if one.facts.name != one.name else "",
         task=one.facts.task,
         axes=one.type.axes,
-        sizes=_sizes(one.type),
+        sizes=sizes_of(one.type),
         classes=one.facts.classes,
         activation=activation,  # type: ignore[arg-type]
         blank="last" if blank == "last" else "first",
         columns=names if len(names) == one.facts.outputs else (),
         normalization=scaled,
     )
-
-
-def _sizes(type: TensorType) -> tuple[int | None, ...]:
-    return tuple(None if isinstance(size, Symbol) else size for size in type.sizes)

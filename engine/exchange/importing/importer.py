@@ -20,8 +20,9 @@ from engine.exchange.importing.ends import notes_on_ends, output_places, with_en
 from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from engine.exchange.importing.lifts.noted import with_noted_layers
+from engine.exchange.importing.own_file import DataNotes, read_data_notes
 from engine.exchange.importing.parity import Parity, compare, first_difference
-from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
+from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork, inputs_of, warnings_on
 from engine.exchange.importing.sharing import shared_weights
 from engine.exchange.importing.values import Tensor
 from engine.exchange.onnx_check import first_line
@@ -34,6 +35,7 @@ from engine.network.analysis import Analysis, analyse
 from engine.network.block import Block
 from engine.network.network import Network
 from engine.network.table import num_layers
+from engine.project.bindings import output_name
 from engine.project.blocked_gradients import blocked_gradients
 from engine.project.check import describe
 from engine.project.constants import ConstantsFile, operators
@@ -105,16 +107,19 @@ def _import_file(path: Path, to: Path, options: ImportOptions) -> ImportReport:
 def _written(path: Path, to: Path, kind: ImportKind, made: "Made", parity: Parity) -> ImportReport:
     """Write the project of a network, with its weights and constants beside it, and return what became of the file."""
     weights, constants = weights_beside(to), constants_beside(to)
-    project = Project(made.network, made.assembled.layout, identity=new_identity())
+    data = made.data_notes()
+    project = Project(data.network, made.assembled.layout, identity=new_identity())
     if made.state:
-        checksum = write_weights_file(weights, made.state, made.owners)
+        checksum = write_weights_file(weights, made.state, made.owners, data.record)
         project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
     if made.constants:
         checksum = write_weights_file(constants, made.constants, {})
         project = project.with_section("constants", ConstantsFile(file=constants.name, sha256=checksum))
     save(project, to)
     files = (weights if made.state else None, constants if made.constants else None)
-    return _report(path, to, *files, kind, made, parity)
+    report = _report(path, to, *files, kind, made, parity)
+    notes, warnings = (*report.notes, *data.notes), (*report.warnings, *data.warnings)
+    return replace(report, inputs=inputs_of(data.network), notes=notes, warnings=warnings)
 
 
 def _refuse_copies(shared: Sequence[str], options: ImportOptions) -> None:
@@ -182,6 +187,14 @@ class Made:
         places = output_places(self.network)
         inputs = sorted(self.lifted.context.inputs, key=lambda one: order[one[1].port.layer])
         return inputs, [(name, tensor, places[tensor.port]) for name, tensor in self.lifted.outputs]
+
+    def data_notes(self) -> DataNotes:
+        """Return what the file says about its data, if it is one of Netwright's own."""
+        inputs, outputs = self.ends()
+        layers = [self.network.layers[tensor.port.layer].name for _, tensor in inputs]
+        names = {value.name: name for (value, _), name in zip(inputs, layers, strict=True)}
+        names |= {name: output_name(self.network, self.network.output_ports[place]) for name, _, place in outputs}
+        return read_data_notes(self.lifted.context.graph.metadata, self.network, self.analysis, names)
 
     def compared(self) -> Parity:
         """Compare with the program that the file is for."""
@@ -276,9 +289,9 @@ def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork, *
         producer=read.producer,
         opset=0,
         operators=read.rows,
-        inputs=tuple((layer.name, layer.type.output().short()) for layer in network.inputs),
+        inputs=inputs_of(network),
         parity=parity,
-        warnings=(*_on_parity(parity), *read.shared),
+        warnings=(*warnings_on(parity), *read.shared),
         notes=read.notes,
         ends={
             one.name: network.layers[port.layer].name for one, port in zip(parity.outputs, read.outputs, strict=False)
@@ -381,7 +394,7 @@ def _report(
     ctx = made.lifted.context
     blocked = map(describe, blocked_gradients(made.network, made.analysis, has_data=False))
     inputs = [(value.name, tensor) for value, tensor in ctx.inputs]
-    warnings = (*made.lifted.left_out, *_on_parity(parity), *made.shared, *blocked, *_on_constants(made.network))
+    warnings = (*made.lifted.left_out, *warnings_on(parity), *made.shared, *blocked, *_on_constants(made.network))
     return ImportReport(
         source=path,
         project=to,
@@ -393,7 +406,7 @@ def _report(
         producer=ctx.graph.producer,
         opset=ctx.graph.opset,
         operators=tuple(_row(name, fate) for name, fate in sorted(made.lifted.fates.items(), key=_order)),
-        inputs=tuple((layer.name, layer.type.output().short()) for layer in made.network.inputs),
+        inputs=inputs_of(made.network),
         parity=parity,
         warnings=warnings,
         notes=(
@@ -405,22 +418,6 @@ def _report(
             name: made.network.layers[made.network.output_ports[place].layer].name for name, _, place in made.ends()[1]
         },
     )
-
-
-def _on_parity(parity: Parity) -> tuple[str, ...]:
-    """Return sentences on what the comparison found, or why there is none."""
-    warnings = []
-    if parity.refusal:
-        warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
-    for one in parity.outputs:
-        if not one.is_close:
-            share = f", {one.difference / one.spread:.2g} times its spread" if one.spread else ""
-            warnings.append(f"The output '{one.name}' differs from the original by {one.difference:.3g}{share}.")
-        elif not one.varies:
-            warnings.append(f"The output '{one.name}' does not vary over the random inputs: equal numbers say little.")
-    if parity.first:
-        warnings.append(parity.first)
-    return tuple(warnings)
 
 
 def _on_constants(network: Network) -> Iterator[str]:

@@ -74,7 +74,8 @@ class ImportReport:
     producer: str
     opset: int
     operators: tuple[OperatorRow, ...]
-    inputs: tuple[tuple[str, str], ...]
+    inputs: tuple[tuple[str, str, str], ...]
+    """Name, sizes and normalisation of each."""
     parity: Parity
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -94,7 +95,7 @@ class ImportReport:
             "producer": self.producer,
             "opset": self.opset,
             "operators": [row.write() for row in self.operators],
-            "inputs": [{"name": name, "sizes": sizes} for name, sizes in self.inputs],
+            "inputs": [dict(zip(("name", "sizes", "normalization"), row, strict=True)) for row in self.inputs],
             "agrees": self.parity.agrees,
             "samples": self.parity.samples,
             "outputs": [
@@ -110,6 +111,28 @@ class ImportReport:
             "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
+
+
+def inputs_of(network: Network) -> tuple[tuple[str, str, str], ...]:
+    """Return name, sizes and normalisation of each input."""
+    types = [(layer.name, layer.type) for layer in network.inputs]
+    return tuple((name, type.output().short(), getattr(type, "normalization_kind", "none")) for name, type in types)
+
+
+def warnings_on(parity: Parity) -> tuple[str, ...]:
+    """Return sentences on what the comparison found, or why there is none."""
+    warnings = []
+    if parity.refusal:
+        warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
+    for one in parity.outputs:
+        if not one.is_close:
+            share = f", {one.difference / one.spread:.2g} times its spread" if one.spread else ""
+            warnings.append(f"The output '{one.name}' differs from the original by {one.difference:.3g}{share}.")
+        elif not one.varies:
+            warnings.append(f"The output '{one.name}' does not vary over the random inputs: equal numbers say little.")
+    if parity.first:
+        warnings.append(parity.first)
+    return tuple(warnings)
 
 
 def _finite(number: float) -> float | None:

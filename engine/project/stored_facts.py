@@ -1,0 +1,93 @@
+"""What a stored preparation says about the data of a network, where the data itself is not at hand."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from engine.core.types import Symbol, TensorType
+from engine.network.analysis import Analysis
+from engine.network.network import Network
+from engine.project.bindings import output_name
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
+from engine.project.preparation import InputPreparation, Preparation, TargetPreparation
+
+Number = TypeVar("Number", int, float)
+
+
+def type_of(part: InputPreparation | TargetPreparation) -> TensorType:
+    """Return the type of an input or a target."""
+    sizes = tuple(Symbol(axis) if size is None else size for axis, size in zip(part.axes, part.sizes, strict=True))
+    is_index = isinstance(part, InputPreparation) and part.content == "indices"
+    return TensorType(part.axes, sizes, "index" if is_index else "real")
+
+
+def facts_of(record: Preparation) -> DatasetInfo:
+    """Return the facts of the data as far as a record has them; no samples are counted."""
+    inputs = tuple(
+        InputInfo(
+            one.source or one.name,
+            type_of(one),
+            one.column_names,
+            _pair(one.lengths),
+            _pair(one.span),
+            one.columns if one.reads == "columns" else (),
+            one.sound,
+            one.text,
+        )
+        for one in record.inputs
+    )
+    targets = tuple(TargetInfo(one.source or one.name, type_of(one), one.task, one.classes) for one in record.targets)
+    return DatasetInfo(inputs, {}, targets)
+
+
+def _pair(values: tuple[Number, ...]) -> tuple[Number, Number] | None:
+    return (values[0], values[1]) if values else None
+
+
+def of_network(
+    record: Preparation, network: Network, analysis: Analysis, names: Mapping[str, str] | None = None
+) -> Preparation | None:
+    """Return a record of another file for a network: its parts in the order of the network, with the sizes that it has.
+    None where the network has other inputs or outputs, such as after an edit.
+
+    `names` are those in the network by those in the record, where they differ. The record has no normalisation: the
+    network may have it elsewhere.
+    """
+    names = names or {}
+    inputs = {names.get(one.name, one.name): one for one in record.inputs}
+    targets = {names.get(one.name, one.name): one for one in record.targets}
+    types = {layer.name: layer.type.output() for layer in network.inputs}
+    ends = {output_name(network, port): analysis.type_at(port) for port in network.output_ports}
+    if not targets or inputs.keys() != types.keys() or targets.keys() != ends.keys():
+        return None
+    parts = [_input(inputs[name], name, type) for name, type in types.items()]
+    outputs = [_target(targets[name], name, type) for name, type in ends.items()]
+    fitting, answers = tuple(filter(None, parts)), tuple(filter(None, outputs))
+    if len(fitting) < len(parts) or len(answers) < len(outputs):
+        return None
+    return replace(record, inputs=fitting, targets=answers)
+
+
+def _input(part: InputPreparation, name: str, type: TensorType) -> InputPreparation | None:
+    if not type_of(part).fits(type) or (part.content == "indices") != (type.kind == "index"):
+        return None
+    changed = replace(part, name=name, source=_source(part, name), sizes=sizes_of(type), normalization=None)
+    return replace(changed, dtype="int64" if type.kind == "index" else "float32")
+
+
+def _target(part: TargetPreparation, name: str, type: TensorType | None) -> TargetPreparation | None:
+    if type is None or set(type.axes) != set(part.axes):
+        return None
+    changed = replace(part, name=name, source=_source(part, name), normalization=None)
+    changed = replace(changed, axes=type.axes, sizes=sizes_of(type))
+    return changed if changed.fits else None
+
+
+def _source(part: InputPreparation | TargetPreparation, name: str) -> str:
+    source = part.source or part.name
+    return "" if source == name else source
+
+
+def sizes_of(type: TensorType) -> tuple[int | None, ...]:
+    """Return the sizes of a type as a record has them."""
+    return tuple(None if isinstance(size, Symbol) else size for size in type.sizes)
