@@ -1,6 +1,7 @@
 """Turn a graph into layers: fold what is known, rewrite patterns, lift operator by operator."""
 
 import copy
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ import numpy as np
 
 from engine.core import progress
 from engine.core.errors import UserError
+from engine.core.types import Symbol
 from engine.exchange.importing.branches import inline_branches, is_branching, taken_branch
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import fold
@@ -41,6 +43,7 @@ LAYOUTS = ("Identity", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"
 LENGTH = 16
 """Example of a size to set."""
 UNKNOWN = "the network runs"
+SYMBOL = re.compile(r"(?<!\w)[A-Z]'*(?![\w'])")
 """In the reasons for operators without a layer: what they need is known only when the network runs."""
 T = TypeVar("T")
 
@@ -94,7 +97,7 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
             first = reasons
             ctx, fates, reasons = _lift_joined(graph, sizes or {}, known) if left_out else (ctx, fates, reasons)
             if reasons:
-                raise _without_layers(first, free_sizes(ctx))
+                raise _without_layers(first, _sizes_to_set(ctx, first))
     outputs = _outputs(ctx)
     made = {name: fate.layers for name, fate in fates.items()}
     with_projections(ctx, {tensor.port for _, tensor in outputs}, made)
@@ -243,12 +246,19 @@ def _tried(function: Callable[[Context, Node], T], ctx: Context, node: Node) -> 
         raise NotLiftable(f"has inputs or attributes that do not fit ({type(error).__name__}: {error})") from error
 
 
+def _sizes_to_set(ctx: Context, reasons: list[str]) -> list[str]:
+    """Return the names of the sizes that the file leaves free, where a reason is that they are not known."""
+    types = [held.type for held in ctx.values.values() if isinstance(held, Tensor)]
+    symbols = {str(size) for type in types for size in type.sizes if isinstance(size, Symbol)}
+    is_open = any(UNKNOWN in reason or symbols.intersection(SYMBOL.findall(reason)) for reason in reasons)
+    return free_sizes(ctx) if is_open else []
+
+
 def _without_layers(reasons: list[str], free: list[str]) -> UserError:
     shown = "; ".join(reasons[:MOST_NAMED])
     more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
     count = "An operator has" if len(reasons) == 1 else f"{len(reasons):,} operators have"
     sizes = " ".join(f"--size {name}={LENGTH}" for name in free)
-    free = [name for name in free if any(UNKNOWN in reason for reason in reasons)]
     hint = (
         f"Set the sizes that the file leaves free, to such as it takes: {sizes}. Or t{WAY_OUT[1:]}" if free else WAY_OUT
     )

@@ -166,6 +166,27 @@ def test_a_refusal_names_the_size_to_set(tmp_path: Path) -> None:
     assert import_file(path, tmp_path / "a.netwright", sizes={"time": 7}).parity.agrees
 
 
+def test_a_matrix_for_all_steps_needs_their_number(tmp_path: Path) -> None:
+    """Nothing says that a size is computed when the network runs; the matrix fits one length."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("Flatten", ["r"], ["f"]),
+        helper.make_node("Gemm", ["f", "w"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", "frames", 3])],
+        [helper.make_empty_tensor_value_info("y")],
+        [numpy_helper.from_array(RANDOM.standard_normal((15, 2)).astype(np.float32), "w")],
+    )
+    path = tmp_path / "a.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    with pytest.raises(UserError, match="--size frames=16"):
+        import_file(path, tmp_path / "a.netwright")
+    assert import_file(path, tmp_path / "a.netwright", sizes={"frames": 5}).parity.agrees
+
+
 def test_a_size_that_the_file_does_not_leave_free_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--size steps: the file has no size of this name; it leaves N, time free"):
         import_file(of_one_length(tmp_path / "a.onnx"), tmp_path / "a.netwright", sizes={"steps": 7})
