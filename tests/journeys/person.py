@@ -43,7 +43,7 @@ UNTRUE = (
     r"object at 0x",
     r"\b\d(\.\d+)?e\+\d\d\b",
     r"(^|[\s:(])nan\b",
-    r"\bNone\b",
+    r"(^|[\s(=])None($|[\s),.])",
     r"^\s*\{\"",
     r"defect",
 )
@@ -188,6 +188,12 @@ class Person:
         button = self.button(text, within=within)
         assert button is not None
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def click_and_wait(self, text: str) -> None:
+        """Click a button of the dialog in front, whose work takes time, and wait until the dialog is left."""
+        dialog = self.front
+        self.click(text)
+        self._wait(lambda: not dialog.isVisible(), f"until '{dialog.windowTitle()}' is left")
 
     def tab(self, name: str) -> None:
         """Click a tab of the window: Design, Data, Train, Test or Experiments."""
@@ -349,8 +355,8 @@ class Person:
     def run_sweep(self, parameters: str) -> None:
         """Type what varies on the page of experiments, and run it."""
         self.tab("Experiments")
-        if self.button("Search values") is not None:
-            self.click("Search values")
+        if self.button("New sweep") is not None:
+            self.click("New sweep")
         self.type_into("Parameters", parameters)
         self.click("Run experiment")
 
