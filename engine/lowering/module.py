@@ -74,7 +74,7 @@ def _add_plan(
     inputs = dict(zip(planned.inputs, given, strict=True))
     values: dict[Port, Value] = {Port(id, "out"): value for id, value in inputs.items()}
     for step in planned.steps:
-        before = next(reversed(graph.nodes), None)
+        before = next(iter(reversed(graph.nodes)), None)  # torch 2.11: `reversed` gives no iterator here
         step_inputs = [values[port] for port in step.feeds] or [inputs[step.layer.id]]
         if step.copies and step.calls:
             step_outputs = _add_function(root, graph, step, step_inputs, prefix, path)
