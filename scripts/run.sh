@@ -13,5 +13,5 @@ echo "No display here (neither DISPLAY nor WAYLAND_DISPLAY is set): training the
 run_dir=build/runs/$(date +%Y-%m-%d_%H-%M-%S)_digits_$$
 mkdir -p build/runs
 .venv/bin/netwright-engine train "$example" --environment multi-cpu --workers 2 --run-dir "$run_dir"
-.venv/bin/netwright-engine export "$run_dir" --format onnx -o build/digits.onnx
+.venv/bin/netwright-engine export "$run_dir" -o build/digits.onnx
 echo "The run is in $run_dir, the network in build/digits.onnx."

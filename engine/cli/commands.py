@@ -115,7 +115,7 @@ EXAMPLES = {
     "show": ("show runs/first",),
     "runs": ('runs digits.netwright --filter "accuracy>0.9 solver" --sort validation.loss', "runs --csv"),
     "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
-    "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
+    "export": ("export runs/first -o digits.onnx", "export runs/first -o digits_net.py"),
     "import": ("import digits.onnx -o digits_again.netwright",),
     "evaluate": ("evaluate runs/first", "evaluate runs/first --split validation --json"),
     "report": ("report runs/first -o digits.html",),

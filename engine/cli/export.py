@@ -13,7 +13,8 @@ from engine.core.fields import Bool, Choice, Field, first_clause
 from engine.project.export_options import OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows, measured_where
 
-FORMATS = ("onnx", "pytorch", "pt2")
+FORMATS = {".onnx": "onnx", ".py": "pytorch", ".pt2": "pt2"}
+"""Formats by the suffix of the file."""
 COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "torch.export.load in another process"}
 WEIGHTS = ("best", "last")
 MOST_CLASSES = 12
@@ -29,7 +30,8 @@ def register(commands: Commands) -> None:
     )
     command = commands.add_parser("export", description=text)
     command.add_argument("source", type=Path, metavar="PROJECT|RUN", help="a project file or the folder of a run")
-    command.add_argument("--format", choices=FORMATS, required=True, help="the format to write")
+    format = "the format to write; default: by the suffix of FILE, .onnx, .py or .pt2"
+    command.add_argument("--format", choices=tuple(FORMATS.values()), help=format)
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     command.add_argument("--weights", choices=WEIGHTS, default="", help="weights of a run (default: its result)")
     script = "write a training script beside a PyTorch file, which gives the losses of the run"
@@ -58,6 +60,18 @@ def _add_option(group: argparse._ArgumentGroup, name: str, option: Field[Any]) -
         group.add_argument(flag(name), metavar="N", **shown)
 
 
+def format_of(to: Path) -> str:
+    """Return the format that the suffix of a file names. Raises `UserError`."""
+    if (format := FORMATS.get(to.suffix.lower())) is not None:
+        return format
+    received = f"'{to.suffix}'" if to.suffix else "no suffix"
+    raise UserError(
+        f"export: the name of the file, {to.name}, does not say the format: it has {received}.",
+        hint=f"Name it with one of {', '.join(FORMATS)}, or say --format onnx, pytorch or pt2.",
+        code="usage",
+    )
+
+
 def onnx_options(arguments: argparse.Namespace) -> OnnxOptions:
     """Return the options of ONNX on the command line. Raises `UserError`."""
     values = {}
@@ -76,6 +90,7 @@ def onnx_options(arguments: argparse.Namespace) -> OnnxOptions:
 
 def run(arguments: argparse.Namespace) -> int:
     """Export, and say how close the exported network is."""
+    arguments.format = arguments.format or format_of(arguments.output)
     from engine.exchange.export import export
 
     try:

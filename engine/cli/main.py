@@ -202,16 +202,16 @@ def _outer_reason(error: Exception) -> UserError | None:
 
 def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> UserError:
     """Return the error for unknown arguments, with the `--set` form if one is an option of a project."""
+    from engine.project.option_names import assignment, option_named
     from engine.project.project import SECTIONS
 
     command = f"{arguments.command} {getattr(arguments, 'way', None) or ''}".strip()
-    name, _, value = unknown[0].lstrip("-").partition("=")
-    name = name.replace("-", "_")
-    section = next((key for key, record in SECTIONS.items() if name in record.fields), None)
-    if unknown[0].startswith("--") and section and hasattr(arguments, "settings"):
-        value = value or (unknown[1] if unknown[1:] else "VALUE")
-        hint = f"Say --set {section}.{name}={value}."
-        return UserError(f"{command}: there is no {unknown[0]}.", code="usage", hint=hint)
+    name, _, value = unknown[0].partition("=")
+    option = option_named(name, SECTIONS, arguments.command) if name.startswith("--") else ""
+    if option and hasattr(arguments, "settings"):
+        value = value or next((word for word in unknown[1:2] if not word.startswith("--")), "")
+        hint = f"Say --set {assignment(option, name, value, SECTIONS)}."
+        return UserError(f"{command}: there is no {name}.", code="usage", hint=hint)
     hint = f"`netwright-engine {command} --help` says what it takes."
     return UserError(f"{command}: not understood: {' '.join(unknown)}.", code="usage", hint=hint)
 

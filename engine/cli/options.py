@@ -1,7 +1,6 @@
 """`options [WORD ...]`: what can be set in a project, from the declarations."""
 
 import argparse
-import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import Choice, Choices, Field
 from engine.project.layer_reference import default_text
+from engine.project.option_names import as_option_name, option_named
 from engine.project.project import SECTIONS
 
 MOST_IN_FULL = 3
@@ -25,7 +25,8 @@ def register(commands: Commands) -> None:
     """Add the command."""
     text = (
         "List what can be set in the project file, in the window, and by --set: names, defaults, effects. With words, "
-        "those that have all of them in their name, their help or their choices; MATLAB's names are understood."
+        "those that have all of them in their name, their help or their choices; names of MATLAB and PyTorch are "
+        "understood."
     )
     command = commands.add_parser("options", description=text)
     command.add_argument("words", nargs="*", metavar="WORD", help="such as learn_rate, ValidationPatience, or dice")
@@ -60,20 +61,21 @@ def everything() -> Iterator[Named]:
 
 
 def meant(words: list[str]) -> list[Named]:
-    """Return the options that contain all words, or only the option with exactly this name."""
-    wanted = [_as_name(word) for word in words]
-    exact = [(name, field) for name, field in everything() if wanted in ([name], [name.partition(".")[2]])]
-    return exact or [
-        (name, field) for name, field in everything() if all(word in _text(name, field) for word in wanted)
+    """Return the options that contain all words, first the one that has the word as its name elsewhere; or only the
+    options with exactly this name."""
+    names = [as_option_name(word) for word in words]
+    exact = [(name, field) for name, field in everything() if names in ([name], [name.partition(".")[2]])]
+    known = option_named(words[0], SECTIONS) if len(words) == 1 else ""
+    similar = [
+        (name, field)
+        for name, field in everything()
+        if name != known and all(_is_in(word, _text(name, field)) for word in words)
     ]
+    return exact or [*((name, field) for name, field in everything() if name == known), *similar]
 
 
-def _as_name(word: str) -> str:
-    """The word in small letters; MATLAB's `MiniBatchSize` and argparse's `--mini-batch-size` as `mini_batch_size`."""
-    word = word.removeprefix("--")
-    if re.fullmatch(r"[A-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+", word) or re.fullmatch(r"[a-z]+(?:-[a-z]+){2,}", word):
-        word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).replace("-", "_")
-    return word.lower()
+def _is_in(word: str, text: str) -> bool:
+    return word.lower() in text or as_option_name(word) in text
 
 
 def _text(name: str, field: Field[Any]) -> str:

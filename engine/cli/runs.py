@@ -214,7 +214,7 @@ def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]
     if run.is_alive and run.state != "lost":
         yield "next", f"netwright-engine follow {place}"
     elif run.state == "finished":
-        yield "next", f"netwright-engine export {place} --format onnx -o {shlex.quote(run.name)}.onnx"
+        yield "next", f"netwright-engine export {place} -o {shlex.quote(run.name)}.onnx"
     elif run.state in ENDS and run.has_checkpoint:
         yield "next", f"netwright-engine resume {place}"
 

@@ -19,6 +19,7 @@ from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
 from engine.core.fields import is_unicode, quoted
 from engine.core.files import write_atomically
 from engine.core.records import Record
+from engine.project.foreign_files import refusal
 from engine.project.migrations import FORMAT, migrate
 from engine.project.network_json import NETWORK_KEYS, NetworkReader, write_network
 from engine.project.project import IDENTITY, SECTIONS, Project
@@ -38,22 +39,39 @@ class Opened:
 
 
 def load(path: Path) -> Opened:
-    """Read a project file. Raises `UserError` for any error in it."""
+    """Read a project file. Raises `UserError` for any error in it, and says what a file of another kind is."""
     try:
-        data = _read_bytes(path)
+        data = _read_data(path)
+    except UserError:
+        if path.suffix.lower() != SUFFIX and (other := refusal(path)) is not None:
+            raise other from None
+        raise
+    try:
+        return _opened(data)
+    except UserError as error:
+        raise _in_file(path, error) from None
+
+
+def _in_file(path: Path, error: UserError) -> UserError:
+    if len(error.lines) == 1:
+        return error.reworded(f"{path}: {error.lines[0]}")
+    return error.reworded(f"{path}: several things are wrong.", *(f"  {line}" for line in error.lines))
+
+
+def _read_data(path: Path) -> dict[str, Any]:
+    """Return the content of a project file as plain records. Raises `UserError` for a file that is none."""
+    try:
+        text = _read_bytes(path).decode("utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"There is no file {path}.") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from None
-    try:
-        return loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise UserError(f"{path} is not a project file: it is not UTF-8 text.") from None
+    try:
+        return _data_of(text)
     except UserError as error:
-        if len(error.lines) == 1:
-            raise error.reworded(f"{path}: {error.lines[0]}") from None
-        lines = [f"  {line}" for line in error.lines]
-        raise error.reworded(f"{path}: several things are wrong.", *lines) from None
+        raise _in_file(path, error) from None
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -75,6 +93,10 @@ def _read_bytes(path: Path) -> bytes:
 
 def loads(text: str) -> Opened:
     """Read a project from text. Raises `UserError`."""
+    return _opened(_data_of(text))
+
+
+def _data_of(text: str) -> dict[str, Any]:
     try:
         data = json.loads(
             text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_refuse_duplicates
@@ -96,6 +118,10 @@ def loads(text: str) -> Opened:
         raise UserError("not a project file: a text in it has half of a pair of characters (\\ud800 to \\udfff).")
     if not isinstance(data, dict) or "netwright" not in data:
         raise UserError('not a project file: the key "netwright" with the format version is missing.')
+    return data
+
+
+def _opened(data: dict[str, Any]) -> Opened:
     data, version, notices = migrate(data)
     return Opened(_read(data, version), tuple(notices))
 

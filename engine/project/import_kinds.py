@@ -32,6 +32,10 @@ KINDS = (
 )
 WITHOUT_GRAPH = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
 """Suffixes of weights alone, from which no network can be made."""
+WITHOUT_GRAPH_HINT = (
+    "Open or build the network first, then start it from these weights: the section 'weights' of the project names the "
+    "file (--set weights.file=FILE). Or save the model with torch.export as .pt2, or as ONNX, and import that."
+)
 
 
 def kind_of(path: Path) -> ImportKind:
@@ -43,8 +47,7 @@ def kind_of(path: Path) -> ImportKind:
         raise UserError(
             f"{path.name} holds weights alone, which do not say how layers are connected, so no network can be made of "
             "it.",
-            hint="Open or build the network first, then start it from these weights: the section 'weights' of the "
-            "project names the file. Or save the model with torch.export as .pt2, or as ONNX, and import that.",
+            hint=WITHOUT_GRAPH_HINT,
             code="usage",
         )
     known = ", ".join(suffix for kind in KINDS for suffix in kind.suffixes)

@@ -21,6 +21,7 @@ from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.experiment import ExperimentOptions
 from engine.project.migrations import FORMAT
+from engine.project.option_names import option_like, option_named
 from engine.project.training import TrainingOptions
 from engine.project.weights import WeightsOptions
 
@@ -134,13 +135,22 @@ def set_option(project: Project, assignment: str) -> Project:
     path, equals, text = assignment.partition("=")
     section, dot, name = path.strip().partition(".")
     if not equals or not dot:
-        raise UserError(f"--set {assignment}: expected section.option=value, such as training.max_epochs=5.")
+        option = option_named(path, SECTIONS)
+        raise UserError(
+            f"--set {assignment}: expected section.option=value, such as training.max_epochs=5.",
+            hint=f"Did you mean '{option}'?" if option else "",
+        )
     if section not in SECTIONS:
-        hint = did_you_mean(section, SECTIONS)
+        option = option_named(name, SECTIONS)
+        hint = did_you_mean(section, SECTIONS) or (f"Did you mean '{option}'?" if option else "")
         raise UserError(
             f"--set {assignment}: there is no section '{section}'.",
             hint=f"{hint} Sections are: {', '.join(SECTIONS)}.",
         )
+    if name not in SECTIONS[section].fields:
+        option = option_like(name, SECTIONS, section).removeprefix(f"{section}.")
+        hint = f"Did you mean '{option}'?" if option else f"`netwright-engine options {section}.` lists them."
+        raise FieldError(f"{section}.{name}", "there is no such option.", hint=hint)
     return project.with_section(section, set_by_text(project.section(section), name, text.strip(), section))
 
 

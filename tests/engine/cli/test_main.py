@@ -187,7 +187,15 @@ def test_help_shows_examples_line_by_line_and_the_exit_codes(capsys: pytest.Capt
         (["queue", "list", "--max_epochs"], "queue list: not understood: --max_epochs. `netwright-engine queue list -"),
         (["train", "RUN"], "is the folder of a run. Its project is "),
         (["check", "PROJECT", "--set", "training.max_epoch=3"], "no such option. Did you mean 'max_epochs'?\n"),
-        (["check", "PROJECT", "--set", "data.zzz=3"], "The options of 'data' are: source, "),
+        (["check", "PROJECT", "--set", "data.zzz=3"], "`netwright-engine options data.` lists them."),
+        (["train", "x", "--epochs", "5"], "train: there is no --epochs. Say --set training.max_epochs=5."),
+        (["train", "x", "--lr=0.01"], "Say --set training.initial_learn_rate=0.01."),
+        (["train", "x", "--batch-size", "32", "--epochs", "5"], "Say --set training.mini_batch_size=32."),
+        (["train", "x", "--optimizer", "sgd"], "Say --set training.solver=sgdm."),
+        (["train", "x", "--device", "cuda"], "Say --set environment.target=gpu."),
+        (["resume", "x", "--gpus", "2"], "Say --set environment.target=multi-gpu."),
+        (["train", "x", "--device", "mps"], "Say --set environment.target=VALUE; it takes one of auto, cpu, multi-cpu"),
+        (["train", "x", "--epochs", "--json"], "Say --set training.max_epochs=VALUE; it takes a whole number from 1"),
     ],
 )
 def test_what_is_not_understood_says_the_way(
@@ -295,7 +303,12 @@ def test_a_command_without_its_rest_shows_its_help(words: list[str], capsys: pyt
         (["help", "trian"], "There is no command 'trian'. Did you mean 'train'?"),
         (["queue", "lst"], "there is no 'lst'. Did you mean 'list'? It takes add, list, run, start, move, remove."),
         (["train", "x", "--environment", "multi-gpus"], "Did you mean 'multi-gpu'?"),
-        (["export", "x"], "the following arguments are required: --format, -o/--output."),
+        (["export", "x"], "the following arguments are required: -o/--output."),
+        (["export", "x", "-o", "net.pt"], "net.pt, does not say the format: it has '.pt'. Name it with one of .onnx, "),
+        (
+            ["export", "x", "-o", "net"],
+            "net, does not say the format: it has no suffix. Name it with one of .onnx, .py",
+        ),
     ],
 )
 def test_what_is_mistyped_gets_a_suggestion(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from engine.cli.main import main
 from engine.cli.options import everything, meant
+from engine.project.option_names import NAMES_ELSEWHERE
 from engine.project.project import SECTIONS
 
 
@@ -26,6 +27,19 @@ def test_without_a_word_all_are_listed(capsys: pytest.CaptureFixture[str]) -> No
 )
 def test_a_name_is_understood_in_several_spellings(word: str) -> None:
     assert names(word) == ["training.mini_batch_size"]
+
+
+def test_a_name_elsewhere_is_understood() -> None:
+    assert names("optimizer")[0] == "training.solver"
+    assert names("lr")[0] == "training.initial_learn_rate"
+    assert names("epochs")[0] == "training.max_epochs"
+    assert "training.schedule" in names("one-cycle")
+
+
+def test_names_elsewhere_are_of_options_that_there_are() -> None:
+    assert {*NAMES_ELSEWHERE} <= {name for name, _ in everything()}
+    words = " ".join(NAMES_ELSEWHERE.values()).split()
+    assert len(words) == len({*words})
 
 
 def test_a_whole_name_means_that_option_alone() -> None:

@@ -110,13 +110,13 @@ def test_exports_divide_scores_by_the_stored_temperature(
     decisions.store_temperatures(run / "best", Preparation.load(run / "best"), {0: 2.5})
     wanted = chances(run, trained / "a.csv")
     file, code = tmp_path / "net.onnx", tmp_path / "net.py"
-    assert main(["export", str(run), "--format", "onnx", "-o", str(file)]) == 0
+    assert main(["export", str(run), "-o", str(file)]) == 0
     assert "divided by the stored temperature 2.5" in capsys.readouterr().out
     assert open_predictor(file).record.targets[0].temperature == 1.0, "it is applied once"
     assert [chance for _, chance in chances(file, trained / "a.csv")] == pytest.approx(
         [chance for _, chance in wanted], abs=1e-5
     )
-    assert main(["export", str(run), "--format", "pytorch", "-o", str(code)]) == 0
+    assert main(["export", str(run), "-o", str(code)]) == 0
     assert "torch.mul(" in code.read_text()
     assert "0.4" in code.read_text()
     as_trained = ["export", str(run), "--format", "pytorch", "-o", str(code), "--force", "--temperature", "outside"]
