@@ -5,7 +5,7 @@
 #   PYTHON      the interpreter to use (default: the first python3 that is new enough)
 #   TORCH_SPEC  the torch to install first (default: torch== as pinned in constraints.txt)
 #   TORCH_ARGS  more arguments for that one pip call, such as --index-url for a CPU or CUDA build
-#   EXTRAS      what to install beside the engine (default: gui,metrics,dev; "dev" alone leaves Qt out and has the
+#   EXTRAS      what to install beside the engine (default: gui,dev; "dev" alone leaves Qt out and has the
 #               libraries of the extras tensorboard and mlflow)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ stamp=$venv/netwright-setup
 pinned_torch=$(grep '^torch==' constraints.txt)
 torch_spec=${TORCH_SPEC:-$pinned_torch}
 torch_args=${TORCH_ARGS:-}
-extras=${EXTRAS:-gui,metrics,dev}
+extras=${EXTRAS:-gui,dev}
 
 say() { printf 'setup: %s\n' "$*"; }
 stop() { trap - ERR; printf 'setup: %s\n' "$*" >&2; exit 1; }

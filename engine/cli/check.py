@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from engine.cli.answers import failure, note, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_project, add_trust, facts_of, failure, look_at_code, note, print_json, read_project
+from engine.cli.common import add_project, add_trust, facts_of, look_at_code, read_project
 from engine.cli.printing import say, say_json
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from engine.cli.answers import add_json, failure, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, failure, print_json
 from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.cluster.install import install

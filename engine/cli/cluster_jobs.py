@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, iso_time, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, iso_time, print_json
 from engine.cli.follow import POLL_S, ProgressPrinter
 from engine.cli.printing import say
 from engine.cli.terminal import print_table

@@ -171,8 +171,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise the error, with the way to the help."""
         command, end = self.prog.removeprefix(PROGRAM).strip(), "" if message.endswith((".", "?")) else "."
+        command = f"{command}: " if command else ""
         hint = f"`{self.prog} --help` says what it takes."
-        raise UserError(f"{command}: {message}{end}", code="usage", hint=hint)
+        raise UserError(f"{command}{message}{end}", code="usage", hint=hint)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -208,12 +209,13 @@ class _Registry:
 
 
 def parser(command: str = "") -> Parser:
-    """Return the argument parser with one command, or with all of them, which imports all modules."""
+    """Return the argument parser with one command, with none for an option such as `--version`, or with all of them,
+    which imports all modules."""
     top = Parser(prog=PROGRAM, description="Check, train and export neural networks without a screen.")
     top.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
     subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     modules = {**COMMANDS, **HIDDEN}
-    names = [command] if command in modules else [*modules]
+    names = [] if command.startswith("-") else [command] if command in modules else [*modules]
     for module in dict.fromkeys(modules[name] for name in names):
         importlib.import_module(f"engine.cli.{module}").register(_Registry(subparsers))
     return top

@@ -1,17 +1,12 @@
-"""Helpers of the commands: project and settings arguments, text tables, JSON output."""
+"""Arguments of the commands that name a project, and reading it with its settings."""
 
 import argparse
 import os
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from engine.cli.printing import say, say_json
 from engine.core.errors import FieldErrors, UserError, hints
-from engine.core.version import SCHEMA_VERSION
 from engine.project.data_hosts import MOST_FILES, look_up, say_typed
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
@@ -20,7 +15,6 @@ from engine.project.relevance import idle_settings, refuse_without_unit
 from engine.project.sources.guess import with_guessed_source
 from engine.project.sources.urls import url_fault, without_file_scheme, without_secrets
 from engine.runs.checkpoints import way_on
-from engine.runs.events import to_json
 from engine.runs.folder import RunFolder, origin
 
 
@@ -116,49 +110,3 @@ def facts_of(project: Project, base: Path) -> DatasetInfo | None:
     from engine.data.load import facts
 
     return facts(project.data, base)
-
-
-def note(notices: Iterable[str]) -> None:
-    """Print each notice as a line on standard error."""
-    for notice in notices:
-        say(f"note: {notice}", to=sys.stderr)
-
-
-def add_json(command: argparse._ActionsContainer) -> None:
-    """Add `--json` to a command."""
-    command.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def print_json(arguments: argparse.Namespace, value: Mapping[str, Any]) -> None:
-    """Print an object as standard JSON on standard output, in the envelope that all commands have: `schema_version` and
-    `command`. ASCII only, non-finite numbers as strings."""
-    command = " ".join(filter(None, (arguments.command, getattr(arguments, "way", None)))) or None
-    whole = {"schema_version": SCHEMA_VERSION, "command": command, **value}
-    say_json(to_json(whole))
-    arguments.has_printed_json = True
-
-
-def failure(code: str, message: str, hint: str = "", data: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the entry `error` that the JSON of a command has where its exit code is not 0. It has a `hint` and `data`
-    where they are known."""
-    more = {"hint": hint} if hint else {}
-    return {"error": {"code": code, "message": message, **more, **({"data": data} if data else {})}}
-
-
-def iso_time(seconds: float) -> str | None:
-    """Return a time in seconds since the epoch in ISO 8601 with its time zone; None for 0, which stands for unknown,
-    and for a number that is no time."""
-    try:
-        return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds") if seconds else None
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
-    """Return lines with aligned columns. `right`: indexes of the right-aligned columns."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-
-    def cell(text: str, i: int) -> str:
-        return text.rjust(widths[i]) if i in right else text.ljust(widths[i])
-
-    return ["  ".join(cell(text, i) for i, text in enumerate(row)).rstrip() for row in rows]

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.cli.answers import add_json, failure, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, failure, print_json
 from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError
 from engine.core.files import read_file

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.cluster_jobs import open_followed
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json
 from engine.cli.follow import tell_silence
 from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, RunError, UserError

@@ -9,17 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, failure, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import (
-    add_allow_host,
-    add_json,
-    add_trust,
-    data_place,
-    failure,
-    look_at_code,
-    print_json,
-    read_project,
-)
+from engine.cli.common import add_allow_host, add_trust, data_place, look_at_code, read_project
 from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from engine.cli.answers import add_json, print_json, table
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json, table
 from engine.cli.printing import is_terminal, say
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError

@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, look_at_code, print_json, read_project
+from engine.cli.common import look_at_code, read_project
 from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.files import ROOT, not_written, refuse_destination, write_atomically

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_device, add_json, add_trust, data_place, print_json
+from engine.cli.common import add_allow_host, add_device, add_trust, data_place
 from engine.cli.data import options_for
 from engine.cli.export import WEIGHTS
 from engine.cli.printing import say

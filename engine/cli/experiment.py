@@ -9,17 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, failure, iso_time, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import (
-    add_allow_host,
-    add_json,
-    add_trust,
-    failure,
-    iso_time,
-    look_at_code,
-    print_json,
-    read_project,
-)
+from engine.cli.common import add_allow_host, add_trust, look_at_code, read_project
 from engine.cli.experiment_findings import importance, importances_in, print_shares, report
 from engine.cli.experiment_text import (
     experiment_json,
@@ -35,13 +27,13 @@ from engine.cli.require import Requirement, parse
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from engine.core.files import write_atomically
+from engine.core.finite_json import to_json
 from engine.project.data_hosts import admit, look_up, say_typed
 from engine.project.environment import TARGETS
 from engine.project.file import load, save
 from engine.project.parameters import value_text
 from engine.project.trials import READY, defined, num_trials, refuse_wrong_definition, with_values
 from engine.project.user_code import refuse_untrusted
-from engine.runs.events import to_json
 from engine.runs.experiments import ExperimentFolder, experiments_of, open_experiment, start_runner
 from engine.runs.folder import origin
 from engine.runs.trial_log import FAILED, STARTS_AGAIN, Trial

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.cli.common import note, print_json
+from engine.cli.answers import note, print_json
 from engine.cli.experiment_text import read_trials
 from engine.cli.printing import say
 from engine.cli.report import checked_destination

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from engine.cli.common import iso_time, note
+from engine.cli.answers import iso_time, note
 from engine.cli.printing import is_terminal, say
 from engine.cli.terminal import print_table
 from engine.core.csv_text import csv_text

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, print_json, table
 from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_json, add_trust, print_json, table
+from engine.cli.common import add_allow_host, add_trust
 from engine.cli.printing import say
 from engine.core.errors import EXIT_DONE, FieldErrors, UserError
 from engine.core.fields import Bool, Choice, Field, first_clause

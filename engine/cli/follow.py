@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self, TextIO
 
+from engine.cli.answers import failure, iso_time, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import failure, iso_time, print_json
 from engine.cli.printing import is_terminal, say
 from engine.cli.terminal import Display
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural

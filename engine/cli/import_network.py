@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, print_json
+from engine.cli.common import add_trust
 from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError, plural

@@ -8,8 +8,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, data_place, facts_of, print_json
+from engine.cli.common import data_place, facts_of
 from engine.cli.data import options_for
 from engine.cli.printing import say
 from engine.cli.terminal import print_table

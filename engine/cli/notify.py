@@ -3,8 +3,8 @@
 import argparse
 import sys
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json
 from engine.cli.printing import say
 from engine.core import webhook
 from engine.core.errors import EXIT_DONE, RunError, UserError

@@ -9,16 +9,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from engine.cli.answers import failure
 from engine.cli.commands import Commands
-from engine.cli.common import add_device, add_trust, failure
+from engine.cli.common import add_device, add_trust
 from engine.cli.export import WEIGHTS
 from engine.cli.printing import TableOutput, say
 from engine.cli.terminal import showing
 from engine.core.csv_text import CsvWriter, Output
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
+from engine.core.finite_json import to_json
 from engine.core.version import SCHEMA_VERSION
 from engine.project.preparation import PIXELS
-from engine.runs.events import to_json
 
 if TYPE_CHECKING:
     from engine.project.preparation import Preparation, TargetPreparation

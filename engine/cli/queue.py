@@ -10,19 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from engine.cli.answers import add_json, failure, iso_time, note, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import (
-    add_allow_host,
-    add_json,
-    add_project,
-    add_trust,
-    failure,
-    iso_time,
-    look_at_code,
-    note,
-    print_json,
-    read_project,
-)
+from engine.cli.common import add_allow_host, add_project, add_trust, look_at_code, read_project
 from engine.cli.follow import LINE_EVERY_S, RunPosition
 from engine.cli.printing import is_terminal, say
 from engine.cli.runs import result_text

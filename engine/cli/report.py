@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, print_json
+from engine.cli.common import add_trust
 from engine.cli.export import WEIGHTS
 from engine.cli.printing import say
 from engine.cli.terminal import showing

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_json, add_trust, print_json
+from engine.cli.common import add_allow_host, add_trust
 from engine.cli.export import WEIGHTS
 from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, failure, iso_time, note, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, failure, iso_time, note, print_json
 from engine.cli.printing import TableOutput, say
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, plural

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from engine.cli.common import table
+from engine.cli.answers import table
 from engine.cli.printing import is_terminal, say
 from engine.core import progress
 from engine.core.fields import printable

@@ -8,19 +8,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.answers import add_json, failure, print_json
 from engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end, words_for_here
 from engine.cli.commands import Commands
-from engine.cli.common import (
-    add_allow_host,
-    add_json,
-    add_project,
-    add_trust,
-    facts_of,
-    failure,
-    look_at_code,
-    print_json,
-    read_project,
-)
+from engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
 from engine.cli.control import send
 from engine.cli.follow import ProgressPrinter
 from engine.cli.printing import say

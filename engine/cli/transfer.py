@@ -6,18 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from engine.cli.answers import add_json, note, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import (
-    add_allow_host,
-    add_json,
-    add_project,
-    add_trust,
-    facts_of,
-    look_at_code,
-    note,
-    print_json,
-    read_project,
-)
+from engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
 from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.child_process import run_in_child_process

@@ -1,4 +1,4 @@
-"""Text formats of numbers: durations, sizes in bytes, percentages."""
+"""Text formats: durations, sizes in bytes, percentages, text in XML."""
 
 import math
 
@@ -85,3 +85,8 @@ def format_flops(per_second: float) -> str:
     """Return a rate of floating-point operations: `830 MFLOP/s`, `1.25 TFLOP/s`."""
     scale, unit = next(((s, u) for s, u in _FLOPS if per_second >= s), _FLOPS[-1])
     return f"{per_second / scale:.3g} {unit}FLOP/s"
+
+
+def xml_text(text: str) -> str:
+    """Return text as it stands between the tags of XML. `xml.sax.saxutils` would import TLS and HTTP for this."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape, quoteattr
 
 from engine.core.fields import printable
+from engine.core.text import xml_text
 from engine.drawing.colours import mixed
 from engine.drawing.picture import elided, text_width
 
@@ -119,7 +119,7 @@ class Matrix:
                 said = f"{name} as {self.names[column]}: {number:,}"
                 parts.append(
                     f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(side)}" height="{_n(side)}" fill="{fill}" '
-                    f'stroke="{RULE}" stroke-width="0.5"><title>{escape(said)}</title></rect>'
+                    f'stroke="{RULE}" stroke-width="0.5"><title>{xml_text(said)}</title></rect>'
                 )
                 if has_numbers and number:
                     colour = PAPER if share > 0.5 else INK
@@ -144,9 +144,9 @@ def framed(title: str, width: float, height: float, parts: Sequence[str]) -> str
     """Return an SVG element with a title."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
-        f'viewBox="0 0 {_n(width)} {_n(height)}" role="img" font-family={quoteattr(FONTS)}>'
+        f'viewBox="0 0 {_n(width)} {_n(height)}" role="img" font-family="{FONTS}">'
     )
-    return "\n".join([head, f"<title>{escape(title)}</title>", *parts, "</svg>"])
+    return "\n".join([head, f"<title>{xml_text(title)}</title>", *parts, "</svg>"])
 
 
 def smoothed(values: Numbers, window: float) -> list[float]:
@@ -297,7 +297,7 @@ def _text(
     turn = f' transform="rotate(-90 {_n(x)} {_n(y)})"' if turned else ""
     return (
         f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" fill="{colour}" text-anchor="{anchor}"{turn}>'
-        f"{escape(printable(text))}</text>"
+        f"{xml_text(printable(text))}</text>"
     )
 
 

@@ -1,7 +1,6 @@
 """A picture as SVG: plain shapes and real text, so that it can be searched, restyled and edited."""
 
-from xml.sax.saxutils import escape, quoteattr
-
+from engine.core.text import xml_text
 from engine.drawing.picture import EDGE, WIDER, WIDEST_FONT, Box, Group, Line, Picture, Ring, Shape, Text, text_width
 from engine.drawing.routes import Curve
 
@@ -14,8 +13,8 @@ def svg(picture: Picture, title: str) -> str:
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
-        f'viewBox="{_n(left)} {_n(top)} {_n(width)} {_n(height)}" role="img" font-family={quoteattr(FONTS)}>',
-        f"<title>{escape(title)}</title>",
+        f'viewBox="{_n(left)} {_n(top)} {_n(width)} {_n(height)}" role="img" font-family="{FONTS}">',
+        f"<title>{xml_text(title)}</title>",
         f'<rect x="{_n(left)}" y="{_n(top)}" width="{_n(width)}" height="{_n(height)}" fill="{picture.ground}"/>',
     ]
     for group in picture.groups:
@@ -24,7 +23,7 @@ def svg(picture: Picture, title: str) -> str:
 
 
 def _group(group: Group) -> list[str]:
-    title = [f"<title>{escape(group.title)}</title>"] if group.title else []
+    title = [f"<title>{xml_text(group.title)}</title>"] if group.title else []
     return ["<g>", *title, *(_shape(shape) for shape in group.shapes), "</g>"]
 
 
@@ -37,7 +36,7 @@ def _shape(shape: Shape) -> str:
             anchor = f' text-anchor="{shape.anchor}"' if shape.anchor != "start" else ""
             return (
                 f'<text x="{_n(shape.x)}" y="{_n(shape.y)}" font-size="{_n(shape.size)}"{weight}{anchor}{_fit(shape)} '
-                f'fill="{shape.fill}">{escape(shape.text)}</text>'
+                f'fill="{shape.fill}">{xml_text(shape.text)}</text>'
             )
         case Line():
             return (

@@ -18,6 +18,7 @@ import torch
 
 from engine.core.errors import UserError, plural
 from engine.core.files import read_object, write_checked_json
+from engine.core.finite_json import to_json
 from engine.core.progress import report
 from engine.core.version import VERSION
 from engine.data.batches import ResidentDataset, Tensors
@@ -39,7 +40,6 @@ from engine.project.options.metrics import METRICS
 from engine.project.target_scale import fitted_outputs
 from engine.project.training import TrainingOptions
 from engine.runs.data_record import read_record
-from engine.runs.events import to_json
 from engine.training.evaluation import MetricAccumulator, metrics_for
 from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
 from engine.training.metrics import channels_last

@@ -16,6 +16,7 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean
 from engine.core.files import read_object, write_atomically, write_checked_json
+from engine.core.finite_json import to_json
 from engine.core.version import VERSION
 from engine.data.load import places_of
 from engine.data.sources.source import Array
@@ -28,7 +29,6 @@ from engine.explain.importance import partial_dependence, permutation
 from engine.explain.max_activation import STEPS, max_activation
 from engine.explain.subject import Sample, Subject
 from engine.runs.data_record import read_record
-from engine.runs.events import to_json
 
 FOLDER = "explanations"
 FORMAT = 1

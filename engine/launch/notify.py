@@ -16,7 +16,7 @@ from typing import Any
 from engine.core import webhook
 from engine.core.child_process import start_detached_module
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
-from engine.runs.events import to_json
+from engine.core.finite_json import to_json
 from engine.runs.experiments import ExperimentFolder
 from engine.runs.summary import read_summary
 from engine.runs.trial_rows import best_trial

@@ -10,20 +10,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
+from engine.core.finite_json import to_json
 from engine.core.text import format_percent
 from engine.runs.baselines import SPLITS, with_network
-from engine.runs.events import (
-    Best,
-    EpochEnded,
-    Event,
-    Failed,
-    Points,
-    Progress,
-    SampleSkipped,
-    Started,
-    State,
-    to_json,
-)
+from engine.runs.events import Best, EpochEnded, Event, Failed, Points, Progress, SampleSkipped, Started, State
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 from engine.training import out_of_memory

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
+from engine.core.finite_json import to_json
 from engine.data import bad_samples
 from engine.data.baseline import baselines
 from engine.hardware.accelerators import refusal_of
@@ -22,7 +23,7 @@ from engine.lowering.user_code import blame
 from engine.parallel.process_group import ProcessGroup, is_peer_failure
 from engine.parallel.worker_spec import WorkerSpec
 from engine.runs.confusion import write_confusions
-from engine.runs.events import SampleSkipped, to_json
+from engine.runs.events import SampleSkipped
 from engine.runs.folder import RunFolder
 from engine.training import out_of_memory
 from engine.training.builder import build_trainer

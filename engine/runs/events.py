@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_origin, get_type_hints
 
 from engine.core.errors import plural
+from engine.core.finite_json import from_json, to_json
 
 State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
 ENDS = ("finished", "stopped", "failed", "lost")
@@ -417,29 +418,3 @@ def _form(annotation: Any) -> tuple[type, ...]:
 _FORMS: dict[type[Event], dict[str, tuple[type, ...]]] = {
     cls: {name: _form(t) for name, t in get_type_hints(cls).items() if name != "kind"} for cls in KINDS.values()
 }
-
-_NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-
-def to_json(value: Any) -> Any:
-    """Return a value with non-finite numbers replaced by strings."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, Mapping):
-        return {key: to_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        is_curve = set(map(type, value)) == {float} and math.isfinite(sum(value))  # the points of thousands of steps
-        return list(value) if is_curve else [to_json(item) for item in value]
-    return value
-
-
-def from_json(value: Any) -> Any:
-    """Return a value with the strings of `to_json` converted back to numbers."""
-    if isinstance(value, str):
-        return _NON_FINITE.get(value, value)
-    if isinstance(value, dict):
-        return {key: from_json(item) for key, item in value.items()}
-    if isinstance(value, list):
-        is_curve = set(map(type, value)) <= {float, int}
-        return value if is_curve else [from_json(item) for item in value]
-    return value

@@ -13,22 +13,12 @@ from typing import Any
 
 from engine.core.errors import UserError, listed
 from engine.core.files import number_in, open_file, read_object
+from engine.core.finite_json import from_json
 from engine.core.text import format_flops, format_number, format_percent
 from engine.project.options.metrics import format_score
 from engine.project.options.solver import FULL_BATCH
 from engine.runs.checkpoints import has_checkpoint
-from engine.runs.events import (
-    ENDS,
-    SPLIT_PRIORITY,
-    EpochEnded,
-    Event,
-    Failed,
-    Points,
-    Progress,
-    Resumed,
-    Started,
-    from_json,
-)
+from engine.runs.events import ENDS, SPLIT_PRIORITY, EpochEnded, Event, Failed, Points, Progress, Resumed, Started
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 from engine.runs.lines import event_in

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from engine.core.errors import listed, plural
 from engine.core.files import DEPTH_LIMIT, is_deeper, number_in
+from engine.core.finite_json import from_json
 from engine.project.parameters import lists_of, value_text
-from engine.runs.events import ENDS, from_json
+from engine.runs.events import ENDS
 
 PRUNED = "pruned"
 OVER = (*ENDS, PRUNED, "refused")

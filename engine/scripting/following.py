@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from engine.core.errors import RunError, UserError
+from engine.core.finite_json import to_json
 from engine.runs import events
-from engine.runs.events import ENDS, to_json
+from engine.runs.events import ENDS
 from engine.runs.experiments import ExperimentFolder, start_runner
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader

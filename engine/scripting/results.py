@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from engine.core.errors import UserError, plural
 from engine.core.fields import printable
+from engine.core.finite_json import to_json
 from engine.core.text import format_duration, format_figure
 from engine.project.data_hosts import say_typed
 from engine.project.project import Project as ProjectValue
 from engine.project.trials import with_options
-from engine.runs.events import to_json
 from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.summary import format_metric, read_summary

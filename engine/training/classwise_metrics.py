@@ -3,12 +3,10 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch.nn import functional
 
-from engine.core.extras import import_extra
 from engine.data.batches import Tensors
 from engine.project.dataset_info import IGNORED
 from engine.training.metrics import channels_last, run_of_each, sums_of_runs
@@ -126,9 +124,6 @@ class Auc:
     name: str = "auc"
     higher_is_better: bool = True
 
-    def __post_init__(self) -> None:
-        load_torchmetrics()  # so that what is missing is said before any training
-
     def rows(self, outputs: Tensors, targets: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the outputs of each sample, pixel or step `(rows, C)`, and its class or labels."""
         output, target = channels_last(outputs[0]).reshape(-1, self.classes), targets[0]
@@ -151,33 +146,28 @@ class Auc:
         if not bool(rows.isfinite().all()):
             return math.nan
         actual = targets.long() if self.is_labels else functional.one_hot(targets[:, 0].long(), self.classes)
-        scores = functional.softmax(rows, dim=1) if not self.is_labels else _between_0_and_1(rows)
+        scores = functional.softmax(rows, dim=1) if not self.is_labels else rows
         if self.average == "micro":
             scores, actual = scores.reshape(-1, 1), actual.reshape(-1, 1)
         count = actual.sum(dim=0)
         is_defined = (count > 0) & (count < len(actual))
         if not bool(is_defined.any()):
             return math.nan
-        area_of = load_torchmetrics().binary_auroc
         columns = zip(scores[:, is_defined].unbind(dim=1), actual[:, is_defined].unbind(dim=1), strict=True)
-        areas = torch.stack([area_of(column, truth) for column, truth in columns]).double()
+        areas = torch.stack([_area(column, truth) for column, truth in columns])
         weights = count[is_defined].double() if self.average == "weighted" else torch.ones_like(areas)
         return float((areas * weights).sum() / weights.sum())
 
 
-def _between_0_and_1(scores: torch.Tensor) -> torch.Tensor:
-    """Return numbers of the same order that torchmetrics does not take for logits."""
-    order: torch.Tensor = torch.unique(scores, return_inverse=True)[1]
-    return order.double() / max(1, scores.numel())
+def _area(scores: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
+    """Return the area under the receiver operating curve of scores (N) and whether each sample is of the class (N).
 
-
-def load_torchmetrics() -> Any:
-    """Import torchmetrics' classification functions. Raises `UserError` where that fails."""
-    return import_extra(
-        "torchmetrics.functional.classification",
-        "metrics",
-        "Values of the metric auc",
-        "Or leave auc out of the metrics.",
-        broken="A broken torchvision beside it does that: remove torchvision, or install the one that goes with this "
-        "torch.",
-    )
+    It is the probability that a sample of the class has a higher score than another one, where equal scores count one
+    half (Mann and Whitney 1947): the sum of the ranks of the class, less that of the lowest ranks there are, per pair.
+    """
+    _, places, counts = torch.unique(scores, return_inverse=True, return_counts=True)
+    ranks = counts.cumsum(dim=0).double() - (counts.double() - 1) / 2
+    ours = truth.sum().double()
+    pairs = ours * (len(truth) - ours)
+    area: torch.Tensor = (ranks[places[truth.bool()]].sum() - ours * (ours + 1) / 2) / pairs
+    return area

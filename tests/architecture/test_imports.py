@@ -27,9 +27,27 @@ LIGHT = ROOMS[: ROOMS.index("lowering")]
 def loaded_by(*modules: str) -> set[str]:
     """The top-level names of everything that is loaded once these modules are imported."""
     code = f"import sys, importlib\nfor m in {modules!r}: importlib.import_module(m)\nprint(*(m for m in sys.modules))"
+    return {name.partition(".")[0] for name in printed(code).split()}
+
+
+def printed(code: str) -> str:
+    """The output of a fresh interpreter."""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return {name.partition(".")[0] for name in done.stdout.split()}
+    return done.stdout
+
+
+def loaded_by_command(words: list[str]) -> set[str]:
+    """Everything that is loaded once a command has ended: rooms such as `engine.runs`, and top-level names."""
+    code = f"""
+import contextlib, io, sys
+from engine.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    assert main({words!r}) == 0
+print(*sys.modules)
+"""
+    names = [name.split(".") for name in printed(code).split()]
+    return {parts[0] for parts in names} | {".".join(parts[:2]) for parts in names if parts[0] == "engine"}
 
 
 def with_submodules(name: str) -> list[str]:
@@ -58,6 +76,51 @@ def test_a_start_loads_nothing_heavy(module: str, banned: set[str]) -> None:
 def test_listing_the_commands_loads_nothing_heavy() -> None:
     commands = [name for name in with_submodules("engine.cli") if not name.endswith("__main__")]
     assert loaded_by(*commands) & (QT | HEAVY | NUMPY | {"PIL"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "rooms"),
+    [
+        (["--version"], set()),
+        (["help"], set()),
+        (["notify"], set()),
+        (["options", "lr"], {"layers", "network", "project", "user_code"}),
+        (["devices"], {"cluster", "hardware", "layers", "network", "placement", "project", "user_code"}),
+        (["templates"], {"layers", "network", "placement", "project", "runs", "user_code"}),
+        (["runs", "DIGITS"], {"layers", "network", "placement", "project", "runs", "user_code"}),
+        (["check", "DIGITS", "--set", "data.source=none"], {*LIGHT} - {"core"}),
+        (["train", "--help"], {*LIGHT} - {"core"} | {"cluster"}),
+    ],
+)
+def test_a_light_command_loads_few_rooms_and_nothing_of_networks_and_numbers(words: list[str], rooms: set[str]) -> None:
+    """TLS, HTTP and e-mail come along with modules of the standard library that seem harmless."""
+    digits = str(ROOT / "resources" / "examples" / "digits.netwright")
+    loaded = loaded_by_command([digits if word == "DIGITS" else word for word in words])
+    foreign = {"ssl", "http"} | ({"email"} if words != ["devices"] else set())  # of importlib.metadata
+    assert loaded & (QT | HEAVY | NUMPY | foreign | {"PIL", "rich"}) == set()
+    assert {name for name in loaded if name.startswith("engine.")} <= {
+        *(f"engine.{room}" for room in rooms),
+        "engine.cli",
+        "engine.core",
+    }
+
+
+def test_a_drawing_as_svg_loads_no_network_library() -> None:
+    assert loaded_by("engine.drawing.svg", "engine.drawing.charts") & {"ssl", "http", "email", "PIL"} == set()
+
+
+def test_no_process_of_a_run_loads_matplotlib() -> None:
+    """A library of metrics brought it along: a second of the processor for the chart that nobody draws."""
+    code = """
+import sys, torch
+import engine.launch.coordinator, engine.launch.worker, engine.evaluation.evaluate
+from engine.training.classwise_metrics import Auc
+print(Auc(2, is_labels=True).value_of(torch.rand(9, 2), torch.eye(2).repeat(5, 1)[:9]), file=sys.stderr)
+print(*sys.modules)
+"""
+    names = {name.partition(".")[0] for name in printed(code).split()}
+    assert "torch" in names
+    assert names & {"matplotlib", "torchmetrics", "pandas", "sklearn"} == set()
 
 
 def test_a_coordinator_needs_no_torch() -> None:

@@ -40,7 +40,7 @@ METRICS: Mapping[str, MetricKind] = {
     "auc": MetricKind(
         "AUC",
         _WORDS,
-        "Area under the receiver operating curve, each class against the rest; not at every step; by torchmetrics",
+        "Area under the receiver operating curve, each class against the rest; not at every step",
         of_training=False,
     ),
     "rmse": MetricKind("RMSE", _NUMBERS, "Root of the squared error, mean over samples and responses", False),

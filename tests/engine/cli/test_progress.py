@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import devices, queue
-from engine.cli.common import table
+from engine.cli.answers import table
 from engine.cli.follow import ProgressPrinter
 from engine.cli.main import main
 from engine.cli.queue import QueueProgress

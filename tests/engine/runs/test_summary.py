@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.cli.common import print_json
+from engine.cli.answers import print_json
 from engine.cli.runs import _as_json, _rows
 from engine.runs.history import list_runs
 from engine.runs.query import as_csv, matching, order_by
