@@ -277,7 +277,7 @@ class PlacementText(QWidget):
                     inventory = with_cluster(inventory, project.environment)
                 placement = resolve(project.environment, inventory, batch, training.gradient_accumulation)
                 self._say(markup.filled("Will use {}", self._strong(placement.sentence)))
-                numbers = placement_text(placement, project, samples, self._analysis(project.network))
+                numbers = placement_text(placement, project, samples, analysis=self._analysis(project.network))
                 count, pieces = len(placement.workers), training.gradient_accumulation
                 self.resolved = {
                     "num_workers": f"{count:,}",

@@ -96,8 +96,9 @@ def _run(argv: Sequence[str] | None) -> int:
 def _ran(arguments: argparse.Namespace) -> int:
     """Run a command and return its exit code. Where it needs data from a host that is not allowed, the user is asked
     on a terminal, and it is run again."""
-    gc.freeze()
-    gc.enable()
+    if not gc.isenabled():  # by `program`
+        gc.freeze()
+        gc.enable()
     for word in getattr(arguments, "allowed_hosts", ()):
         _allow(word)
     while True:

@@ -104,7 +104,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         base=str(base),
         name=name,
         project_sha256=hashlib.sha256(text.encode()).hexdigest(),
-        placement=record_of(placement, project, inventory, samples),
+        placement=record_of(placement, project, inventory, samples, longest_sequence(facts)),
         candidates=() if loading.is_streamed else candidates,
         weights=weights,
         code={file: registry.hash_of_bytes(data) for file, data in files.items()},

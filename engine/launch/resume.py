@@ -10,7 +10,7 @@ from engine.cluster.environment import profile_of
 from engine.cluster.job_list import note_run_here
 from engine.core.errors import RunError, UserError, plural
 from engine.core.files import set_aside, write_atomically
-from engine.launch.prepare import go_back, hold, place
+from engine.launch.prepare import go_back, hold, longest_sequence, place
 from engine.placement.candidates import record_of
 from engine.project.check import check
 from engine.project.data_hosts import admit, look_up
@@ -116,7 +116,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,
-            placement=record_of(placement, project, inventory, samples),
+            placement=record_of(placement, project, inventory, samples, longest_sequence(data_facts)),
             candidates=(),
             threads_are_chosen=bool(chosen),
             max_restarts=project.run.max_restarts,

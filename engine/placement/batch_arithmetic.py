@@ -38,19 +38,26 @@ def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
 
 
 def placement_text(
-    placement: Placement, project: Project, samples: int | None, analysis: Analysis | None = None
+    placement: Placement,
+    project: Project,
+    samples: int | None,
+    steps: int | None = None,
+    analysis: Analysis | None = None,
 ) -> str:
     """Return the batch and the rate for a training split of this size, if it is known, and whether one process is
-    expected to be faster; for a pipeline also its stages. `analysis` is that of the network, where available. Raises
-    `UserError` for a network that cannot be divided into the stages."""
+    expected to be faster; for a pipeline also its stages. `steps` is the length of the longest sequence of the data, if
+    it is known: without it, nothing is expected of a network for sequences of any length. `analysis` is that of the
+    network, where available. Raises `UserError` for a network that cannot be divided into the stages."""
     crowding = _crowding(placement)
     sentences = [batch_text(placement, project.environment, project.training, samples), crowding]
     averages_rarely = project.environment.strategy == "local-sgd"
     if _has_stages(placement, project.environment):
         sentences.append(_stages(placement, project, analysis or analyse(project.network)))
     elif placement.resolved == "multi-cpu" and not crowding and not averages_rarely:
-        work, shares_memory = work_of(analysis or analyse(project.network)), project.run.accelerates("shared-memory")
-        sentences.append(better_alone(placement, work, shares_memory=shares_memory))
+        analysis = analysis or analyse(project.network)
+        if steps is not None or not _takes_any_length(analysis):
+            shares_memory = project.run.accelerates("shared-memory")
+            sentences.append(better_alone(placement, work_of(analysis, steps or 1), shares_memory=shares_memory))
     return " ".join(filter(None, sentences))
 
 
@@ -128,9 +135,14 @@ class Work:
     gradient_bytes: int
 
 
-def work_of(analysis: Analysis) -> Work:
-    """Return the work of a network in float32."""
-    return Work(analysis.flops, 4 * analysis.parameters)
+def work_of(analysis: Analysis, steps: int = 1) -> Work:
+    """Return the work of a network in float32, with sequences of this many steps where it takes any length: those have
+    no FLOPs in the analysis, and cost at least a product with all weights per step."""
+    return Work(max(analysis.flops, 2 * analysis.parameters * steps), 4 * analysis.parameters)
+
+
+def _takes_any_length(analysis: Analysis) -> bool:
+    return any(type.is_open for facts in analysis.shapes.values() for type in facts.outputs)
 
 
 def all_reduce_s(gradient_bytes: int, *, through_memory: bool = False) -> float:

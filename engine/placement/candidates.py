@@ -71,8 +71,7 @@ def _leaves_open(project: Project, placement: Placement) -> bool:
 def is_worthwhile(project: Project, analysis: Analysis, samples: int, steps: int) -> bool:
     """Return whether a run over this many samples per epoch, in sequences of this many steps, may take long enough."""
     whole = training_length(project.training, samples)
-    work = work_of(analysis)
-    work = replace(work, flops=max(work.flops, 2 * analysis.parameters * steps))
+    work = work_of(analysis, steps)
     return whole.total_steps * max(FAST_STEP_S, step_s(work, whole.batch, FAST_FLOPS_S)) >= LEAST_RUN_S / 2
 
 
@@ -148,19 +147,20 @@ def open_placements(
         return ()
     if not is_worthwhile(project, analysis, samples, steps):
         return ()
-    return tuple(record_of(each, project, inventory, samples) for each in several)
+    return tuple(record_of(each, project, inventory, samples, steps) for each in several)
 
 
 def record_of(
-    placement: Placement, project: Project, inventory: DeviceInventory, samples: int | None
+    placement: Placement, project: Project, inventory: DeviceInventory, samples: int | None, steps: int
 ) -> PlacementRecord:
-    """Return what `run.json` holds of a placement for a training split of so many samples."""
+    """Return what `run.json` holds of a placement for a training split of so many samples, in sequences of at most so
+    many steps."""
     return PlacementRecord(
         environment=placement.write(),
         places=placement.workers,
         hardware=hardware_text(placement, inventory),
         sentence=placement.sentence,
-        arithmetic=placement_text(placement, project, samples),
+        arithmetic=placement_text(placement, project, samples, steps),
     )
 
 
