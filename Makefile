@@ -1,7 +1,7 @@
 # make run    opens the window with the digits example; without a display trains it headless and exports it
 # make check  lint, types, import contracts, and the tests that your change can break: under two minutes
 # make test   lint, types, import contracts, all tests
-# make journeys  what users come to do, in the real window, from an empty home folder to the file on disk
+# make journeys  what users come to do, in the real window, from an empty home folder to the file on disk, and the commands of the docs
 #
 # Variables: PYTHON, TORCH_SPEC, TORCH_ARGS, EXTRAS (see scripts/setup.sh), PYTEST_ARGS (for example "-n 2" or "-k edits").
 

@@ -125,7 +125,7 @@ def _register_run(command: argparse.ArgumentParser) -> None:
     what = "the cluster profile, with parallel; default: the one that the project names, else your default"
     command.add_argument("--profile", metavar="NAME", help=what)
     command.add_argument("--strategy", metavar="NAME", help="grid, random, sobol, tpe, gp, nsga2, table or function")
-    command.add_argument("--trials", type=int, metavar="N", help="the number of trials, but of grid and table")
+    command.add_argument("--trials", type=int, metavar="N", help="the number of trials (not for grid and table)")
     command.add_argument(
         "--at-once", type=int, metavar="N", help="trials at the same time; default: one per GPU or core"
     )

@@ -47,7 +47,7 @@ def register(commands: Commands) -> None:
     way = ways.add_parser("list", help=told, description=f"{told[:1].upper()}{told[1:]}.")
     add_json(way)
     way.set_defaults(run=run_list)
-    told = "fetch published weights into the user's cache folder; what was interrupted goes on"
+    told = "fetch published weights into the user's cache folder; an interrupted download resumes"
     way = ways.add_parser("fetch", help=told, description=f"{told[:1].upper()}{told[1:]}.")
     way.add_argument("name", metavar="NAME", help="a name of `weights list`, such as resnet18")
     add_json(way)

@@ -55,7 +55,7 @@ def starter(facts: DatasetInfo) -> Fix | None:
         return replace(project, network=sketch.network, layout=sketch.layout(), training=training)
 
     spoken = ", ".join(target.spoken() for target in facts.targets)
-    return Fix(MAKE, edit, f"{what} for {spoken}: small, a start to change.")
+    return Fix(MAKE, edit, f"{what} for {spoken}: a small network to start from.")
 
 
 def _batch(samples: int) -> int:

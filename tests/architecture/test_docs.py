@@ -2,18 +2,21 @@
 
 import argparse
 import ast
+import json
 import re
+import shlex
 
 import pytest
 
 from app.frame.actions import ACTIONS
 from engine.cli.commands import parser
 from engine.project.environment import EnvironmentOptions
+from engine.project.project import Project, set_option
 from engine.project.training import TrainingOptions
 from scripts.make_architecture import drawing
 from tests.architecture.test_repository import ROOT
+from tests.docs_blocks import PAGES, blocks, commands
 
-PAGES = sorted((*ROOT.glob("docs/*.md"), ROOT / "README.md"), key=lambda page: page.name)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 COMMAND = re.compile(r"netwright-engine ([a-z-]+)")
 KEY = re.compile(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)+\w+|F\d+)\*\*")
@@ -47,6 +50,30 @@ def test_commands_and_keys_are_those_of_the_program(page: str) -> None:
     (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
     assert set(COMMAND.findall(text)) <= set(commands.choices)
     assert set(KEY.findall(text)) <= {key for action in ACTIONS for key in (action.shortcut, *action.also)}
+
+
+def test_commands_in_blocks_are_taken_by_the_program(page: str) -> None:
+    """`make journeys` runs them, too (tests/journeys/test_docs.py)."""
+    for line in commands(ROOT / page):
+        words = shlex.split(line.partition(" > ")[0])
+        arguments, unknown = parser(words[0]).parse_known_args(words)
+        assert unknown == [], f"{page}: {line}"
+        for setting in getattr(arguments, "settings", []) if words[0] in ("train", "check", "resume") else []:
+            set_option(Project(), setting)
+
+
+def test_programs_in_blocks_can_be_read(page: str) -> None:
+    for block in blocks(ROOT / page):
+        if block.language == "python":
+            ast.parse(block.text, f"{page}:{block.line}")
+        elif block.language == "json":
+            json.loads(block.text)
+
+
+def test_blocks_are_seen() -> None:
+    pages = {page.name: len(commands(page)) for page in PAGES}
+    assert pages["command-line.md"] > 20
+    assert sum(pages.values()) > 80
 
 
 def test_options_beside_their_names_in_matlab_are_options() -> None:

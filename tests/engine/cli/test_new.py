@@ -76,7 +76,7 @@ def test_a_project_is_made_for_data(
     (tmp_path / "prices.csv").write_text(f"size,age,price\n{rows}", encoding="utf-8")
     assert main(["new", "--data", "prices.csv"]) == 0
     written, guess, following = capsys.readouterr().out.splitlines()
-    assert written == "wrote prices.netwright: fully connected layers for 1 number: small, a start to change."
+    assert written == "wrote prices.netwright: fully connected layers for 1 number: a small network to start from."
     assert guess.startswith("data.source is table")
     assert following == "next: netwright-engine train prices.netwright"
     assert main(["check", "prices.netwright", "--strict"]) == 0
