@@ -34,7 +34,7 @@ def written(content: bytes) -> Callable[[Path], object]:
         ("net.keras", written(b"PK"), "is a network to import (Keras), not a project file. `netwright-engine import "),
         ("net.pt", written(b"PK"), "holds weights alone, it is not a project file. Open or build the network first"),
         ("notes.json", written(b"{}"), 'not a project file: the key "netwright" with the format version is missing.'),
-        ("cut.netwright", written(b"a,b\n1,2\n"), "The file seems to be cut off or changed by hand."),
+        ("cut.netwright", written(b"a,b\n1,2\n"), "not a project file: it is cut off, or was changed by hand"),
         ("none.csv", lambda path: None, "There is no file "),
         ("nothing", Path.mkdir, "is a folder. Choose a project file (*.netwright)."),
     ],
