@@ -104,7 +104,7 @@ def hostile(kind: str) -> str:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (written(""), "cut off or changed by hand"),
+        (written(""), "it is cut off, or was changed by hand"),
         (written('{"netwright": [1, 0], "network": {"lay'), "line 1, column 35"),
         (written(b"\x00\xff\xfe"), "not UTF-8 text"),
         (written("[]"), 'the key "netwright" with the format version is missing'),
