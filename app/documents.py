@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QSettings, QTi
 
 from engine.core.errors import UserError
 from engine.core.fields import FilePath
-from engine.core.files import open_file, write_atomically
+from engine.core.files import open_file, path_from, write_atomically
 from engine.core.folders import state_folder
 from engine.project.data_hosts import allow, allowed, hosts_of, merged
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
@@ -196,10 +196,8 @@ class Documents(QObject):
         return self.identity or new_identity()
 
     def short(self, path: Path) -> str:
-        """Return a path relative to the project's folder if it lies inside, so that both can be moved together."""
-        if self.path is not None and path.is_relative_to(self.base):
-            return path.relative_to(self.base).as_posix()
-        return str(path)
+        """Return a path as the project stores it: relative to its folder if it lies inside."""
+        return path_from(path, self.base) if self.path is not None else str(path)
 
     def _moved(self, project: Project, target: Path) -> Project:
         """Return the project with its relative paths made relative to the new folder."""

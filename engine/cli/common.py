@@ -21,13 +21,18 @@ from engine.runs.folder import RunFolder, origin
 def add_project(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """Add the arguments `PROJECT`, of which there may be several with `nargs`, and `--set` to a command."""
     command.add_argument("project", type=Path, nargs=nargs, metavar="PROJECT", help="a project file (*.netwright)")
+    add_settings(command, "training.max_epochs=5")
+
+
+def add_settings(command: argparse.ArgumentParser, such_as: str) -> None:
+    """Add `--set` to a command; the help shows the example `such_as`."""
     command.add_argument(
         "--set",
         dest="settings",
         action="append",
         default=[],
         metavar="SECTION.OPTION=VALUE",
-        help="another value for an option, such as training.max_epochs=5; may be given several times",
+        help=f"another value for an option, such as {such_as}; may be given several times",
     )
 
 
@@ -74,7 +79,15 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
         )
     opened = load(path)
     look_up(path)
-    project = opened.project
+    project = with_settings(opened.project, settings)
+    refuse_without_unit(project, settings)
+    data, guessed = with_guessed_source(project.data, origin(path).base)
+    project = replace(project, data=data)
+    return project, (*opened.notices, *filter(None, [guessed]), *idle_settings(project, settings))
+
+
+def with_settings(project: Project, settings: Sequence[str]) -> Project:
+    """Return the project with the `--set` assignments applied. Raises `UserError` with all refused assignments."""
     errors: list[UserError] = []
     for setting in settings:
         say_typed(setting.partition("=")[2].strip())
@@ -88,10 +101,7 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
         refused = UserError.of_lines((line for error in errors for line in error.lines), code="invalid_option")
         refused.hint = hints(errors)
         raise refused
-    refuse_without_unit(project, settings)
-    data, guessed = with_guessed_source(project.data, origin(path).base)
-    project = replace(project, data=data)
-    return project, (*opened.notices, *filter(None, [guessed]), *idle_settings(project, settings))
+    return project
 
 
 def data_place(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.cli.answers import add_json, failure, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_trust, data_place, look_at_code, read_project
+from engine.cli.common import add_allow_host, add_settings, add_trust, data_place, look_at_code, read_project
 from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
@@ -52,14 +52,7 @@ def register(commands: Commands) -> None:
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
         where = "a project (*.netwright), a file or folder of data, or a URL of shards"
         subcommand.add_argument("path", type=data_place, metavar="PROJECT|FILE|FOLDER", help=where)
-        subcommand.add_argument(
-            "--set",
-            dest="settings",
-            action="append",
-            default=[],
-            metavar="data.OPTION=VALUE",
-            help="another value for an option, such as data.response=price; may be given several times",
-        )
+        add_settings(subcommand, "data.response=price")
         if name == "check":
             told = "look for labels that similar samples contradict, too, which takes longer"
             subcommand.add_argument("--labels", action="store_true", help=told)

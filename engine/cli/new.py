@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import shlex
 import shutil
 from pathlib import Path
@@ -10,15 +9,17 @@ from typing import Any
 
 from engine.cli.answers import add_json, print_json
 from engine.cli.commands import Commands
-from engine.cli.common import data_place, facts_of
+from engine.cli.common import add_settings, data_place, facts_of, with_settings
 from engine.cli.data import options_for
 from engine.cli.printing import say
-from engine.cli.terminal import print_table
+from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
+from engine.core.files import path_from
 from engine.project.data import DataOptions
 from engine.project.data_hosts import keep_for
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
+from engine.project.relevance import idle_settings
 from engine.project.sources.guess import with_guessed_source
 from engine.project.sources.urls import is_remote, without_secrets
 from engine.project.starter import starter
@@ -58,6 +59,7 @@ def register(commands: Commands) -> None:
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
     data = "file, folder or URL with data to learn from; its kind is guessed, and said"
     command.add_argument("--data", type=data_place, metavar="PATH", help=data)
+    add_settings(command, "data.response=price")
     add_json(command)
     command.set_defaults(run=run_new)
     text = "List the examples and templates that `netwright-engine new` copies."
@@ -78,14 +80,13 @@ def run_new(arguments: argparse.Namespace) -> int:
             hint=f"{did_you_mean(arguments.name, known)} `netwright-engine templates` lists them.",
         )
     kind = known[arguments.name]["kind"]
-    written, guessed = _copy(_path(f"{kind}s", arguments.name), arguments.folder, arguments.data)
+    written, told = _copy(_path(f"{kind}s", arguments.name), arguments.folder, arguments)
     if arguments.json:
         answer = {"path": str(written.absolute()), "name": arguments.name, "kind": kind}
-        print_json(arguments, {**answer, "data": guessed} if guessed else answer)
+        print_json(arguments, {**answer, "data": " ".join(told)} if told else answer)
         return EXIT_DONE
-    say(f"wrote {written}")
-    if guessed:
-        say(guessed)
+    for line in (f"wrote {written}", *told):
+        say(line)
     following = "train" if kind == "example" else "check"
     say(f"next: netwright-engine {following} {shlex.quote(str(written))}")
     return EXIT_DONE
@@ -101,34 +102,42 @@ def _run_made(arguments: argparse.Namespace) -> int:
     name = Path(without_secrets(arguments.data)).absolute().stem
     target = Path(f"{name}{SUFFIX}")
     _refuse_existing(target)
-    options, guessed = _own_data(arguments.data, Path())
-    project = Project().with_section("data", options)
-    facts = facts_of(project, Path.cwd())
+    project, told = _with_own_data(Project(), arguments, Path())
+    with showing("reading"):
+        facts = facts_of(project, Path.cwd())
     made = starter(facts) if facts is not None else None
-    if made is None:
+    if facts is None or made is None:
         raise UserError(
-            f"No first network is known for {without_secrets(arguments.data)}: {guessed}",
+            f"No first network is known for {without_secrets(arguments.data)}: {' '.join(told)}",
             hint="Name a template to begin with: `netwright-engine templates` lists them.",
         )
     save(made.edit(project), target)
-    keep_for(target, options)
+    keep_for(target, project.data)
     if arguments.json:
-        print_json(arguments, {"path": str(target.absolute()), "name": name, "kind": "made", "data": guessed})
+        answer = {"path": str(target.absolute()), "name": name, "kind": "made", "data": " ".join(told)}
+        print_json(arguments, {**answer, "notes": list(facts.notes), "warnings": list(facts.warnings)})
         return EXIT_DONE
-    say(f"wrote {target}: {made.detail[0].lower()}{made.detail[1:]}")
-    say(guessed)
+    notes = [*(f"note: {note}" for note in facts.notes), *(f"warning: {warning}" for warning in facts.warnings)]
+    for line in (f"wrote {target}: {made.detail[0].lower()}{made.detail[1:]}", *told, *notes):
+        say(line)
     say(f"next: netwright-engine train {shlex.quote(str(target))}")
     return EXIT_DONE
 
 
-def _own_data(text: str, folder: Path) -> tuple[DataOptions, str]:
-    """Return the options of data for a project in a folder, its source guessed, and a sentence on the guess."""
+def _with_own_data(project: Project, arguments: argparse.Namespace, folder: Path) -> tuple[Project, list[str]]:
+    """Return the project for a folder with data of the user's own, its source guessed unless a setting names it, and
+    sentences on that. Raises `UserError`."""
+    text, settings = arguments.data, arguments.settings
     if is_remote(text):
-        options, reason = options_for(text)
-        return options, f"data.source is {options.source}, guessed from data.path: {reason}."
-    data = Path(text)
-    place = os.path.relpath(data, folder) if data.resolve().is_relative_to(folder.resolve()) else str(data.absolute())
-    return with_guessed_source(DataOptions(path=place), folder.absolute())
+        options, reason = options_for(text, [setting for setting in settings if setting.strip().startswith("data.")])
+        project = with_settings(project.with_section("data", options), settings)
+        guessed = f"data.source is {options.source}, guessed from data.path: {reason}." if reason else ""
+    else:
+        options = DataOptions(path=path_from(Path(text), folder))
+        project = with_settings(project.with_section("data", options), settings)
+        options, guessed = with_guessed_source(project.data, folder.absolute())
+        project = project.with_section("data", options)
+    return project, [*filter(None, [guessed]), *(f"note: {words}" for words in idle_settings(project, settings))]
 
 
 def _refuse_existing(path: Path) -> None:
@@ -136,15 +145,16 @@ def _refuse_existing(path: Path) -> None:
         raise UserError(f"{path} exists already, and nothing was changed.", hint="Name another folder.")
 
 
-def _copy(source: Path, folder: Path, own: str | None = None) -> tuple[Path, str]:
-    """Copy a shipped project and its data file into a folder; with `own` data, set its source as guessed. Return the
-    path of the copy, and a sentence on the guess. Raises `UserError`."""
+def _copy(source: Path, folder: Path, arguments: argparse.Namespace) -> tuple[Path, list[str]]:
+    """Copy a shipped project and its data file into a folder; with data of the user's own, set its source as guessed.
+    Return the path of the copy, and sentences on the data. Raises `UserError`."""
     project: Project = load(source).project
-    target, copies, guessed = folder / source.name, {}, ""
-    if own is not None:
-        options, guessed = _own_data(own, folder)
-        project = project.with_section("data", options)
-    elif project.data.path:
+    target, copies, told = folder / source.name, {}, list[str]()
+    if arguments.data is not None:
+        project, told = _with_own_data(project, arguments, folder)
+    else:
+        project = with_settings(project, arguments.settings)
+    if arguments.data is None and project.data.path:
         data = (source.parent / project.data.path).resolve()
         copies[data] = folder / data.name
         project = project.with_section("data", project.data.replace(path=data.name))
@@ -160,7 +170,7 @@ def _copy(source: Path, folder: Path, own: str | None = None) -> tuple[Path, str
         ) from None
     save(project, target)
     keep_for(target, project.data)
-    return target, guessed
+    return target, told
 
 
 def run_templates(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.child_process import run_in_child_process
 from engine.core.errors import EXIT_DONE, UserError
+from engine.core.files import path_from
 from engine.core.text import format_bytes
 from engine.project.data import DataOptions
 from engine.project.data_hosts import look_up
@@ -165,7 +166,7 @@ def run_transfer(arguments: argparse.Namespace) -> int:
     project = (project_from_run if is_run else project_from_project)(arguments.source, to)
     guessed = ""
     if arguments.data is not None:
-        options, guessed = with_guessed_source(DataOptions(path=str(arguments.data.absolute())), to.parent)
+        options, guessed = with_guessed_source(DataOptions(path=path_from(arguments.data, to.parent)), to.parent)
         project = project.with_section("data", options)
     outputs = _facts_for_head(project, to.parent) if arguments.fit_head else arguments.outputs
     factor = arguments.rate_factor if arguments.slow_up_to else 1.0

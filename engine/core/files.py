@@ -49,6 +49,30 @@ def read_file(path: Path | str, limit_bytes: int) -> bytes:
     return data
 
 
+def path_from(path: Path, base: Path) -> str:
+    """Return a path as a project in the folder `base` stores it: relative where it lies inside, so that both can be
+    moved together, else absolute; without `..`, with slashes."""
+    whole, folder = _plain(path), _plain(base)
+    if not whole.is_relative_to(folder):
+        resolved, real_folder = whole.resolve(), folder.resolve()
+        if not resolved.is_relative_to(real_folder):
+            return whole.as_posix()
+        whole, folder = resolved, real_folder
+    return whole.relative_to(folder).as_posix()
+
+
+def _plain(path: Path) -> Path:
+    """Return the absolute path without `..`, which behind a link is not the folder before it."""
+    whole = path.absolute()
+    if ".." not in whole.parts:
+        return whole
+    plain = Path(os.path.normpath(whole))
+    with contextlib.suppress(OSError):
+        if os.path.samefile(plain, whole):
+            return plain
+    return whole.resolve()
+
+
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_link: bool = True) -> None:
     """Write a temporary file in the same folder, flush it to disk and rename it. Raises `OSError`; no temporary file is
     left.

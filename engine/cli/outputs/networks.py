@@ -102,6 +102,10 @@ class New(TypedDict):
     kind: Literal["example", "template", "made"]
     data: NotRequired[str]
     """What the data was taken as, and why."""
+    notes: NotRequired[list[str]]
+    """What was decided about the data, and how to decide otherwise."""
+    warnings: NotRequired[list[str]]
+    """What should be done about the data."""
 
 
 class Template(TypedDict):

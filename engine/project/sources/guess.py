@@ -1,11 +1,13 @@
 """Guess which source reads a file or folder, and set its options."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from engine.core.errors import UserError
 from engine.core.fields import FilePath, Text, quoted
+from engine.core.files import path_from
 from engine.core.list_fields import Texts
 from engine.project.sources.base import Guess, Peek
 from engine.project.sources.catalog import SOURCES, SourceOptions
@@ -78,9 +80,11 @@ def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
         text += f" It could also be {' or '.join(near)}."
 
     def short(given: Path) -> str:
-        return options.path if given == path else str(given)
+        is_plain = given == path and os.path.normpath(options.path) == options.path
+        return options.path if is_plain else path_from(given, base)
 
-    return with_guess(options, best, path, short).replace(**options.changed()), text
+    changed = {name: value for name, value in options.changed().items() if name != "path"}
+    return with_guess(options, best, path, short).replace(**changed), text
 
 
 def names_shards(url: str) -> bool:

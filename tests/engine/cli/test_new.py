@@ -1,13 +1,17 @@
 """`new` and `templates`: copies of what is shipped."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from engine.cli.main import main
 from engine.cli.new import shipped
 from engine.project.check import check
+from engine.project.data import DataOptions
 from engine.project.file import load, save
 from engine.project.project import Project
 
@@ -98,3 +102,42 @@ def test_a_project_without_layers_is_filled_by_fit(
     assert "`check PROJECT --fit` sets them" in capsys.readouterr().out
     assert main(["check", "empty.netwright", "--fit"]) == 0
     assert load(tmp_path / "empty.netwright").project.network.layers
+
+
+def test_folders_of_images_and_masks_make_a_project_that_is_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = np.random.default_rng(0)
+    for number in range(100):
+        for part, top in (("images", 256), ("masks", 2)):
+            (tmp_path / "seg" / part).mkdir(parents=True, exist_ok=True)
+            pixels = numbers.integers(0, top, (16, 16), np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "seg" / part / f"{number:03}.png")
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    assert main(["new", "--data", "../work/../seg"]) == 0
+    assert "wrote seg.netwright: a small U-Net for 2 classes per pixel" in capsys.readouterr().out
+    data = load(tmp_path / "work" / "seg.netwright").project.data
+    assert data.path == (tmp_path / "seg" / "images").as_posix()
+    assert data.masks == (tmp_path / "seg" / "masks").as_posix()
+    assert main(["check", "seg.netwright"]) == 0
+    save(replace(load(tmp_path / "work" / "seg.netwright").project, data=DataOptions()), Path("none.netwright"))
+    assert main(["check", "none.netwright", "--set", "data.path=../seg"]) == 0
+
+
+def test_settings_say_what_is_learned_from_new_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{number},{number * 2 + 0.5},{'ab'[number % 2]}\n" for number in range(200))
+    (tmp_path / "prices.csv").write_text(f"size,price,kind\n{rows}", encoding="utf-8")
+    wanted = ["--set", "data.response=price", "--set", "training.max_epochs=7", "--set", "data.folds=3"]
+    assert main(["new", "--data", "prices.csv", *wanted]) == 0
+    said = capsys.readouterr().out
+    assert "for 1 number" in said
+    assert "note: data.folds" in said
+    project = load(tmp_path / "prices.netwright").project
+    assert (project.data.response, project.training.max_epochs) == ("price", 7)
+    assert main(["new", "digits", "nets", "--set", "training.max_epochs=7"]) == 0
+    assert load(tmp_path / "nets" / "digits.netwright").project.training.max_epochs == 7
+    assert main(["new", "--data", "prices.csv", "--set", "data.respons=price"]) == 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.core import files
-from engine.core.files import open_file, read_file, write_atomically, write_json
+from engine.core.files import open_file, path_from, read_file, write_atomically, write_json
 
 
 @pytest.fixture
@@ -118,3 +118,17 @@ def test_many_short_runs_leave_waiting_for_the_disk_to_their_parent(
     assert sorted(flushed[1:]) == sorted(
         map(str, (tmp_path, *(tmp_path / n for n in ("before", "inside", "inside/after"))))
     )
+
+
+def test_a_path_is_stored_plain_and_relative_where_it_lies_inside(tmp_path: Path) -> None:
+    (tmp_path / "project" / "data").mkdir(parents=True)
+    (tmp_path / "other" / "deep").mkdir(parents=True)
+    base = tmp_path / "project"
+    assert path_from(base / "data" / ".." / "data" / "x.csv", base) == "data/x.csv"
+    assert path_from(tmp_path / "other" / ".." / "project" / "x.csv", base) == "x.csv"
+    assert path_from(base / ".." / "other", base) == (tmp_path / "other").as_posix()
+    (base / "link").symlink_to(tmp_path / "other" / "deep")
+    assert path_from(base / "link" / ".." / "x.csv", base) == (tmp_path / "other" / "x.csv").as_posix()
+    assert path_from(base / "link" / "x.csv", base) == "link/x.csv", "what a link is for stays"
+    (tmp_path / "also").symlink_to(base)
+    assert path_from(tmp_path / "also" / "x.csv", base) == "x.csv"

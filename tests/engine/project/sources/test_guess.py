@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from engine.core.errors import UserError
+from engine.project.data import DataOptions
 from engine.project.sources import base
 from engine.project.sources.base import Peek
-from engine.project.sources.guess import guesses
+from engine.project.sources.guess import guesses, with_guessed_source
 from tests.engine.data.sources.shard_files import write_shards
 
 
@@ -122,3 +123,12 @@ def test_tables_of_steps_are_told_from_others(
 def test_class_folders_of_tables_are_sequences(tmp_path: Path) -> None:
     files(tmp_path, "walk/1.csv", "walk/2.csv", "run/1.csv")
     assert guesses(tmp_path)[0].reason == "2 subfolders with 3 tables: one class each"
+
+
+def test_what_a_guess_finds_inside_a_folder_is_not_replaced_by_the_folder(tmp_path: Path) -> None:
+    files(tmp_path, *(f"seg/{part}/{number:03}.png" for part in ("images", "masks") for number in range(100)))
+    options, said = with_guessed_source(DataOptions(path="seg", response="x"), tmp_path)
+    assert (options.path, options.masks, options.response) == ("seg/images", "seg/masks", "x")
+    assert "100 images in images, and a mask of the same name for each in masks" in said
+    outside, _ = with_guessed_source(DataOptions(path=str(tmp_path / "seg")), tmp_path / "seg" / "images")
+    assert (outside.path, outside.masks) == (".", (tmp_path / "seg" / "masks").as_posix())
