@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Literal, SupportsFloat
 
@@ -13,20 +13,22 @@ from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.text import format_number
 from engine.core.types import features, tokens
-from engine.data.dates import CALENDAR, ELAPSED, forms_of, is_date
+from engine.data.dates import CALENDAR, ELAPSED
 from engine.data.dates import numbers as date_numbers
-from engine.data.dates import read as read_date
-from engine.data.sources.cells import COMMAS, THOUSANDS, as_number, is_missing
-from engine.data.sources.csv_file import SAMPLE_ROWS
 from engine.data.sources.source import Array, listed
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo
-from engine.project.preparation import ColumnPreparation
+from engine.project.dates import DAY_FIRST, forms_of, in_order, is_date, parts_in
+from engine.project.dates import read as read_date
+from engine.project.preparation import DATE_FORMS, ColumnPreparation
+from engine.project.sources.number_texts import is_missing, is_number, number_format
 
 MOST_CATEGORIES = 50
 """Categories that are encoded as one input each."""
 MOST_INDICES = 100_000
 """Categories that are encoded as indices."""
+LOOKED_AT = 1000
+"""Different texts of a column by which the form of dates is found."""
 OWN_CATEGORY = "(missing)"
 LARGEST = float(np.finfo(np.float32).max)
 _WAY_OUT = "Correct the value, or leave the row out."
@@ -34,39 +36,88 @@ Cells = Array | Sequence[str]
 """Cells of a column: numbers (N), or texts."""
 
 
-def fit_column(name: str, cells: Cells, training: Array, options: DataOptions, what: str) -> ColumnPreparation:
+@dataclass(frozen=True)
+class LeftOutColumn:
+    """A column that is no input. `note` says why, and how to decide otherwise."""
+
+    name: str
+    note: str
+
+
+def fit_column(
+    name: str, cells: Cells, training: Array, options: DataOptions, what: str, decimal: str = "."
+) -> ColumnPreparation | LeftOutColumn:
     """Return how a column becomes numbers, fitted on the training rows. NaN and empty texts are missing values.
 
-    `what` names the column in errors. Raises `UserError`.
+    `what` names the column in errors, `decimal` is the mark of its table. Raises `UserError`.
     """
-    imputes = options.missing_values == "impute"
+    has_gap = bool(np.isnan(cells).any()) if isinstance(cells, np.ndarray) else not all(cells)
+    imputes = options.missing_values == "impute" or (options.missing_values == "auto" and has_gap)
+    texts: list[str] = []
+    known = np.empty(0)
+    if isinstance(cells, np.ndarray):
+        known = cells[training][~np.isnan(cells[training])]
+    else:
+        texts = [text for row in training.tolist() if (text := cells[row])]
+    if not texts and not len(known):
+        if options.missing_values == "auto":
+            return LeftOutColumn(name, f"Column '{name}' is left out: it has no value in any training row.")
+        raise _nothing_known(what)
     if isinstance(cells, np.ndarray):
         refuse_huge(cells, what)
-        known = cells[training][~np.isnan(cells[training])]
-        if not len(known):
-            if imputes:
-                raise _nothing_known(what)
-            return ColumnPreparation(name=name)
         mean = np.mean if options.impute_numbers == "mean" else np.median
+        mark: Literal[".", ","] = "," if decimal == "," else "."
         return ColumnPreparation(
             name=name,
             missing=float(mean(known)) if imputes else None,
+            decimal=mark,
             span=(float(known.min()), float(np.median(known)), float(known.max())),
             numbers="whole" if np.array_equal(known, np.rint(known)) else "any",
         )
-    texts = [text for row in training.tolist() if (text := cells[row])]
-    if not texts:
-        raise _nothing_known(what)
-    forms = forms_of(texts) if options.dates != "texts" else ()
-    if forms:
-        return _fit_dates(name, cells, texts, forms, options, what)
+    if forms := _date_forms(texts, options):
+        form = in_order(forms, is_day_first=is_day_first(options, decimal))
+        return _fit_dates(name, cells, texts, form, options, what, imputes=imputes)
+    return _fit_texts(name, texts, options, what, imputes=imputes, has_gap=len(texts) < len(training))
+
+
+def _date_forms(texts: Sequence[str], options: DataOptions) -> tuple[str, ...]:
+    """Return the forms of a column of dates, which more than half of its different texts have; empty for other
+    texts."""
+    if options.dates == "texts":
+        return ()
+    distinct = list(dict.fromkeys(texts))
+    counts = Counter(form for text in distinct[:LOOKED_AT] for form in forms_of([text]))
+    best = max(counts.values(), default=0)
+    if 2 * best <= min(len(distinct), LOOKED_AT):
+        return ()
+    forms = tuple(form for form in DATE_FORMS if counts[form] == best)
+    fitting = tuple(form for form in forms if len(forms) > 1 and all(is_date(text, form) for text in distinct))
+    return fitting or forms
+
+
+def _fit_texts(
+    name: str, texts: Sequence[str], options: DataOptions, what: str, *, imputes: bool, has_gap: bool
+) -> ColumnPreparation | LeftOutColumn:
+    """Return the categories of a column of texts: of too many the most frequent ones."""
     is_own = imputes and options.impute_texts == "category"
-    categories = sorted({*texts, *([OWN_CATEGORY] if is_own and len(texts) < len(training) else ())})
+    counts = Counter(texts)
     encoding: Literal["one-hot", "index"] = "index" if options.category_encoding == "indices" else "one-hot"
-    _refuse_many(categories, encoding, what)
+    if encoding == "index" and len(counts) > MOST_INDICES:
+        raise _too_many(counts, what)
+    if encoding == "one-hot" and len(counts) > MOST_CATEGORIES:
+        if 2 * len(counts) > len(texts):
+            shown = listed([quoted(text) for text in list(counts)[:3]])
+            return LeftOutColumn(
+                name,
+                f"Column '{name}' is left out: it has {len(counts):,} different texts in {len(texts):,} training rows, "
+                f"such as {shown}. data.category_encoding=indices takes it for an embedding.",
+            )
+        frequent = sorted(counts, key=lambda text: (-counts[text], text))[:MOST_CATEGORIES]
+        counts = Counter({text: counts[text] for text in frequent})
+    categories = sorted({*counts, *([OWN_CATEGORY] if is_own and has_gap else ())})
     # Of equally frequent ones the first.
-    frequent = max(sorted(set(texts)), key=Counter(texts).__getitem__)
-    missing = (OWN_CATEGORY if is_own else frequent) if imputes else None
+    frequent_one = max(sorted(counts), key=counts.__getitem__)
+    missing = (OWN_CATEGORY if is_own else frequent_one) if imputes else None
     return ColumnPreparation(
         name=name, kind="category", categories=tuple(categories), encoding=encoding, missing=missing
     )
@@ -82,34 +133,24 @@ def refuse_huge(numbers: Array, what: str) -> None:
         raise UserError(f"{what} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
 
 
-def _refuse_many(categories: Sequence[str], encoding: str, what: str) -> None:
-    limit = MOST_INDICES if encoding == "index" else MOST_CATEGORIES
-    if len(categories) <= limit:
-        return
-    first = ", ".join(quoted(c) for c in categories[:3])
-    way_out = "Remove the column, or replace its texts with numbers or fewer categories."
-    if forms_of(categories[:SAMPLE_ROWS]):
-        way_out = "They are dates: have them taken as such (data.dates=all)."
-    elif encoding == "one-hot":
-        way_out = (
-            "Remove the column, replace its texts with numbers or fewer categories, or encode them as indices for an "
-            "embedding (data.category_encoding=indices)."
-        )
-    raise UserError(
-        f"{what} holds {len(categories):,} different texts, such as {first}; at most {limit:,} can be "
-        f"encoded as inputs. {way_out}"
+def _too_many(texts: Collection[str], what: str) -> UserError:
+    first = ", ".join(quoted(text) for text in list(texts)[:3])
+    return UserError(
+        f"{what} holds {len(texts):,} different texts, such as {first}; at most {MOST_INDICES:,} can be encoded as "
+        "inputs. Leave the column out (data.left_out), or replace its texts with numbers or fewer categories."
     )
 
 
 def _fit_dates(
-    name: str, cells: Sequence[str], known: Sequence[str], forms: Sequence[str], options: DataOptions, what: str
+    name: str,
+    cells: Sequence[str],
+    known: Sequence[str],
+    form: str,
+    options: DataOptions,
+    what: str,
+    *,
+    imputes: bool,
 ) -> ColumnPreparation:
-    form = forms[0]
-    if len(forms) > 1:
-        raise UserError(
-            f"{what} holds dates such as {quoted(known[0])}, in which day and month cannot be told apart: no training "
-            "row has a day above 12. Write them as 2024-01-31, or have dates taken as texts (data.dates=texts)."
-        )
     for row, text in enumerate(cells):
         if text and not is_date(text, form):
             raise UserError(
@@ -119,10 +160,21 @@ def _fit_dates(
     moments = sorted(read_date(text, form) for text in known)
     calendar = [part for part in CALENDAR if part != "hour" or any(moment.time() != time.min for moment in moments)]
     parts = [*(calendar if options.dates != "elapsed" else ()), *((ELAPSED,) if options.dates != "calendar" else ())]
-    middle = moments[len(moments) // 2].isoformat() if options.missing_values == "impute" else None
+    middle = moments[len(moments) // 2].isoformat() if imputes else None
     return ColumnPreparation(
-        name=name, kind="date", parts=tuple(parts), form=form, origin=moments[0].date().isoformat(), missing=middle
+        name=name,
+        kind="date",
+        parts=parts_in(form, tuple(parts)),
+        form=form,
+        origin=moments[0].date().isoformat(),
+        missing=middle,
     )
+
+
+def is_day_first(options: DataOptions, decimal: str) -> bool:
+    """Return whether dates such as 01/02/2024 begin with the day: as the options say, else where decimals have a
+    comma."""
+    return options.date_order == "day-first" if options.date_order != "auto" else decimal == ","
 
 
 def inputs_of(columns: Sequence[ColumnPreparation]) -> tuple[InputInfo, ...]:
@@ -134,12 +186,23 @@ def inputs_of(columns: Sequence[ColumnPreparation]) -> tuple[InputInfo, ...]:
     return (*vectors, *(InputInfo(one.name, tokens(1), one.names, prepared=(one,)) for one in indices))
 
 
-def notes_on(column: ColumnPreparation, cells: Cells, options: DataOptions) -> list[str]:
+def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: DataOptions) -> list[str]:
     """Return notes on how a column is encoded, and on cells that are missing or that the training rows do not have."""
+    if isinstance(column, LeftOutColumn):
+        return [column.note]
     notes = []
     shown = listed(list(column.categories))
     if column.kind == "date":
-        notes.append(f"Column '{column.name}' holds dates such as {column.form}: encoded as {', '.join(column.parts)}.")
+        notes.append(
+            f"Column '{column.name}' holds dates such as {column.form}: encoded as {', '.join(column.parts)} "
+            "(data.dates)."
+        )
+        if len(forms_of(dict.fromkeys(str(cell) for cell in cells if cell))) > 1:
+            order = "day" if column.form in DAY_FIRST else "month"
+            notes.append(
+                f"Column '{column.name}': no date tells day and month apart; the {order} is taken to stand first "
+                "(data.date_order)."
+            )
     elif column.kind == "category" and column.encoding == "one-hot":
         count = len(column.categories)
         notes.append(f"Column '{column.name}' holds texts: encoded as {count} inputs of 0 or 1 ({shown}).")
@@ -154,30 +217,40 @@ def notes_on(column: ColumnPreparation, cells: Cells, options: DataOptions) -> l
         how = {"number": f"the {options.impute_numbers}", "date": "the median"}.get(column.kind, "the most frequent")
         value = format_number(column.missing) if isinstance(column.missing, float) else str(column.missing)
         of = "a category of its own" if column.missing == OWN_CATEGORY else f"{how} of the training rows"
-        notes.append(f"Column '{column.name}': {plural(gaps, 'missing value')} taken as {value}, {of}.")
+        notes.append(
+            f"Column '{column.name}': {plural(gaps, 'missing value')} taken as {value}, {of} (data.missing_values)."
+        )
     if column.kind != "category":
         return notes
     known = frozenset(column.categories)
     if strange := [str(cell) for cell in cells if cell and cell not in known]:
         others, rows = listed(sorted(set(strange))), plural(len(strange), "row")
+        if column.encoding == "one-hot" and len(known) >= MOST_CATEGORIES:
+            notes.append(
+                f"Column '{column.name}' has {len(known) + len(set(strange)):,} different texts: the {len(known)} most "
+                f"frequent are encoded, and all its inputs are 0 in {rows} with another one "
+                "(data.category_encoding=indices takes all)."
+            )
+            return notes
         becomes = "All its inputs are 0" if column.encoding == "one-hot" else "Its index is 0"
         notes.append(f"Column '{column.name}': no training row has {others}. {becomes} in {rows} of the other splits.")
     return notes
 
 
-def parse(column: ColumnPreparation, given: Sequence[object], places: Sequence[str]) -> Cells:
+def parse(column: ColumnPreparation, given: Sequence[object], places: Sequence[str], decimal: str = "") -> Cells:
     """Return the cells of a column as numbers or texts; NaN and empty texts where they are missing and may be.
-    `places` name the rows in errors. Raises `UserError`."""
+    `places` name the rows in errors, `decimal` is the mark of texts, where it is known. Raises `UserError`."""
+    pairs = zip(given, places, strict=True)
     if column.kind == "number":
-        return np.array([_number(column, value, place) for value, place in zip(given, places, strict=True)], np.float64)
-    return [_text(column, value, place) for value, place in zip(given, places, strict=True)]
+        mark = decimal or column.decimal
+        return np.array([_number(column, value, place, mark) for value, place in pairs], np.float64)
+    return [_text(column, value, place) for value, place in pairs]
 
 
-def _number(column: ColumnPreparation, value: object, place: str) -> float:
+def _number(column: ColumnPreparation, value: object, place: str, decimal: str) -> float:
     """Return the number in a cell, or the value for an empty one."""
     if isinstance(value, str) and not is_missing(value):
-        with suppress(ValueError):
-            value = float(value) if not COMMAS.fullmatch(value.strip()) else _grouped(value)
+        value = _number_in(value, decimal)
     elif isinstance(value, SupportsFloat) and not isinstance(value, bool | np.bool_):
         value = float(value)
     is_gap = value is None or (isinstance(value, str) and is_missing(value)) or value != value
@@ -193,10 +266,14 @@ def _number(column: ColumnPreparation, value: object, place: str) -> float:
     raise UserError(f"{_at(column, place)}: expected a finite number, {received}. {_WAY_OUT}")
 
 
-def _grouped(text: str) -> float:
-    if not THOUSANDS.fullmatch(text.strip()):
-        raise ValueError
-    return as_number(text)
+def _number_in(text: str, decimal: str) -> float | str:
+    """Return the number in a text, however it is written; the text itself where it holds none."""
+    if decimal == "." and is_number(text):
+        return float(text)
+    how = number_format((text,), decimal)
+    if how is not None:
+        return how.number(text)
+    return float(text) if is_number(text) else text  # infinity
 
 
 def _text(column: ColumnPreparation, value: object, place: str) -> str:

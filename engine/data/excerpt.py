@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -21,14 +21,16 @@ from engine.core.errors import UserError
 from engine.core.fields import FilePath
 from engine.data.load import open_source, preview, reader_of
 from engine.data.sources import array_files
-from engine.data.sources.csv_file import CsvTable, read_columns
+from engine.data.sources.csv_file import read_columns
+from engine.data.sources.csv_table import CsvTable
 from engine.data.sources.joined import parts_of
 from engine.data.sources.shard_places import find_shards
 from engine.data.sources.source import locate, located
 from engine.data.split_keys import part_of_name
 from engine.project.data import DataOptions
 from engine.project.sources.audio import is_sound
-from engine.project.sources.base import DEEPEST, is_hidden
+from engine.project.sources.base import DEEPEST, HEAD_BYTES, is_hidden
+from engine.project.sources.csv_dialect import codec_of, encoding_of
 from engine.project.sources.images import is_image
 from engine.project.sources.table import PARQUET
 from engine.project.sources.text import is_text
@@ -103,10 +105,10 @@ def excerpt_of(options: DataOptions, base: Path, room: Path) -> Excerpt | None:
 def _plain_rows(found: Excerpt) -> dict[str, Any]:
     """Return the rows of a table whose beginning cannot be learned from, such as one with the rows of one class."""
     try:
-        columns = read_columns(found.path, gaps="keep") if found.path.suffix in TABLES else None
+        if found.path.suffix not in TABLES:
+            return {}
+        columns = read_columns(found.path, gaps="keep", written=found.options.written)
     except UserError:
-        columns = None
-    if columns is None:
         return {}
     names = [{"name": name, "role": "", "kind": ""} for name in columns.names]
     rows = [list(row) for row in columns.first_rows[:20]]
@@ -143,12 +145,20 @@ def _rows(options: DataOptions, path: Path, room: Path, count: int) -> Excerpt |
                 return None
         parquet.write_table(Table.from_batches([batch]), out)
         return Excerpt(options.replace(path=str(out)), out, f"the first {count:,} rows")
-    with open(path, encoding="utf-8-sig", newline="") as text:
+    with _opened(options, path) as text:
         lines = list(_records(text, count + 1))
         if len(lines) <= count + 1 and not text.read(1):
             return None
     out.write_text("".join(lines), encoding="utf-8", newline="")
-    return Excerpt(options.replace(path=str(out)), out, f"the first {len(lines) - 1:,} rows")
+    options = options.replace(path=str(out), text_encoding="utf-8")
+    return Excerpt(options, out, f"the first {len(lines) - 1:,} rows")
+
+
+def _opened(options: DataOptions, path: Path) -> TextIO:
+    """Open a text in its encoding."""
+    with path.open("rb") as file:
+        encoding = options.written.encoding or encoding_of(file.read(HEAD_BYTES)) or "utf-8"
+    return open(path, encoding=codec_of(encoding), errors="replace", newline="")
 
 
 def _records(text: Any, count: int) -> Iterator[str]:
@@ -250,14 +260,15 @@ def _texts(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
         return _folders(options, path, room, is_text, "texts")
     if path.suffix.lower() in TABLES[:2]:
         return _rows(options, path, room, ROWS)
-    with open(path, encoding=options.text_encoding, newline="") as text:
+    with _opened(options, path) as text:
         begin = text.read(CHARACTERS)
         if not text.read(1):
             return None
     begin = begin[: begin.rfind("\n") + 1] or begin
     out = room / path.name
-    out.write_text(begin, encoding=options.text_encoding, newline="")
-    return Excerpt(options.replace(path=str(out)), out, f"the first {len(begin):,} characters")
+    out.write_text(begin, encoding="utf-8", newline="")
+    options = options.replace(path=str(out), text_encoding="utf-8")
+    return Excerpt(options, out, f"the first {len(begin):,} characters")
 
 
 # ---- arrays and shards ----

@@ -115,14 +115,13 @@ def column_names(record: Preparation) -> tuple[str, ...]:
 def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
     if reads == {"columns"}:
         names = column_names(record)
-        cells, lines = read_cells(path, names)
+        cells, lines, decimal = read_cells(path, names)
         missing = [name for name in names if name not in cells]
         if missing:
             hint = did_you_mean(missing[0], cells)
             raise UserError(f"{path} has no column {quoted(missing[0])}.{hint} Expected {expected_of(record)}.")
-        return prepare_columns(
-            record, {name: cells[name] for name in names}, [f"line {line:,} of {path}" for line in lines]
-        )
+        places = [f"line {line:,} of {path}" for line in lines]
+        return prepare_columns(record, {name: cells[name] for name in names}, places, decimal)
     if "image" in reads:
         files = [path]
         if path.is_dir():
@@ -138,7 +137,7 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
             raise UserError(f"{path} holds no sounds. Expected files with {', '.join(AUDIO_SUFFIXES)}.")
         return (_sounds(record, files),)
     if "text" in reads:
-        texts = [line for line in read_text(path, "utf-8").splitlines() if line.strip()]
+        texts = [line for line in read_text(path).splitlines() if line.strip()]
         if not texts:
             raise UserError(f"{path} holds no text. Expected one text per line.")
         return (_texts(record, texts),)
@@ -147,8 +146,11 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
     return _arrays(record, _in_order(record, {name: header.read() for name, header in known.items() if name in wanted}))
 
 
-def prepare_columns(record: Preparation, cells: Mapping[str, Sequence[object]], places: Sequence[str]) -> Arrays:
-    """Return inputs made of columns. `cells` holds ... where a row lacks the column; `places` name the rows.
+def prepare_columns(
+    record: Preparation, cells: Mapping[str, Sequence[object]], places: Sequence[str], decimal: str = ""
+) -> Arrays:
+    """Return inputs made of columns. `cells` holds ... where a row lacks the column; `places` name the rows; `decimal`
+    is the mark of cells of text, where it is known.
 
     Raises `UserError`, which names place, column and value.
     """
@@ -159,7 +161,7 @@ def prepare_columns(record: Preparation, cells: Mapping[str, Sequence[object]], 
                 f"{places[list(given).index(...)].capitalize()} has no column {quoted(column.name)}. "
                 f"Expected {expected_of(record)}."
             )
-        parsed[column.name] = parse(column, given, places)
+        parsed[column.name] = parse(column, given, places, decimal)
     return tuple(encode(given.columns, parsed).astype(given.dtype) for given in record.inputs)
 
 

@@ -11,7 +11,7 @@ from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.core.text import format_number
 from engine.data.load import open_source
-from engine.data.sources.csv_file import Columns
+from engine.data.sources.csv_table import Columns
 from engine.data.sources.source import Array
 from engine.evaluation.measures import Measures, measures_of
 from engine.evaluation.per_sample import SampleScores

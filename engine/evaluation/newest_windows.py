@@ -109,5 +109,7 @@ class NewestWindows:
         cells = []
         for column in columns:
             at = self._columns.index(column.name)
-            cells.append(np.asarray(parse(column, [row[at] for _, row in rows], places), np.float64))
+            cells.append(
+                np.asarray(parse(column, [row[at] for _, row in rows], places, self._table.shown_decimal), np.float64)
+            )
         return np.stack(cells, axis=1)

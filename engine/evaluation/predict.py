@@ -33,7 +33,7 @@ from engine.data.prepare import (
 )
 from engine.data.sources.array_files import headers
 from engine.data.sources.containers.stored import StoredArray
-from engine.data.sources.csv_file import CsvTable
+from engine.data.sources.csv_table import CsvTable
 from engine.data.sources.image_file import BadPictureError
 from engine.data.sources.image_file import read as read_image
 from engine.data.sources.long_table import numbered_rows, open_table, row_unit
@@ -260,7 +260,8 @@ def _rows(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
 
     def prepared(lines: Sequence[tuple[int, Sequence[str]]]) -> Arrays:
         cells = {name: [row[at] for _, row in lines] for name, at in zip(names, columns, strict=True)}
-        return prepare_columns(record, cells, [f"{unit} {line:,} of {source}" for line, _ in lines])
+        places = [f"{unit} {line:,} of {source}" for line, _ in lines]
+        return prepare_columns(record, cells, places, table.shown_decimal)
 
     unit, rows = row_unit(table), numbered_rows(table)
     while lines := list(islice(rows, size)):
@@ -279,7 +280,7 @@ def _series(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
 
 def _lines(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
     """Yield lines of a text file; blank ones are left out."""
-    texts = enumerate(read_text(source, "utf-8").splitlines(), 1)
+    texts = enumerate(read_text(source).splitlines(), 1)
     there = ((number, text) for number, text in texts if text.strip())
     while some := list(islice(there, size)):
         lines = [text for _, text in some]

@@ -33,8 +33,14 @@ MOST_VALUES = 2**31
 AXES = "CTDHW"
 Reads = Literal["columns", "image", "array", "sound", "text"]
 DATE_PARTS = ("year", "month", "day of week", "hour", "elapsed days")
-DATE_FORMS = ("2024-01-31", "2024/01/31", "31.01.2024", "31/01/2024", "01/31/2024", "31-Jan-2024", "Jan 31, 2024")
-"""Forms in which dates are written, each by an example; a time may follow."""
+MONTH_FORMS = ("2024-01", "01/2024", "Jan 2024", "2024-Q1")
+TIME_FORM = "23:59"
+DATE_FORMS = (
+    *("2024-01-31", "2024/01/31", "31.01.2024", "31/01/2024", "01/31/2024", "31-Jan-2024", "Jan 31, 2024"),
+    *("31.01.24", "31/01/24", "01/31/24", "31-Jan-24", *MONTH_FORMS, TIME_FORM),
+)
+"""Forms in which dates are written, each by an example; a time may follow a day. Months and quarters are their first
+day."""
 
 PIXELS = ("0 to 1", "0 to 255", "-1 to 1", "ImageNet")
 """Ranges of the pixels that a network without a record may take; `ImageNet` is scaled by mean and deviation."""
@@ -75,6 +81,8 @@ class ColumnPreparation(_Part):
     """How dates are written, one of `DATE_FORMS`."""
     origin: str = ""
     """Date in ISO form from which `elapsed days` are counted."""
+    decimal: Literal[".", ","] = "."
+    """Decimal mark of the table that it was fitted on, for new tables whose numbers do not show theirs."""
     missing: float | str | None = None
     """Value of an empty cell, fitted on the training split, for a date in ISO form; None where such a cell is
     refused."""

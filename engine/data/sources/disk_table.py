@@ -5,21 +5,21 @@ Columns are taken as in `engine.data.sources.table`, but rows are read from disk
 """
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
+from engine.core.errors import UserError
 from engine.core.text import format_bytes
 from engine.data import histograms
-from engine.data.columns import encode, fit_column, inputs_of, notes_on
-from engine.data.sources.csv_file import Columns
+from engine.data.columns import LeftOutColumn, encode, fit_column, notes_on
+from engine.data.sources.csv_table import Columns
 from engine.data.sources.parquet_file import BATCH_ROWS
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, file_stamp, refuse_too_large
-from engine.data.sources.stored_table import StoredColumn, StoredTable, store
-from engine.data.sources.table import GAPS, keys_by, responses_of, targets_of, without
+from engine.data.sources.stored_table import Reading, StoredTable, store
+from engine.data.sources.table import GAPS, keys_by, responses_of, targets_of, with_inputs, without, without_value
 from engine.data.sources.targets import rounding_note
 from engine.project.data import DataOptions
 from engine.project.preparation import ColumnPreparation
@@ -42,17 +42,22 @@ class DiskTable(Source):
         """Return the outline with the responses; all rows are converted first, unless they were before."""
         if options.response and options.response in options.columns_left_out:
             raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
-        table = store(path, self.stamp(path), options.columns_left_out, GAPS[options.missing_values])
+        reading = Reading(options.columns_left_out, GAPS[options.missing_values], options.written)
+        table = store(path, self.stamp(path), reading)
         dividing = options.dividing_column
         responses = _responses(options, table, path)
         needed = 24 * table.rows * (len(responses) + bool(dividing))
         refuse_too_large(needed, f"The responses of {path}", "Use fewer rows or responses.")
+        notes = list(table.notes)
         columns = _columns(table, responses)
-        for name in responses:
-            _refuse_gaps(table.columns[name], columns, path)
+        has_all = np.logical_and.reduce([~_gaps(columns, name) for name in responses])
+        if not has_all.all():
+            table = table.only(np.flatnonzero(has_all))
+            columns = _columns(table, responses)
+            notes.append(without_value(has_all, path))
         targets, wanted = targets_of(options.task, responses, columns, path)
         are_numbers = any(info.task == "numbers" for info in wanted)
-        notes = [note for name, cells in columns.numbers.items() if are_numbers for note in rounding_note(name, cells)]
+        notes += [note for name, cells in columns.numbers.items() if are_numbers for note in rounding_note(name, cells)]
         if table.skipped:
             notes.append(f"Rows with missing values left out: {table.skipped:,}.")
         size = format_bytes(table.disk_bytes)
@@ -75,13 +80,15 @@ class DiskTable(Source):
         table = outline.raw
         assert isinstance(table, StoredTable)
         others = (*_responses(options, table, path), options.dividing_column)
-        prepared, notes = [], list(outline.notes)
+        fitted: list[ColumnPreparation | LeftOutColumn] = []
+        notes: list[str] = []
         for name in table.columns:
             if name not in others:
                 cells = table.cells(name, table.column(name))
-                prepared.append(fit_column(name, cells, training, options, f"Column '{name}' of {path}"))
-                notes += notes_on(prepared[-1], cells, options)
-        return replace(outline, inputs=inputs_of(prepared), notes=tuple(notes))
+                what = f"Column '{name}' of {path}"
+                fitted.append(fit_column(name, cells, training, options, what, table.decimal))
+                notes += notes_on(fitted[-1], cells, options)
+        return with_inputs(outline, fitted, notes, path)
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the inputs, one row per sample."""
@@ -156,15 +163,10 @@ def _responses(options: DataOptions, table: StoredTable, path: Path) -> tuple[st
     return responses_of(options.response, without(columns, dividing, path) if dividing else columns, path)
 
 
-def _refuse_gaps(column: StoredColumn, columns: Columns, path: Path) -> None:
-    """Raise `UserError` where a response is missing; such rows are left out only together with all others."""
-    numbers = columns.numbers.get(column.name)
-    gaps = sum(not text for text in columns.texts[column.name]) if numbers is None else int(np.isnan(numbers).sum())
-    if gaps:
-        raise UserError(
-            f"Column '{column.name}' of {path} is a response and lacks {plural(gaps, 'value')}. Leave rows with "
-            "missing values out (data.missing_values=leave-out), or fill the gaps."
-        )
+def _gaps(columns: Columns, name: str) -> Array:
+    """Return which cells of a column (N) are missing."""
+    numbers = columns.numbers.get(name)
+    return np.array([not text for text in columns.texts[name]]) if numbers is None else np.isnan(numbers)
 
 
 def _columns(table: StoredTable, names: Collection[str]) -> Columns:
@@ -172,7 +174,7 @@ def _columns(table: StoredTable, names: Collection[str]) -> Columns:
     cells = {name: table.cells(name, table.column(name)) for name in names}
     numbers = {name: given for name, given in cells.items() if isinstance(given, np.ndarray)}
     texts = {name: tuple(given) for name, given in cells.items() if not isinstance(given, np.ndarray)}
-    return Columns(tuple(table.columns), numbers, texts, (), table.rows)
+    return Columns(tuple(table.columns), numbers, texts, (), table.rows, decimal=table.decimal)
 
 
 def _shown(table: StoredTable, responses: Sequence[str], dividing: str) -> Iterator[Column]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
-from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
+from engine.data.sources.csv_file import read_columns
+from engine.data.sources.csv_table import EXPECTED, Columns
 from engine.data.sources.images import (
     excluded_note,
     file_groups,

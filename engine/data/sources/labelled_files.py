@@ -9,10 +9,10 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
-from engine.data.sources.csv_file import EXPECTED as EXPECTED_TABLE
-from engine.data.sources.csv_file import Columns, read_columns
+from engine.data.sources.csv_table import EXPECTED as EXPECTED_TABLE
+from engine.data.sources.csv_table import Columns
 from engine.data.sources.source import MOST_CLASSES, Arrays, file_stamp, listed, unreadable
-from engine.data.sources.table import responses_of, targets_of
+from engine.data.sources.table import answered, read_answered, targets_of
 from engine.project.data import DataOptions
 from engine.project.dataset_info import TargetInfo, classes_of
 from engine.project.sources.base import is_hidden
@@ -97,10 +97,10 @@ def of_classes(folder: Path, suffixes: Collection[str], noun: str) -> LabelledFi
 def of_table(options: DataOptions, path: Path, column: str, noun: str) -> LabelledFiles:
     """Return the files that a table names, relative to its folder; `column` holds their names, else the first column of
     texts that is no response. Raises `UserError`."""
-    columns = read_columns(path)
-    responses = responses_of(options.response, columns, path)
-    targets, wanted = targets_of(options.task, responses, columns, path)
+    columns, responses = read_answered(options, path)
     name = text_column(columns, responses, column, path, f"the names of {noun}")
+    columns = answered(columns, (name,), path, f"the name of {noun}")
+    targets, wanted = targets_of(options.task, responses, columns, path)
     return LabelledFiles(path.parent, columns.texts[name], targets, wanted, columns.notes, columns)
 
 

@@ -15,11 +15,12 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
-from engine.data.sources.cells import is_missing, is_number
-from engine.data.sources.csv_file import SAMPLE_ROWS, CsvTable
+from engine.data.sources.csv_table import CsvTable
 from engine.data.sources.parquet_file import ParquetCells
 from engine.data.sources.source import Array, cut, listed
 from engine.data.sources.targets import MOST_ROUNDED
+from engine.project.sources.csv_dialect import SAMPLE_ROWS
+from engine.project.sources.number_texts import is_missing, is_number
 from engine.project.sources.table import PARQUET
 
 LOOKED_AT = 1000

@@ -1,7 +1,8 @@
 """Parquet file: batches of its rows, and its rows as cells, as those of a CSV table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from engine.core.errors import UserError, did_you_mean
 from engine.core.extras import import_extra
 from engine.core.fields import quoted
 from engine.core.progress import report
-from engine.data.sources.csv_file import CELL_BYTES, SAMPLE_ROWS, Columns
+from engine.data.sources.csv_table import CELL_BYTES, Columns
 from engine.data.sources.source import Array, listed, refuse_too_large
+from engine.project.sources.csv_dialect import SAMPLE_ROWS
+from engine.project.sources.number_texts import NumberFormat
 
 BATCH_ROWS = 2**16
 MOST_COLUMNS = 100_000
@@ -38,6 +41,10 @@ def kept_columns(path: Path, header: Sequence[str], left_out: Sequence[str], lea
 
 class ParquetFile:
     """A Parquet file, in batches of rows."""
+
+    decimal = "."
+    formats: Mapping[str, NumberFormat] = MappingProxyType({})
+    """How numbers are written in columns of texts, as a CSV file has them."""
 
     def __init__(self, path: Path, left_out: Sequence[str], least_columns: int = 2) -> None:
         """Read the schema. Raises `UserError` for a damaged file, or columns that cannot be read."""
@@ -79,6 +86,10 @@ class ParquetFile:
             "(data.left_out), or store it as plain columns."
         )
 
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on how the file is written, as a CSV file has them."""
+        return ()
+
     def batches(self) -> Iterator[Any]:
         """Yield batches of rows."""
         try:
@@ -89,6 +100,8 @@ class ParquetFile:
 
 class ParquetCells:
     """Rows of a Parquet file as texts, read as `CsvTable` reads those of a CSV file; a missing value is empty."""
+
+    shown_decimal = "."
 
     def __init__(self, path: Path, left_out: Sequence[str]) -> None:
         """Read the schema. Raises `UserError`, also for a table too large for memory."""

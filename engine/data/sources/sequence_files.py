@@ -18,7 +18,7 @@ from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.types import TensorType, features, sequence
 from engine.data.histograms import of_numbers
-from engine.data.sources.csv_file import EXPECTED
+from engine.data.sources.csv_table import EXPECTED
 from engine.data.sources.long_table import LongTable, Roles, fill_missing, open_table, read_long_table, side_by_side
 from engine.data.sources.source import (
     Array,

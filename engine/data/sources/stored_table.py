@@ -14,7 +14,7 @@ import re
 import shutil
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,19 +23,27 @@ import numpy as np
 
 from engine.core.errors import UserError
 from engine.core.extras import import_extra
+from engine.core.fields import quoted
 from engine.core.files import make_private_folder, write_json
 from engine.core.folders import cache_folder
 from engine.core.locks import take_lock
 from engine.core.progress import report
 from engine.core.text import format_bytes
 from engine.data.columns import Cells
-from engine.data.sources.cells import MISSING
-from engine.data.sources.csv_file import Gaps, header_of
-from engine.data.sources.parquet_file import BATCH_ROWS, ParquetFile, kept_columns
+from engine.data.sources.csv_table import CsvTable, Gaps
+from engine.data.sources.parquet_file import BATCH_ROWS, ParquetFile
 from engine.data.sources.source import Array, unreadable
+from engine.project.sources.csv_dialect import Written, codec_of
+from engine.project.sources.number_texts import (
+    MISSING,
+    NumberFormat,
+    UnlikeNumbersError,
+    is_missing,
+    number_format,
+)
 from engine.project.sources.table import PARQUET
 
-FORMAT = 1
+FORMAT = 2
 KEPT_TABLES = 8
 """Number of converted tables that stay in the cache folder."""
 BLOCK_BYTES = 2**24
@@ -62,9 +70,19 @@ class StoredColumn:
     name: str
     place: int
     texts: tuple[str, ...] | None = None
-    low: float = 0.0
-    mean: float = 0.0
-    high: float = 0.0
+    low: float | None = None
+    mean: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read: the columns left out, what becomes of missing values, and what the options say about a CSV
+    file."""
+
+    left_out: tuple[str, ...] = ()
+    missing: Gaps = "refuse"
+    written: Written = field(default_factory=Written)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,23 +92,34 @@ class StoredTable:
     path: Path
     """The file that was converted, for messages."""
     folder: Path
-    rows: int
+    stored_rows: int
     columns: Mapping[str, StoredColumn]
     kind: np.dtype[Any]
     """float64, or float32 where no column has more digits."""
     skipped: int = 0
     """Number of rows that were left out because of missing values."""
+    decimal: str = "."
+    notes: tuple[str, ...] = ()
+    """How the file is written, in words."""
+    chosen: Array | None = None
+    """Places of the rows that are used; None for all."""
     _touched: list[int] = field(default_factory=lambda: [0])
 
     @property
+    def rows(self) -> int:
+        """Number of rows that are used."""
+        return self.stored_rows if self.chosen is None else len(self.chosen)
+
+    @property
     def bytes(self) -> int:
-        """Memory in bytes, about: the distinct texts."""
-        return sum(100 * len(column.texts) for column in self.columns.values() if column.texts)
+        """Memory in bytes, about: the distinct texts, and the places of rows."""
+        texts = sum(100 * len(column.texts) for column in self.columns.values() if column.texts)
+        return texts + (self.chosen.nbytes if self.chosen is not None else 0)
 
     @property
     def disk_bytes(self) -> int:
         """Size of the rows on disk, in bytes."""
-        return self.kind.itemsize * self.rows * len(self.columns)
+        return self.kind.itemsize * self.stored_rows * len(self.columns)
 
     @cached_property
     def _map(self) -> mmap.mmap:
@@ -99,10 +128,12 @@ class StoredTable:
 
     @cached_property
     def _numbers(self) -> Array:
-        return np.frombuffer(self._map, self.kind).reshape(self.rows, len(self.columns))
+        return np.frombuffer(self._map, self.kind).reshape(self.stored_rows, len(self.columns))
 
     def take(self, chosen: Array | slice) -> Array:
         """Return rows as numbers (N, columns), texts as the indices of `StoredColumn.texts`."""
+        if self.chosen is not None:
+            chosen = self.chosen[chosen]
         rows: Array = self._numbers[chosen]
         if isinstance(chosen, slice):
             rows = rows.copy()
@@ -115,6 +146,10 @@ class StoredTable:
             if hasattr(mmap, "MADV_DONTNEED"):
                 self._map.madvise(mmap.MADV_DONTNEED)
         return rows
+
+    def only(self, chosen: Array) -> "StoredTable":
+        """Return the table with some of its rows, by their places (N)."""
+        return replace(self, chosen=chosen)
 
     def cells(self, name: str, numbers: Array) -> Cells:
         """Return the cells of a column from its numbers in some rows: the same, or the texts at these indices."""
@@ -141,13 +176,13 @@ class StoredTable:
             )
 
 
-def store(path: Path, stamp: Hashable, left_out: Sequence[str], missing: Gaps) -> StoredTable:
+def store(path: Path, stamp: Hashable, reading: Reading) -> StoredTable:
     """Return the rows of a table on disk, converted now unless they were before.
 
     Rows with a gap are an error that names it, left out, or kept: a gap is NaN among numbers, and an empty text.
     Raises `UserError` for files that cannot be read, and where the disk is too full.
     """
-    key = json.dumps([FORMAT, str(path), repr(stamp), list(left_out), missing])
+    key = json.dumps([FORMAT, str(path), repr(stamp), repr(reading)])
     try:
         tables = cache_folder() / "tables"
         folder = tables / hashlib.sha256(key.encode()).hexdigest()[:32]
@@ -161,7 +196,7 @@ def store(path: Path, stamp: Hashable, left_out: Sequence[str], missing: Gaps) -
     try:
         if (found := _opened(path, folder)) is None:
             _make_room(tables, folder)
-            found = _converted(path, folder, left_out, missing)
+            found = _converted(path, folder, reading)
         os.utime(folder)
         return found
     finally:
@@ -176,7 +211,8 @@ def _opened(path: Path, folder: Path) -> StoredTable | None:
             name: StoredColumn(name, place, None if texts is None else tuple(texts), low, mean, high)
             for place, (name, texts, low, mean, high) in enumerate(facts["columns"])
         }
-        table = StoredTable(path, folder, facts["rows"], columns, np.dtype(facts["kind"]), facts["skipped"])
+        kind, skipped, notes = np.dtype(facts["kind"]), facts["skipped"], tuple(facts["notes"])
+        table = StoredTable(path, folder, facts["rows"], columns, kind, skipped, facts["decimal"], notes)
         return table if (folder / "rows").stat().st_size == table.disk_bytes else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -190,17 +226,21 @@ def _make_room(tables: Path, folder: Path) -> None:
             shutil.rmtree(entry, ignore_errors=True)
 
 
-def _converted(path: Path, folder: Path, left_out: Sequence[str], missing: Gaps) -> StoredTable:
+def _converted(path: Path, folder: Path, reading: Reading) -> StoredTable:
     is_parquet = path.suffix.lower() in PARQUET
     as_texts: set[str] = set()
     while True:
-        source: ParquetFile | _Csv = ParquetFile(path, left_out) if is_parquet else _Csv(path, left_out, as_texts)
+        source: ParquetFile | _Csv = (
+            ParquetFile(path, reading.left_out) if is_parquet else _Csv(path, reading, as_texts)
+        )
         try:
-            return _write(path, folder, source, missing)
+            return _write(path, folder, source, reading.missing)
         except _NotNumbersError as error:
             if error.column in as_texts:
                 raise UserError(f"{path} cannot be read: {error}.") from None
             as_texts.add(error.column)
+        except _NotUtf8Error:
+            reading = replace(reading, written=replace(reading.written, encoding="windows-1252"))
         except OSError as error:
             if error.filename == str(path):
                 raise unreadable(path, error) from None
@@ -218,6 +258,8 @@ class _Gathered:
     what: str
     """The column and its file, for messages."""
     texts: dict[str, int] | None
+    how: NumberFormat | None = None
+    """How numbers are written that are no plain ones."""
     low: float = math.inf
     high: float = -math.inf
     mean: float = 0.0
@@ -244,10 +286,12 @@ class _Gathered:
         """Return the description of the column. Raises `UserError` where its numbers cannot be used."""
         if self.texts is not None:
             return StoredColumn(self.name, place, tuple(self.texts))
-        if not (self.count and math.isfinite(self.low) and math.isfinite(self.high)):
+        if not self.count:
+            return StoredColumn(self.name, place)
+        if not (math.isfinite(self.low) and math.isfinite(self.high)):
             raise UserError(
-                f"{self.what} holds numbers that are not finite, or none at all. Expected finite numbers. Replace "
-                "them, or leave the column out (data.left_out)."
+                f"{self.what} holds numbers that are not finite. Expected finite numbers. Replace them, or leave the "
+                "column out (data.left_out)."
             )
         return StoredColumn(self.name, place, None, self.low, self.mean, self.high)
 
@@ -260,7 +304,10 @@ def _write(path: Path, folder: Path, source: "ParquetFile | _Csv", missing: Gaps
             f"{path} needs about {format_bytes(needed)} in the cache folder {folder.parent}; {format_bytes(free)} are "
             "free. Make room, leave columns out (data.left_out), or set XDG_CACHE_HOME to another folder."
         )
-    gathered = [_Gathered(n, f"Column '{n}' of {path}", {} if n in source.texts else None) for n in source.names]
+    gathered = [
+        _Gathered(n, f"Column '{n}' of {path}", {} if n in source.texts else None, source.formats.get(n))
+        for n in source.names
+    ]
     rows = read = 0
     partial = folder / "rows.part"
     try:
@@ -283,14 +330,17 @@ def _write(path: Path, folder: Path, source: "ParquetFile | _Csv", missing: Gaps
         "rows": rows,
         "skipped": read - rows,
         "kind": source.kind.name,
+        "decimal": source.decimal,
+        "notes": list(source.notes()),
     }
     write_json(folder / "table.json", facts)
-    return StoredTable(path, folder, rows, {column.name: column for column in columns}, source.kind, read - rows)
+    by_name = {column.name: column for column in columns}
+    return StoredTable(path, folder, rows, by_name, source.kind, read - rows, source.decimal, source.notes())
 
 
 def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missing: Gaps, read: int) -> Array:
     """Return the rows of a batch (N, columns). `read`: rows before it. Raises `UserError` for a gap if asked to."""
-    columns = [_column(batch.column(one.name), one.texts, one.what) for one in gathered]
+    columns = [_column(batch.column(one.name), one.texts, one.what, one.how) for one in gathered]
     gaps = {place: is_gap for place, one in enumerate(gathered) if (is_gap := one.gaps(columns[place])) is not None}
     if gaps and missing != "keep":
         has_gap = np.any(list(gaps.values()), axis=0)
@@ -309,22 +359,42 @@ def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missi
     return block
 
 
-def _column(cells: Any, texts: dict[str, int] | None, what: str) -> Array:
-    """Return the cells of a batch as numbers: NaN for a gap; of texts their indices in `texts`, -1 for a gap."""
+def _column(cells: Any, texts: dict[str, int] | None, what: str, how: NumberFormat | None) -> Array:
+    """Return the cells of a batch as numbers: NaN for a gap; of texts their indices in `texts`, -1 for a gap, unless
+    they are numbers that are written as `how` says."""
     compute, arrow = import_extra("pyarrow.compute", "tables", "Large tables"), import_extra("pyarrow", "tables", "")
-    if texts is None:
+    if texts is None and how is None:
         wide = cells if arrow.types.is_float32(cells.type) else compute.cast(cells, arrow.float64(), safe=False)
         numbers: Array = wide.to_numpy(zero_copy_only=False)
         return numbers
     if not arrow.types.is_dictionary(cells.type):
         cells = compute.dictionary_encode(compute.cast(cells, arrow.string()))
     names = [None if name is None else str(name).strip() for name in cells.dictionary.to_pylist()]
+    if texts is None:
+        values = [math.nan if name is None or is_missing(name) else _number(name, how, what) for name in names]
+        return _spread(values, math.nan, cells)
     places = [-1 if name is None or name.lower() in MISSING else texts.setdefault(name, len(texts)) for name in names]
     if len(texts) > MOST_TEXTS:
         raise UserError(f"{what} holds more than {MOST_TEXTS:,} different texts. Leave the column out (data.left_out).")
-    indices = cells.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
-    found: Array = np.array([*places, -1], np.float64)[indices]
+    return _spread(places, -1, cells)
+
+
+def _spread(values: Sequence[float], gap: float, cells: Any) -> Array:
+    """Return the value of each cell from those of its distinct texts."""
+    indices = cells.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    found: Array = np.array([*values, gap], np.float64)[indices]
     return found
+
+
+def _number(text: str, how: NumberFormat | None, what: str) -> float:
+    try:
+        return (how or NumberFormat()).number(text)
+    except ValueError:
+        like = f", as in {quoted(how.example)}" if how and how.example else ""
+        raise UserError(
+            f"{what}: expected a number{like}, received {quoted(text)}. Correct the cell, or leave the column out "
+            "(data.left_out)."
+        ) from None
 
 
 class _NotNumbersError(Exception):
@@ -335,52 +405,88 @@ class _NotNumbersError(Exception):
         self.column = column
 
 
+class _NotUtf8Error(Exception):
+    """A file whose beginning is UTF-8 text, and whose rest is not."""
+
+
 class _Csv:
     """A CSV file, in batches of rows. The first block tells which columns hold numbers, unless they are in
     `as_texts`."""
 
     kind = np.dtype(np.float64)
 
-    def __init__(self, path: Path, left_out: Sequence[str], as_texts: set[str]) -> None:
+    def __init__(self, path: Path, reading: Reading, as_texts: set[str]) -> None:
         self._arrow = import_extra("pyarrow", "tables", "CSV tables of this size")
         self._csv = import_extra("pyarrow.csv", "tables", "CSV tables of this size")
         self.path = path
-        self._delimiter, header, self._header_line = header_of(path)
-        self.names = kept_columns(path, header, left_out)
-        self._header = [name or f"column {place + 1}" for place, name in enumerate(header)]
+        self._table = table = CsvTable(path, reading.left_out, written=reading.written, counts_lines=False)
+        self.names, self.decimal = table.names, table.dialect.decimal
+        self._is_open = not reading.written.encoding
+        self._header = [name or f"column {place + 1}" for place, name in enumerate(table.header)]
         text, number = self._arrow.string(), self._arrow.float64()
         first = next(self._read({}), None)
         types = {} if first is None else {name: first.schema.field(name).type for name in self.names}
         is_text = self._arrow.types.is_string
         others = {name for name, type in types.items() if self._arrow.types.is_temporal(type) or is_text(type)}
-        self.texts = [name for name in self.names if name in others or name in as_texts]
-        self._types = {name: text if name in self.texts else number for name in self.names}
+        self.formats = {
+            name: how
+            for name in self.names
+            if name in others - as_texts and first is not None and (how := self._format(name, first)) is not None
+        }
+        self.texts = [name for name in self.names if (name in others or name in as_texts) and name not in self.formats]
+        written = {*self.texts, *self.formats}
+        self._types = {name: text if name in written else number for name in self.names}
         bytes_per_row = BLOCK_BYTES / max(1, first.num_rows) if first is not None else 1.0
         self.most_rows = int(1.1 * path.stat().st_size / min(bytes_per_row, path.stat().st_size)) + 1
 
+    def _format(self, name: str, first: Any) -> NumberFormat | None:
+        """Return how the numbers of a column are written that holds more than plain ones."""
+        cells = (str(cell) for cell in first.column(name).unique().to_pylist() if cell is not None)
+        try:
+            return number_format((cell for cell in cells if not is_missing(cell)), self.decimal)
+        except UnlikeNumbersError:
+            return None
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on how the file is written."""
+        notes = [
+            f"Column '{name}': {words}, as in {quoted(how.example)}."
+            for name, how in self.formats.items()
+            for words in how.words
+        ]
+        return (*self._table.notes(), *notes)
+
     def _read(self, types: Mapping[str, Any]) -> Iterator[Any]:
-        csv = self._csv
+        csv, table = self._csv, self._table
+        codec = "utf8" if table.encoding == "utf-8" else codec_of(table.encoding)
         try:
             yield from csv.open_csv(
                 self.path,
                 csv.ReadOptions(
-                    block_size=BLOCK_BYTES, skip_rows=self._header_line, column_names=self._header, use_threads=True
+                    block_size=BLOCK_BYTES,
+                    skip_rows=table.dialect.first_line,
+                    column_names=self._header,
+                    use_threads=True,
+                    encoding=codec,
                 ),
-                csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=False),
+                csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=False),
                 csv.ConvertOptions(
                     column_types=types,
                     include_columns=list(self.names),
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
-                    null_values=[*MISSING, "NA", "N/A", "NaN", "NULL", "Null", "<NA>", "#N/A", "#NA"],
+                    null_values=[*MISSING, *(mark.upper() for mark in MISSING), "NaN", "Null"],
+                    decimal_point=self.decimal,
                 ),
             )
         except self._arrow.ArrowInvalid as error:
             words = str(error).strip().partition("\n")[0][:300]
             if (found := NO_NUMBER.match(words)) and types:
                 raise _NotNumbersError(self._header[int(found[1])], words) from None
+            if "UTF8" in words and self._is_open:
+                raise _NotUtf8Error from None
             raise UserError(
-                f"{self.path} is no table: {words}. Expected lines with the same number of cells, as UTF-8 text."
+                f"{self.path} is no table: {words}. Expected lines with the same number of cells."
             ) from None
 
     def batches(self) -> Iterator[Any]:

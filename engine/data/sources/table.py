@@ -5,8 +5,7 @@ Columns of numbers are taken as they are. A column of texts becomes one input pe
 elsewhere, in sorted order; the categories are those of the training rows, and all inputs are 0 for any other.
 """
 
-import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,17 +15,17 @@ from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
 from engine.core.types import features
 from engine.data import histograms
-from engine.data.columns import Cells, encode, fit_column, inputs_of, notes_on, refuse_huge
-from engine.data.sources.cells import as_number
-from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, Gaps, read_columns
+from engine.data.columns import Cells, LeftOutColumn, encode, fit_column, inputs_of, notes_on, refuse_huge
+from engine.data.sources.csv_file import LARGEST_EXACT, read_columns
+from engine.data.sources.csv_table import EXPECTED, Columns, Gaps
 from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
 from engine.data.split_keys import keys_of
 from engine.project.data import DataOptions
 from engine.project.dataset_info import TargetInfo, classes_of, numbers_of
+from engine.project.preparation import ColumnPreparation
 
-GAPS: Mapping[str, Gaps] = {"refuse": "refuse", "leave-out": "leave-out", "impute": "keep"}
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+GAPS: Mapping[str, Gaps] = {"auto": "keep", "refuse": "refuse", "leave-out": "leave-out", "impute": "keep"}
 
 
 class Table(Source):
@@ -40,11 +39,11 @@ class Table(Source):
         """Return the outline with all samples: the type of a column is known only when it has been read."""
         if options.response in (left_out := options.columns_left_out) and options.response:
             raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
-        shown, dividing = read_columns(path, left_out, GAPS[options.missing_values]), options.dividing_column
+        shown = read_columns(path, left_out, GAPS[options.missing_values], options.written)
+        dividing = options.dividing_column
         columns = without(shown, dividing, path) if dividing else shown
-        _refuse_decimal_commas(columns, path)
         responses = responses_of(options.response, columns, path)
-        shown = _answered(shown, responses, path)
+        shown = answered(shown, responses, path)
         columns = without(shown, dividing, path) if dividing else shown
         targets, wanted = targets_of(options.task, responses, columns, path)
         notes = list(columns.notes)
@@ -62,7 +61,7 @@ class Table(Source):
             wanted=wanted,
             notes=tuple(notes),
             columns=tuple(_column(name, responses, shown, dividing) for name in shown.names),
-            rows=tuple(_row(row, shown) for row in shown.first_rows),
+            rows=tuple(rows_shown(shown)),
             raw=columns,
             split_keys=keys_by(options, shown, dividing, path) if dividing else None,
             resident_because="a table is read whole, since what a column holds shows only then",
@@ -74,13 +73,13 @@ class Table(Source):
         assert isinstance(columns, Columns)
         responses = responses_of(options.response, columns, path)
         cells = _cells(columns)
-        prepared = [
-            fit_column(name, cells[name], training, options, f"Column '{name}' of {path}")
+        fitted = [
+            fit_column(name, cells[name], training, options, f"Column '{name}' of {path}", columns.decimal)
             for name in columns.names
             if name not in responses
         ]
-        notes = [note for column in prepared for note in notes_on(column, cells[column.name], options)]
-        return replace(outline, inputs=inputs_of(prepared), notes=(*outline.notes, *notes))
+        notes = [note for column in fitted for note in notes_on(column, cells[column.name], options)]
+        return with_inputs(outline, fitted, notes, path)
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the inputs, one row per sample."""
@@ -88,18 +87,40 @@ class Table(Source):
         return Samples(tuple(encode(given.prepared, _cells(outline.raw, chosen)) for given in outline.inputs))
 
 
-def _answered(columns: Columns, responses: Sequence[str], path: Path) -> Columns:
-    """Return the rows that have all responses. Raises `UserError` where there are none."""
+def with_inputs(
+    outline: Outline, fitted: Sequence[ColumnPreparation | LeftOutColumn], notes: Sequence[str], path: Path
+) -> Outline:
+    """Return the outline with the inputs that columns become, and notes on them. Raises `UserError` without any."""
+    prepared = [column for column in fitted if isinstance(column, ColumnPreparation)]
+    if not prepared:
+        raise UserError(f"No column of {path} is left as an input. {' '.join(notes)}")
+    left_out = {column.name for column in fitted if isinstance(column, LeftOutColumn)}
+    columns = tuple(replace(one, role="left out") if one.name in left_out else one for one in outline.columns)
+    return replace(outline, inputs=inputs_of(prepared), notes=(*outline.notes, *notes), columns=columns)
+
+
+def read_answered(options: DataOptions, path: Path) -> tuple[Columns, tuple[str, ...]]:
+    """Return the columns of a table of texts or files, without rows that lack a response, and the responses. Raises
+    `UserError`."""
+    columns = read_columns(path, gaps="keep", written=options.written)
+    responses = responses_of(options.response, columns, path)
+    return answered(columns, responses, path), responses
+
+
+def answered(columns: Columns, names: Sequence[str], path: Path, what: str = "a response") -> Columns:
+    """Return the rows that have a value in all of these columns. Raises `UserError` where there are none."""
     has_all = np.ones(columns.rows, bool)
-    for name in responses:
+    for name in names:
         texts = columns.texts.get(name)
         has_all &= ~np.isnan(columns.numbers[name]) if texts is None else np.array([bool(text) for text in texts])
-    if has_all.all():
-        return columns
+    return columns if has_all.all() else columns.only(has_all, without_value(has_all, path, what))
+
+
+def without_value(has_all: Array, path: Path, what: str = "a response") -> str:
+    """Return the note on rows (N) that lack a value. Raises `UserError` where none has it."""
     if not has_all.any():
-        raise UserError(f"Each row of {path} lacks a response. Choose another response.")
-    missing = plural(int((~has_all).sum()), "row")
-    return columns.only(has_all, f"Left out because a response is missing: {missing}.")
+        raise UserError(f"Each row of {path} lacks {what}. Choose another column.")
+    return f"Left out because {what} is missing: {plural(int((~has_all).sum()), 'row')}."
 
 
 def _cells(columns: Columns, chosen: Array | None = None) -> dict[str, Cells]:
@@ -119,30 +140,12 @@ def without(columns: Columns, name: str, path: Path) -> Columns:
         raise UserError(
             f"Column '{name}' of {path} divides the data; one column is left. Expected inputs and a response."
         )
-    place = columns.names.index(name)
-    return replace(
-        columns,
-        names=columns.names[:place] + columns.names[place + 1 :],
-        numbers={other: values for other, values in columns.numbers.items() if other != name},
-        texts={other: cells for other, cells in columns.texts.items() if other != name},
-        first_rows=tuple(row[:place] + row[place + 1 :] for row in columns.first_rows),
-    )
+    return columns.without(name)
 
 
 def keys_by(options: DataOptions, columns: Columns, name: str, path: Path) -> Array:
     """Return the keys by which a column divides the rows (N), as `split_keys` of `Outline`. Raises `UserError`."""
     return keys_of(options.split, _cells(columns)[name], f"Column '{name}' of {path}")
-
-
-def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
-    """Refuse columns of numbers with decimal commas, which would silently become categories."""
-    for name, cells in columns.texts.items():
-        if all(DECIMAL_COMMA.fullmatch(cell) for cell in cells if cell):
-            first = next(filter(None, cells))
-            raise UserError(
-                f"Column '{name}' of {path} holds numbers with a decimal comma, such as {quoted(first)}. "
-                "Expected a decimal point, as in 0.5. Write the table again with decimal points."
-            )
 
 
 def responses_of(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
@@ -210,10 +213,17 @@ def _column(name: str, responses: tuple[str, ...], columns: Columns, dividing: s
     numbers = columns.numbers[name]
     known = numbers[~np.isnan(numbers)]
     kind = f"number, {len(numbers) - len(known):,} missing" if len(known) < len(numbers) else "number"
+    if not len(known):
+        return Column(name, role, kind)
     spans = float(known.min()), float(known.mean()), float(known.max())
     return Column(name, role, kind, *spans, histograms.of_numbers(numbers))
 
 
-def _row(cells: tuple[str, ...], columns: Columns) -> tuple[str | float, ...]:
-    pairs = zip(columns.names, cells, strict=True)
-    return tuple(cell.strip() if name in columns.texts or not cell.strip() else as_number(cell) for name, cell in pairs)
+def rows_shown(columns: Columns) -> Iterator[tuple[str | float, ...]]:
+    """Yield the first rows for display: numbers, and texts as they stand in the file."""
+    for place, row in enumerate(columns.first_rows):
+        pairs = zip(columns.names, row, strict=True)
+        yield tuple(
+            float(columns.numbers[name][place]) if name in columns.numbers and cell.strip() else cell.strip()
+            for name, cell in pairs
+        )

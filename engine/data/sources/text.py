@@ -19,7 +19,6 @@ from engine.core.progress import report
 from engine.core.text import format_percent
 from engine.core.types import sequence, tokens
 from engine.data.sources import labelled_files
-from engine.data.sources.csv_file import read_columns
 from engine.data.sources.source import (
     Array,
     Arrays,
@@ -31,16 +30,16 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.data.sources.table import responses_of, targets_of
+from engine.data.sources.table import answered, read_answered, targets_of
 from engine.data.text import encode, fit_pieces, fit_words, of_tokenizer, padded, token_names, words_in
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 from engine.project.preparation import TextPreparation
 from engine.project.sources.base import is_hidden
+from engine.project.sources.csv_dialect import codec_of, encoding_of
 from engine.project.sources.text import TEXT_SUFFIXES, is_text
 
 EXPECTED = "a text file, a CSV table with a column of texts, or a folder with one subfolder of texts per class"
-ENCODINGS = {"utf-8": "utf-8-sig", "windows-1252": "cp1252"}
 BYTES_PER_CHARACTER = 8
 """Memory for a text and its words, per byte of its file."""
 CHARACTERS_PER_PIECE = 3
@@ -105,10 +104,10 @@ class TextFiles(Source):
     def _of_table(self, options: DataOptions, path: Path) -> Outline:
         if options.text_goal == "next-token":
             raise UserError(f"{path} is a table. To predict the next token, store its texts in a file of text.")
-        columns = read_columns(path)
-        responses = responses_of(options.response, columns, path)
-        targets, wanted = targets_of(options.task, responses, columns, path)
+        columns, responses = read_answered(options, path)
         name = labelled_files.text_column(columns, responses, options.text_column, path, "texts")
+        columns = answered(columns, (name,), path, "the text")
+        targets, wanted = targets_of(options.task, responses, columns, path)
         first = responses[0]
         labels: Sequence[object] = columns.texts.get(first) or columns.numbers[first][:SHOWN].tolist()
         left = [other for other in columns.names if other not in (name, *responses)]
@@ -364,14 +363,16 @@ def _read_all(files: Sequence[Path], options: DataOptions) -> list[str]:
     return texts
 
 
-def read_text(file: Path, encoding: str) -> str:
+def read_text(file: Path, encoding: str = "auto") -> str:
     """Return the text of a file. Raises `UserError`."""
     try:
         content = file.read_bytes()
     except OSError as error:
         raise unreadable(file, error) from None
+    if encoding == "auto":
+        encoding = encoding_of(content) or "utf-8"
     try:
-        return content.decode(ENCODINGS.get(encoding, encoding)).replace("\r\n", "\n").replace("\0", "")
+        return content.decode(codec_of(encoding)).replace("\r\n", "\n").replace("\0", "")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UserError(

@@ -17,11 +17,12 @@ import torch
 
 from engine.core.errors import UserError
 from engine.data.datasets import fed_inputs
-from engine.data.sources.csv_file import header_of
+from engine.data.sources.csv_table import CsvTable
 from engine.data.sources.images import ImageReader
 from engine.data.sources.source import locate
 from engine.exchange.training_script.recipe import Recipe
 from engine.lowering.classes import LINE_LENGTH, call, literal
+from engine.project.sources.csv_dialect import codec_of
 from engine.training.job import TrainingJob
 
 LIMIT_BYTES = 2**31
@@ -202,7 +203,8 @@ def _table(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section |
     )
     if path.suffix.lower() not in (".csv", ".tsv", ".txt") or not columns or not is_plain or not path.is_file():
         return None
-    delimiter, _, _ = header_of(path)
+    table = CsvTable(path, (), written=options.written, counts_lines=False)
+    delimiter, encoding = table.delimiter, codec_of(table.encoding)
     dtype = "float64" if recipe.doubles else "float32"
     targets = recipe.targets
     if len(targets) != 1 or targets[0].per != "sample":
@@ -241,7 +243,7 @@ def _table(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section |
         *(encode if has_texts else ()),
         "def read_data(path: Path) -> dict[str, TensorDataset]:",
         '    """Return the inputs and the target of each split of a table."""',
-        '    with path.open(encoding="utf-8-sig", newline="") as file:',
+        f'    with path.open(encoding={literal(encoding)}, newline="") as file:',
         f"        rows = list(csv.DictReader(file{sniffed}))",
         f"    x = torch.tensor({encoded}{kind})",
         f"    y = {target}",

@@ -122,7 +122,7 @@ class Audio(SourceType):
     )
     targets = "the class, or the column that `response` names"
     options = AudioOptions
-    uses = ("path", "response", "task", "loading", "decoded_cache", "group_pattern")
+    uses = ("path", "response", "task", "text_encoding", "decimal_mark", "loading", "decoded_cache", "group_pattern")
     takes = "both"
     suffixes, files = (".csv", ".tsv"), "Tables of files"
     reader = "engine.data.sources.audio:Audio"
@@ -150,7 +150,7 @@ class Audio(SourceType):
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for a folder whose subfolders hold sounds, and for a table whose lines name some."""
         if not peek.is_folder:
-            lines = peek.head[:4096].decode("utf-8", errors="replace").lower().splitlines()[1:4]
+            lines = peek.text[:4096].lower().splitlines()[1:4]
             if peek.suffix in self.suffixes and lines and all(any(s in line for s in AUDIO_SUFFIXES) for line in lines):
                 return Guess(self.key, 0.92, "The table names audio files")
             return None

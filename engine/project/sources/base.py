@@ -13,6 +13,7 @@ from engine.core.records import Record
 from engine.core.types import TensorType
 from engine.project.dataset_info import InputInfo
 from engine.project.preparation import Reads
+from engine.project.sources.csv_dialect import Beginning, beginning_of, text_of
 from engine.project.sources.urls import PROTOCOLS, SCHEME, is_remote, url_problems
 
 if TYPE_CHECKING:
@@ -77,6 +78,17 @@ class Peek:
             return b""
         with self.path.open("rb") as file:
             return file.read(HEAD_BYTES)
+
+    @cached_property
+    def text(self) -> str:
+        """The first bytes as text, up to the last whole line; empty for what is no text."""
+        text = text_of(self.head)
+        return text[: text.rfind("\n") + 1] if len(self.head) == HEAD_BYTES and "\n" in text else text
+
+    @cached_property
+    def table(self) -> Beginning:
+        """The first bytes as a CSV table."""
+        return beginning_of(self.text)
 
     @cached_property
     def tree(self) -> Mapping[str, tuple[str, ...]]:

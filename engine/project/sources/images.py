@@ -138,7 +138,10 @@ class Images(SourceType):
         "per pixel and channel, from images of the same names in another folder"
     )
     options = ImageOptions
-    uses = ("path", "loading", "decoded_cache", "readers", "bad_samples", "group_pattern")
+    uses = (
+        *("path", "task", "text_encoding", "decimal_mark"),
+        *("loading", "decoded_cache", "readers", "bad_samples", "group_pattern"),
+    )
     has_folders = True
     takes = "folder"
     suffixes = IMAGE_SUFFIXES

@@ -170,7 +170,10 @@ class Series(SourceType):
     )
     targets = "one vector: the columns of `response` at the next `horizon` steps ([forecasts](forecasting.md))"
     options = SeriesOptions
-    uses = ("path", "response", "left_out", "time_column", "missing_cells", "split_overlap")
+    uses = (
+        *("path", "response", "text_encoding", "decimal_mark", "date_order"),
+        *("left_out", "time_column", "missing_cells", "split_overlap"),
+    )
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
     reader = "engine.data.sources.series:Series"
     is_in_time = True
@@ -208,7 +211,10 @@ class Sequences(SourceType):
     )
     targets = "the class folder, or columns (`response`) per sequence or per step"
     options = SequenceOptions
-    uses = ("path", "response", "task", "left_out", "time_column", "missing_cells", "loading")
+    uses = (
+        *("path", "response", "task", "text_encoding", "decimal_mark", "date_order"),
+        *("left_out", "time_column", "missing_cells", "loading"),
+    )
     takes = "both"
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
     reader = "engine.data.sources.sequence_files:Sequences"

@@ -1,12 +1,10 @@
 """Options of the section `data` that several sources share."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.core.fields import Choice, ColumnNames, FilePath
 from engine.core.records import Record
-
-if TYPE_CHECKING:
-    pass
+from engine.project.sources.csv_dialect import Written
 
 
 def _folder(options: Any) -> bool:
@@ -15,6 +13,18 @@ def _folder(options: Any) -> bool:
 
 def _pattern(options: Any) -> str:
     return options.source_type.pattern if options.source_type is not None else ""
+
+
+def _has_cells(options: Any) -> bool:
+    """Return whether the data has a table of text: a CSV file, or one that lists files."""
+    if options.source in ("audio", "images", "text"):
+        table = options.labels if options.source == "images" else options.path
+        return bool(table.lower().endswith((".csv", ".tsv", ".txt"))) and not _is_plain_text(options)
+    return not options.path.lower().endswith((".parquet", ".pq"))
+
+
+def _is_plain_text(options: Any) -> bool:
+    return bool(options.source == "text" and not options.path.lower().endswith((".csv", ".tsv")))
 
 
 class SharedOptions(Record):
@@ -55,3 +65,43 @@ class SharedOptions(Record):
         group="Source",
         help="What the network predicts. Default auto",
     )
+    text_encoding = Choice(
+        "auto",
+        options=("auto", "utf-8", "utf-16", "latin-1", "windows-1252"),
+        notes={"auto": "UTF-8 or UTF-16 where the bytes are that, else Windows-1252"},
+        label="Encoding",
+        group="Source",
+        help="Encoding of text files and CSV tables. Default auto",
+        visible_when=lambda options: _has_cells(options) or _is_plain_text(options),
+    )
+    decimal_mark = Choice(
+        "auto",
+        options=("auto", "point", "comma"),
+        notes={
+            "auto": "As most numbers of the first rows show it",
+            "point": "0.5; commas stand between thousands",
+            "comma": "0,5; points stand between thousands",
+        },
+        label="Decimal mark",
+        group="Source",
+        help="Decimal mark of the numbers in a CSV table. Default auto",
+        visible_when=_has_cells,
+    )
+    date_order = Choice(
+        "auto",
+        options=("auto", "day-first", "month-first"),
+        notes={
+            "auto": "As the dates tell; else the day where decimals have a comma, and the month where they have a "
+            "point",
+            "day-first": "31/01/2024",
+            "month-first": "01/31/2024",
+        },
+        label="Order in dates",
+        group="Source",
+        help="What stands first in dates such as 01/02/2024, where no date tells. Default auto",
+    )
+
+    @property
+    def written(self) -> Written:
+        """What the options say about how tables are written."""
+        return Written.of(self.text_encoding, self.decimal_mark)

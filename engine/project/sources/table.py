@@ -19,17 +19,23 @@ class TableOptions(Record):
     """Options of tables alone."""
 
     missing_values = Choice(
-        "refuse",
-        options=("refuse", "leave-out", "impute"),
-        words={"refuse": "Stop with an error", "leave-out": "Leave the rows out", "impute": "Fill in"},
+        "auto",
+        options=("auto", "impute", "leave-out", "refuse"),
+        words={
+            "auto": "Fill in where there are any",
+            "impute": "Fill in",
+            "leave-out": "Leave the rows out",
+            "refuse": "Stop with an error",
+        },
         notes={
-            "refuse": "A table with a cell that is empty, or holds no number among numbers, is an error that names it",
-            "leave-out": "Rows are left out in which a cell is empty, NA, N/A, NaN, null or ?",
-            "impute": "Such cells of inputs get a value fitted on the training rows; rows without a response are left "
-            "out",
+            "auto": "As impute where a column has missing values; a column without any value is left out, too",
+            "impute": "Missing values of inputs become one fitted on the training rows, also in new rows; rows without "
+            "a response are left out",
+            "leave-out": "Rows are left out in which a cell is empty, NA, N/A, NaN, null, -, . or ?",
+            "refuse": "A table with such a cell is an error that names it",
         },
         group="Source",
-        help="How rows with missing values are handled. Default refuse. MATLAB: rmmissing removes such rows,"
+        help="How rows with missing values are handled. Default auto. MATLAB: rmmissing removes such rows,"
         " fillmissing fills them; torch has no tables",
     )
     impute_numbers = Choice(
@@ -39,26 +45,27 @@ class TableOptions(Record):
         group="Source",
         help="Value of missing numbers, of the training rows. Default mean. Dates get the median. scikit-learn: "
         "SimpleImputer",
-        visible_when=lambda options: options.missing_values == "impute",
+        visible_when=lambda options: options.missing_values in ("auto", "impute"),
     )
     impute_texts = Choice(
-        "most-frequent",
-        options=("most-frequent", "category"),
-        words={"most-frequent": "Most frequent", "category": "A category of its own"},
+        "category",
+        options=("category", "most-frequent"),
+        words={"category": "A category of its own", "most-frequent": "Most frequent"},
         notes={
-            "most-frequent": "The most frequent category of the training rows",
             "category": "A category of its own, (missing)",
+            "most-frequent": "The most frequent category of the training rows",
         },
         group="Source",
-        help="Category of missing texts. Default most-frequent",
-        visible_when=lambda options: options.missing_values == "impute",
+        help="Category of missing texts. Default category",
+        visible_when=lambda options: options.missing_values in ("auto", "impute"),
     )
     category_encoding = Choice(
         "one-hot",
         options=("one-hot", "indices"),
         words={"one-hot": "One-hot", "indices": "Indices"},
         notes={
-            "one-hot": "One number of 0 or 1 per category, with the numbers in one vector",
+            "one-hot": "One number of 0 or 1 per category, with the numbers in one vector; of more than 50 categories "
+            "the most frequent ones, and a column whose texts nearly all differ is left out",
             "indices": "Each column of texts is an input of its own, of one index for an embedding; 0 is any category "
             "that training does not have",
         },
@@ -66,23 +73,24 @@ class TableOptions(Record):
         help="How columns of texts become inputs. Default one-hot. MATLAB: CategoricalInputEncoding",
     )
     dates = Choice(
-        "texts",
-        options=("texts", "calendar", "elapsed", "all"),
+        "all",
+        options=("all", "calendar", "elapsed", "texts"),
         words={
-            "texts": "Texts",
+            "all": "Parts and days",
             "calendar": "Parts of the date",
             "elapsed": "Days since the first",
-            "all": "Parts and days",
+            "texts": "Texts",
         },
         notes={
-            "texts": "Categories, as other texts",
+            "all": "The parts of calendar and elapsed, as far as the dates have them",
             "calendar": "Year, month, day of the week (Monday is 1), and the hour where the column has times",
             "elapsed": "Days since the first date of the training rows, with fractions",
-            "all": "Both",
+            "texts": "Categories, as other texts",
         },
         label="Dates",
         group="Source",
-        help="Numbers that columns of dates become, such as 2024-01-31, 31.01.2024 or 31-Jan-2024 23:59. Default texts",
+        help="Numbers that columns of dates become, such as 2024-01-31, 31.01.2024, 2024-01 or 31-Jan-2024 23:59. "
+        "Default all",
     )
     left_out = ColumnNames(
         "",
@@ -102,7 +110,7 @@ class Table(SourceType):
     inputs = "the other columns of a CSV or Parquet file, as one vector"
     targets = "one or more columns (`response`: `price, kind`)"
     options = TableOptions
-    uses = ("path", "response", "task", "split_column", "loading")
+    uses = ("path", "response", "task", "text_encoding", "decimal_mark", "date_order", "split_column", "loading")
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
     reader = "engine.data.sources.table:Table"
     reads = "columns"
@@ -128,15 +136,14 @@ class Table(SourceType):
         """Return a guess for Parquet files, and for texts whose first line has several cells."""
         if peek.suffix in PARQUET and peek.head.startswith(b"PAR1"):
             return Guess(self.key, 0.95, "It begins as Parquet files do: a table with named columns")
-        if peek.is_folder or peek.suffix not in self.suffixes or b"\0" in peek.head:
+        if peek.is_folder or peek.suffix not in self.suffixes or not peek.text:
             return None
-        lines = peek.head.decode("utf-8-sig", errors="replace").splitlines()[:20]
-        first = lines[0] if lines else ""
-        separator = max(",;\t", key=first.count)
-        count = first.count(separator) + 1
-        if count < 2:
+        shown = peek.table
+        names = [name for name in shown.dialect.names if name]
+        if len(shown.dialect.names) < 2:
             return Guess(self.key, 0.3, "By its suffix the file is a table, but its first line has one cell only")
-        names = [name.strip().strip('"') for name in first.split(separator)]
-        shown = ", ".join(name[:40] for name in names[:4]) + (" and more" if count > 4 else "")
-        how = {",": "commas", ";": "semicolons", "\t": "tabs"}[separator]
-        return Guess(self.key, 0.9, f"The first line names {count:,} columns, separated by {how}: {shown}")
+        listed = ", ".join(name[:40] for name in names[:4]) + (" and more" if len(names) > 4 else "")
+        sign = shown.dialect.delimiter
+        how = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}.get(sign, f"the sign {sign}")
+        line = "The first line names" if shown.dialect.has_header else "The lines have"
+        return Guess(self.key, 0.9, f"{line} {len(names):,} columns, separated by {how}: {listed}")

@@ -15,6 +15,8 @@ TEXT_SUFFIXES = (".txt", ".text", ".md")
 TABLES = (".csv", ".tsv")
 SPACES = 5
 """Spaces in a cell from which it is a sentence."""
+LOOKED_AT = 50
+"""Rows of a table in which sentences are looked for: half of a column's cells."""
 
 
 def _is_table(options: Any) -> bool:
@@ -140,14 +142,6 @@ class TextOptions(Record):
         "Default: the length",
         visible_when=lambda options: _predicts_tokens(options) and options.text_samples == "blocks",
     )
-    text_encoding = Choice(
-        "utf-8",
-        options=("utf-8", "utf-16", "latin-1", "windows-1252"),
-        label="Encoding",
-        group="Source",
-        help="Encoding of text files. Default utf-8. Tables are UTF-8",
-        visible_when=lambda options: not _is_table(options),
-    )
 
 
 class TextFiles(SourceType):
@@ -162,7 +156,7 @@ class TextFiles(SourceType):
     )
     targets = "the column that `response` names, the class, or the next token at every token"
     options = TextOptions
-    uses = ("path", "response", "task")
+    uses = ("path", "response", "task", "text_encoding", "decimal_mark")
     takes = "both"
     suffixes, files = (*TEXT_SUFFIXES, *TABLES), "Texts"
     reader = "engine.data.sources.text:TextFiles"
@@ -191,14 +185,15 @@ class TextFiles(SourceType):
                 return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} texts: one class each")
             count = counts.get("", 0)
             return Guess(self.key, 0.7, f"The folder holds {count:,} texts without classes") if count else None
-        if peek.suffix not in self.suffixes or not peek.head or b"\0" in peek.head:
+        if peek.suffix not in self.suffixes or not peek.text:
             return None
-        lines = peek.head.decode("utf-8-sig", errors="replace").splitlines()
         if peek.suffix in TABLES:
-            cells = [cell for line in lines[1:6] for cell in line.split("\t" if peek.suffix == ".tsv" else ",")]
-            if not any(cell.count(" ") >= SPACES for cell in cells):
+            rows, names = peek.table.rows[:LOOKED_AT], peek.table.dialect.names
+            spaces = [sorted(row[place].count(" ") for row in rows) for place in range(len(names) if rows else 0)]
+            if not any(counts[len(counts) // 2] >= SPACES for counts in spaces):
                 return None
             return Guess(self.key, 0.92, "The table has a column of sentences")
+        lines = peek.text.splitlines()
         first = lines[:20]
         has_columns = len(first) > 1 and any(len({line.count(sign) for line in first} - {0}) == 1 for sign in ",;\t")
         is_prose = not has_columns and any(line.count(" ") >= SPACES for line in first)

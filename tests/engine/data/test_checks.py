@@ -122,12 +122,13 @@ def test_rows_that_are_alike_by_chance_are_no_near_duplicates(tmp_path: Path) ->
 
 def test_a_table_with_gaps_is_an_error_with_its_way_out(tmp_path: Path) -> None:
     write_table(tmp_path, [*rows_of(20), "1,,3,4,c0"])
-    result = check_data(TABLE, tmp_path)
+    strict = TABLE.replace(missing_values="refuse")
+    result = check_data(strict, tmp_path)
     assert result.has_errors
     refused = only(result, "refused")
     assert "line 22" in refused.title
     assert refused.fix is not None
-    assert not check_data(TABLE.replace(**refused.fix.options), tmp_path).has_errors
+    assert not check_data(strict.replace(**refused.fix.options), tmp_path).has_errors
 
 
 def test_samples_that_are_not_finite_are_all_named(tmp_path: Path) -> None:

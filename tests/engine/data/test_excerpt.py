@@ -126,7 +126,7 @@ def test_rows_of_one_class_are_shown_as_they_stand(tmp_path: Path) -> None:
     assert [column["name"] for column in answer["columns"]] == ["x", "kind"]
 
 
-@pytest.mark.parametrize("content", ["x,y\n1,2\n3,4\n", 'x,y\n"1,2\n' + "3,4\n" * 900, "x,y\n\xff" * 900, "\n" * 900])
+@pytest.mark.parametrize("content", ["x,y\n1,2\n3,4\n", 'x,y\n"1,2\n' + "3,4\n" * 900, "x,y\n\0\xff" * 900, "\n" * 900])
 def test_data_that_is_short_or_strange_has_no_beginning(content: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(content, encoding="latin-1")
     assert first_samples(DataOptions(source="table", path="t.csv"), tmp_path, tmp_path / "out", 24) == {}

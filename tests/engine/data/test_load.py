@@ -11,6 +11,7 @@ import pytest
 from engine.core.errors import UserError
 from engine.data.load import facts, load
 from engine.data.sources import csv_file, table
+from engine.data.sources.csv_table import Columns
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
 
@@ -84,7 +85,7 @@ def test_changing_a_part_changes_nothing_that_is_kept(tmp_path):
 def test_another_split_does_not_read_the_file_again_and_a_change_does(tmp_path, monkeypatch):
     reads: list[Path] = []
 
-    def read(path: Path, *given: Any, **named: Any) -> csv_file.Columns:
+    def read(path: Path, *given: Any, **named: Any) -> Columns:
         reads.append(path)
         return csv_file.read_columns(path, *given, **named)
 

@@ -71,7 +71,7 @@ def test_a_category_that_training_did_not_have_is_0_in_all() -> None:
     [
         ([{"n": 1, "c": "a"}, {"n": 2}], 'Row 2 has no column "c". Expected rows with the columns n, c.'),
         ([{"n": "x", "c": "a"}], "Column 'n', row 1: expected a finite number, received \"x\". Correct the value"),
-        ([{"n": "1,5", "c": "a"}], "Column 'n', row 1: expected a finite number, received \"1,5\"."),
+        ([{"n": "1,5,2", "c": "a"}], "Column 'n', row 1: expected a finite number, received \"1,5,2\"."),
         ([{"n": None, "c": "a"}], "Column 'n', row 1: expected a finite number, there is no value."),
         ([{"n": "", "c": "a"}], "Column 'n', row 1: expected a finite number, there is no value."),
         ([{"n": float("nan"), "c": "a"}], "Column 'n', row 1: expected a finite number, there is no value."),
@@ -203,7 +203,11 @@ def test_gaps_dates_and_indices_become_what_training_got(tmp_path: Path) -> None
     header = "n,c,d,y\n"
     (tmp_path / "t.csv").write_text(header + "".join(",".join(map(str, row)) + "\n" for row in rows))
     options = WHOLE.replace(
-        source="table", path="t.csv", missing_values="impute", dates="all", category_encoding="indices"
+        source="table",
+        path="t.csv",
+        missing_values="impute",
+        impute_texts="most-frequent",
+        category_encoding="indices",
     )
     data = load(options, tmp_path)
     network = chain(layer("feature_input", channels=6))

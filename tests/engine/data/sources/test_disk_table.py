@@ -13,8 +13,9 @@ import pytest
 
 from engine.core.errors import UserError
 from engine.data.load import facts, load, preview
-from engine.data.sources import disk_table, stored_table
+from engine.data.sources import csv_table, disk_table, stored_table
 from engine.data.sources.disk_table import DiskTable
+from engine.data.sources.stored_table import Reading
 from engine.project.data import DataOptions
 
 PARQUET = DataOptions(source="table", path="some.parquet")
@@ -100,8 +101,9 @@ def test_a_gap_is_named_or_its_row_left_out(tmp_path: Path, options: DataOptions
     rooms: list[int | None] = columns()["rooms"].tolist()
     rooms[4] = None
     write(tmp_path, {**columns(), "rooms": pa.array(rooms)})
-    assert "Column 'rooms'" in refused(tmp_path, options)
-    assert "row 5: expected a value" in refused(tmp_path, options)
+    strict = options.replace(missing_values="refuse")
+    assert "Column 'rooms'" in refused(tmp_path, strict)
+    assert "row 5: expected a value" in refused(tmp_path, strict)
     found = facts(options.replace(missing_values="leave-out"), tmp_path)
     assert sum(found.samples.values()) == ROWS - 1
     assert "Rows with missing values left out: 1." in found.notes
@@ -119,7 +121,12 @@ def test_gaps_are_imputed_as_in_a_table_read_whole(tmp_path: Path, options: Data
     np.testing.assert_array_equal(long.split("training").inputs[0], whole.split("training").inputs[0])
     price = [None, *given["price"][1:].tolist()]
     write(tmp_path, {**given, "price": pa.array(price)})
-    assert "is a response and lacks 1 value." in refused(tmp_path, options.replace(**impute))
+    whole, long = (load(one.replace(**impute), tmp_path) for one in (CSV.replace(loading="memory"), options))
+    assert sum(long.facts.samples.values()) == ROWS - 1
+    assert "Left out because a response is missing: 1 row." in long.facts.notes
+    for split in ("training", "validation", "test"):
+        np.testing.assert_array_equal(long.split(split).inputs[0][:], whole.split(split).inputs[0][:])
+        np.testing.assert_array_equal(long.split(split).targets[0], whole.split(split).targets[0])
 
 
 def test_categories_as_indices_and_dates_are_read_from_disk(tmp_path: Path) -> None:
@@ -145,7 +152,8 @@ def test_a_column_divides_the_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [PARQUET, CSV], ids=["parquet", "csv"])
 def test_a_marker_of_missing_texts_is_a_gap(tmp_path: Path, options: DataOptions) -> None:
     write(tmp_path, {**columns(), "facing": ["north"] * 7 + ["n/a"] + ["east"] * (ROWS - 8)})
-    assert "Column 'facing'" in refused(tmp_path, options)
+    assert "Column 'facing'" in refused(tmp_path, options.replace(missing_values="refuse"))
+    assert "facing=(missing)" in facts(options, tmp_path).inputs[0].columns
 
 
 def test_a_column_of_numbers_that_turns_into_texts_is_one_of_texts(
@@ -174,21 +182,30 @@ def test_lines_of_another_length_are_an_error(tmp_path: Path) -> None:
 )
 def test_columns_that_hold_no_numbers_or_texts_are_named(tmp_path: Path, name: str, values: Any, expected: str) -> None:
     pa.parquet.write_table(pa.table({**columns(), name: values}), tmp_path / "some.parquet")
-    assert expected in refused(tmp_path)
+    assert expected in refused(tmp_path, PARQUET.replace(missing_values="refuse"))
+
+
+def test_a_column_without_any_value_is_left_out(tmp_path: Path) -> None:
+    pa.parquet.write_table(pa.table({**columns(), "rooms": pa.nulls(ROWS)}), tmp_path / "some.parquet")
+    found = facts(PARQUET, tmp_path)
+    assert found.inputs[0].columns[0] == "area"
+    assert "Column 'rooms' is left out: it has no value in any training row." in found.notes
+    assert preview(PARQUET, tmp_path, tmp_path, 4)["columns"][1]["role"] == "left out"
 
 
 def test_the_mean_of_huge_numbers_does_not_overflow(tmp_path: Path) -> None:
     path = tmp_path / "some.parquet"
     pa.parquet.write_table(pa.table({**columns(), "rooms": [1.6e308] * ROWS}), path)
-    table = stored_table.store(path, 1, (), "refuse")
+    table = stored_table.store(path, 1, Reading())
     assert table.columns["rooms"].mean == pytest.approx(1.6e308)
     assert "Column 'rooms'" in refused(tmp_path)
 
 
-def test_dates_are_texts(tmp_path: Path) -> None:
+def test_dates_are_dates_or_texts(tmp_path: Path) -> None:
     dates = [datetime.date(2026, 1, 1 + day % 3) for day in range(ROWS)]
     pa.parquet.write_table(pa.table({**columns(), "rooms": dates}), tmp_path / "some.parquet")
-    assert "rooms=2026-01-02" in facts(PARQUET, tmp_path).inputs[0].columns
+    assert "rooms: day of week" in facts(PARQUET, tmp_path).inputs[0].columns
+    assert "rooms=2026-01-02" in facts(PARQUET.replace(dates="texts"), tmp_path).inputs[0].columns
 
 
 @pytest.mark.parametrize("content", [b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"a,b\n1,2\n"])
@@ -214,23 +231,23 @@ def test_a_table_is_converted_once_and_again_when_the_file_changed(
 ) -> None:
     write(tmp_path, columns())
     stamps = [DiskTable().stamp(tmp_path / "some.parquet")]
-    table = stored_table.store(tmp_path / "some.parquet", stamps[0], (), "refuse")
+    table = stored_table.store(tmp_path / "some.parquet", stamps[0], Reading())
     written = (table.folder / "rows").stat().st_mtime_ns
-    again = stored_table.store(tmp_path / "some.parquet", stamps[0], (), "refuse")
+    again = stored_table.store(tmp_path / "some.parquet", stamps[0], Reading())
     assert (again.folder, (again.folder / "rows").stat().st_mtime_ns) == (table.folder, written)
     write(tmp_path, columns(20))
-    changed = stored_table.store(tmp_path / "some.parquet", DiskTable().stamp(tmp_path / "some.parquet"), (), "refuse")
+    changed = stored_table.store(tmp_path / "some.parquet", DiskTable().stamp(tmp_path / "some.parquet"), Reading())
     assert (changed.rows, len(list(cache.iterdir()))) == (20, 2)
     monkeypatch.setattr(stored_table, "KEPT_TABLES", 1)
-    stored_table.store(tmp_path / "some.parquet", "another", (), "refuse")
+    stored_table.store(tmp_path / "some.parquet", "another", Reading())
     assert len(list(cache.iterdir())) == 1
 
 
 def test_a_damaged_conversion_is_made_anew(tmp_path: Path) -> None:
     write(tmp_path, columns())
-    table = stored_table.store(tmp_path / "some.parquet", 1, (), "refuse")
+    table = stored_table.store(tmp_path / "some.parquet", 1, Reading())
     (table.folder / "rows").write_bytes(b"cut")
-    again = stored_table.store(tmp_path / "some.parquet", 1, (), "refuse")
+    again = stored_table.store(tmp_path / "some.parquet", 1, Reading())
     assert again.take(np.array([0]))[0, 0] == columns()["area"][0]
 
 
@@ -247,7 +264,7 @@ def test_a_full_disk_is_said_before_anything_is_written(
 def test_memory_is_given_back_while_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_table, "MOST_TOUCHED", 1)
     write(tmp_path, columns())
-    table = stored_table.store(tmp_path / "some.parquet", 1, (), "refuse")
+    table = stored_table.store(tmp_path / "some.parquet", 1, Reading())
     rows = np.array([5, 1, 59])
     np.testing.assert_array_equal(table.take(rows)[:, 0], columns()["area"][rows])
     np.testing.assert_array_equal(table.column("price"), columns()["price"])
@@ -262,3 +279,33 @@ def test_large_csv_files_are_read_from_disk(tmp_path: Path, monkeypatch: pytest.
     assert declared.reader_for(options, tmp_path / "large.csv").endswith(":DiskTable")
     assert declared.reader_for(options.replace(loading="memory"), tmp_path / "large.csv").endswith(":Table")
     assert declared.reader_for(options, tmp_path / "missing.csv").endswith(":Table")
+
+
+EUROPEAN = "größe;preis;anteil;datum;haus;y\nm²;€;%;;;\n" + "".join(
+    f"{row},25;{row % 9 + 1}.000,50 €;{row % 7} %;{row % 28 + 1:02d}.02.2024;{'gxh'[row % 3]};{row},5\n"
+    for row in range(400)
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_table_from_a_spreadsheet_is_read_as_one_that_is_held_in_memory(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "some.csv").write_bytes(EUROPEAN.encode(encoding))
+    whole, long = (load(CSV.replace(loading=how), tmp_path) for how in ("memory", "stream"))
+    assert long.facts.inputs == whole.facts.inputs
+    assert long.facts.inputs[0].columns[:4] == ("größe", "preis", "anteil", "datum: year")
+    for split in ("training", "validation", "test"):
+        np.testing.assert_array_equal(long.split(split).inputs[0][:], whole.split(split).inputs[0][:])
+        np.testing.assert_array_equal(long.split(split).targets[0], whole.split(split).targets[0])
+    decided = [note for note in whole.facts.notes if "converted" not in note]
+    assert set(decided) <= set(long.facts.notes)
+
+
+def test_text_that_is_utf_8_at_its_beginning_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_table, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(csv_table, "HEAD_BYTES", 4096)
+    text = "a,kind,y\n" + "".join(f"{row},{'x' if row < 1500 else 'Süd'},{row}.5\n" for row in range(2000))
+    (tmp_path / "some.csv").write_bytes(text.encode("latin-1"))
+    for how in ("memory", "stream"):
+        found = facts(CSV.replace(loading=how), tmp_path)
+        assert found.inputs[0].columns == ("a", "kind=Süd", "kind=x")
+        assert "The table is read as windows-1252; data.text_encoding sets another encoding." in found.notes

@@ -1,0 +1,398 @@
+"""A CSV file as rows of cells: read once for numbers, and again where there are texts or errors."""
+
+import csv
+import os
+import warnings
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Literal, TextIO
+
+import numpy as np
+
+from engine.core.errors import UserError, did_you_mean, plural
+from engine.core.fields import quoted
+from engine.core.progress import report
+from engine.core.text import format_bytes
+from engine.data.sources.source import Array, free_memory, listed, refuse_too_large, unreadable
+from engine.project.sources.csv_dialect import SAMPLE_ROWS, Dialect, Written, codec_of, dialect_of, encoding_of
+from engine.project.sources.number_texts import is_missing
+
+PIECE_ROWS = 20_000
+PIECE_CELLS = 2_000_000
+MOST_COLUMNS = 100_000
+ROW_LIMIT = 2**24
+"""Limit of the characters per row: such a row has a hundred times the columns of the widest tables."""
+CELL_BYTES = 16
+"""Bytes per cell: a float64, twice while columns are concatenated from pieces."""
+SNIFFED_LINES = 1000
+"""Number of lines in which the separator is looked for."""
+HEAD_BYTES = 2**20
+"""Bytes by which the encoding is found, and the number of rows is estimated."""
+BLANK = frozenset({"\n", "\r", "\r\n"})
+EXPECTED = "a CSV table: text with a header line and the same number of cells in each line"
+COMMA_DECIMALS = {ord(","): ".", ord("."): "p"}
+"""Makes plain numbers of those with decimal commas, and no numbers of those with points."""
+Gaps = Literal["refuse", "leave-out", "keep"]
+
+csv.field_size_limit(ROW_LIMIT)  # a header is one cell for each separator but its own
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of a table by name: arrays of float64, or tuples of texts. `notes` list the parts left out. `decimal` is
+    the mark of its numbers."""
+
+    names: tuple[str, ...]
+    numbers: dict[str, Array]
+    texts: dict[str, tuple[str, ...]]
+    first_rows: tuple[tuple[str, ...], ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+    decimal: str = "."
+
+    def only(self, rows: Array, note: str) -> "Columns":
+        """Return some of the rows, by a mask (N), with one more note."""
+        places = np.flatnonzero(rows).tolist()
+        return replace(
+            self,
+            numbers={name: numbers[rows] for name, numbers in self.numbers.items()},
+            texts={name: tuple(cells[place] for place in places) for name, cells in self.texts.items()},
+            first_rows=tuple(self.first_rows[place] for place in places if place < len(self.first_rows)),
+            rows=len(places),
+            notes=(*self.notes, note),
+        )
+
+    def without(self, name: str) -> "Columns":
+        """Return the columns without one of them."""
+        place = self.names.index(name)
+        return replace(
+            self,
+            names=self.names[:place] + self.names[place + 1 :],
+            numbers={other: values for other, values in self.numbers.items() if other != name},
+            texts={other: cells for other, cells in self.texts.items() if other != name},
+            first_rows=tuple(row[:place] + row[place + 1 :] for row in self.first_rows),
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Memory in bytes, about: equal texts share theirs."""
+        return sum(numbers.nbytes for numbers in self.numbers.values()) + 8 * self.rows * len(self.texts)
+
+
+class CsvTable:
+    """Table in a file. `dialect` says how it is written, `names` are the columns that are read."""
+
+    def __init__(
+        self,
+        path: Path,
+        without: Sequence[str],
+        missing: Gaps = "refuse",
+        *,
+        written: Written | None = None,
+        least_columns: int = 2,
+        counts_lines: bool = True,
+    ) -> None:
+        """Read the header, and count the lines unless told otherwise. `least_columns`: columns that must be left.
+
+        Raises `UserError`, at once where memory is short for a table of this size.
+        """
+        self.path = path
+        self.least_columns = least_columns
+        self.missing = missing
+        self._checks_lines = True
+        written = written or Written()
+        self.encoding = self._encoding(written)
+        self.dialect = self._dialect(written.decimal)
+        self.delimiter = self.dialect.delimiter
+        self.header = header = self._header()
+        self.width = len(header)
+        self.places = self._kept(header, without)
+        self.names = tuple(header[place] for place in self.places)
+        self.without = tuple(name for name in header if name in without)
+        self.nameless = tuple(place + 1 for place, name in enumerate(header) if not name)
+        self.gaps = 0
+        self.most_rows = 0
+        if counts_lines:
+            self._refuse_too_long()
+            self.most_rows = self._lines(is_open=not written.encoding)
+            self._checks_lines = False
+            cells = f"The {self.most_rows * len(self.names):,} cells of {path}"
+            refuse_too_large(self.most_rows * len(self.names) * CELL_BYTES, cells, "Use fewer rows or columns.")
+
+    # ---- how it is written ----
+
+    def _encoding(self, written: Written) -> str:
+        """Return the encoding that the options name, or that the first bytes show. Raises `UserError`."""
+        with self._reading(), open(self.path, "rb") as file:
+            head = file.read(HEAD_BYTES)
+        if not head.strip():
+            raise UserError(f"{self.path} is empty. Expected {EXPECTED}.")
+        encoding = encoding_of(head)
+        if written.encoding and (encoding or written.encoding == "utf-16"):
+            return written.encoding
+        if not encoding:
+            raise UserError(f"{self.path} is no text: it holds zero bytes. Expected {EXPECTED}.")
+        return encoding
+
+    def _dialect(self, decimal: str) -> Dialect:
+        """Return how the table is written. Raises `UserError`."""
+        with self._reading(), self._opened() as file:
+            lines = iter(partial(file.readline, ROW_LIMIT + 1), "")
+            first = next((line for line in islice(lines, SNIFFED_LINES) if line not in BLANK), "")
+        return dialect_of(lambda delimiter: self._rows(delimiter, SNIFFED_LINES), first[:100], decimal)
+
+    def _opened(self) -> TextIO:
+        # The mark of the byte order tells the order only where the encoding leaves it open.
+        return open(self.path, encoding=codec_of(self.encoding), newline="")
+
+    def _refuse_too_long(self) -> None:
+        """Raise `UserError` where the first bytes tell that the table does not fit into memory."""
+        size = self.path.stat().st_size
+        if size <= HEAD_BYTES:
+            return
+        with self._reading(), open(self.path, "rb") as file:
+            lines = file.read(HEAD_BYTES).count(b"\n")
+        needed = int(lines * (size / HEAD_BYTES) * len(self.names) * CELL_BYTES)
+        if needed > free_memory():
+            what = f"{self.path} has {format_bytes(size)}; its about {int(lines * (size / HEAD_BYTES)):,} rows"
+            refuse_too_large(needed, what, "Use fewer rows or columns, or a Parquet file.")
+
+    def _lines(self, *, is_open: bool) -> int:
+        """Return the number of lines of the file, at most; where the encoding `is_open`, take that of all bytes. Raises
+        `UserError` for a line too long for memory."""
+        lines, length = 1, 0
+        decoder = getincrementaldecoder("utf-8")() if is_open and self.encoding == "utf-8" else None
+        with self._reading(), open(self.path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            while block := file.read(2**20):
+                report(file.tell(), size, "bytes")
+                if decoder is not None and not block.isascii():
+                    try:
+                        decoder.decode(block)
+                    except UnicodeDecodeError:
+                        self.encoding, decoder = "windows-1252", None
+                lines += max(block.count(b"\n"), block.count(b"\r"))
+                block = block.replace(b"\r", b"\n")
+                length = length + len(block) if b"\n" not in block else len(block) - block.rfind(b"\n")
+                if length > ROW_LIMIT:
+                    raise self._too_long()
+        return lines
+
+    def _too_long(self) -> UserError:
+        return UserError(f"{self.path} has a row of more than {ROW_LIMIT:,} characters. Expected {EXPECTED}.")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Context that turns errors while reading into `UserError`."""
+        try:
+            yield
+        except UnicodeError as error:
+            byte = f" (byte {error.object[error.start]:#04x})" if isinstance(error, UnicodeDecodeError) else ""
+            raise UserError(
+                f"{self.path} is not {self.encoding} text{byte}. Expected {EXPECTED}. Choose its encoding "
+                "(data.text_encoding), or save it with UTF-8."
+            ) from None
+        except csv.Error as error:
+            raise UserError(f"{self.path} is no table: {error}. Expected {EXPECTED}.") from None
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+
+    def _rows(self, delimiter: str, most_lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line number on which each row ends, and its cells, of the first `most_lines`.
+
+        Blank lines are skipped before they are parsed, unless they are part of a quoted cell.
+        """
+        with self._reading(), self._opened() as file:
+            taken, number, quotes = 0, 0, 0
+
+            def lines() -> Iterator[str]:
+                nonlocal taken, number, quotes
+                # A line of a file whose lines were not measured may be longer than memory.
+                every = iter(partial(file.readline, ROW_LIMIT + 1), "") if self._checks_lines else file
+                for line in islice(every, most_lines):
+                    number += 1
+                    if line in BLANK and quotes % 2 == 0:
+                        continue
+                    quotes += line.count('"')
+                    taken += len(line)
+                    if taken > ROW_LIMIT:  # quoted cells go on over lines
+                        raise self._too_long()
+                    yield line
+
+            for row in csv.reader(lines(), delimiter=delimiter):
+                taken = 0
+                if row:
+                    yield number, row
+
+    @property
+    def shown_decimal(self) -> str:
+        """The decimal mark that the first rows show; empty where they do not."""
+        return self.dialect.decimal if self.dialect.is_decimal_certain else ""
+
+    # ---- columns ----
+
+    def _header(self) -> tuple[str, ...]:
+        names = self.dialect.names
+        if not names:
+            raise UserError(f"{self.path} is empty. Expected {EXPECTED}.")
+        if len(names) < self.least_columns:
+            raise UserError(
+                f"{self.path} has one column only, {quoted(names[0])}. Expected at least two, separated by comma, "
+                "semicolon or tab: inputs and a response."
+            )
+        if len(names) > MOST_COLUMNS:
+            raise UserError(f"{self.path} has {len(names):,} columns; at most {MOST_COLUMNS:,} are taken.")
+        known: set[str] = set()
+        for index, name in enumerate(names):
+            if not name:
+                continue
+            if not name.isprintable():
+                raise UserError(
+                    f"Column {index + 1} of {self.path} has the name {quoted(name)}, which is not printable. Rename it."
+                )
+            if name in known:
+                raise UserError(f"Two columns of {self.path} have the name {quoted(name)}. Rename one of them.")
+            known.add(name)
+        return names
+
+    def _kept(self, header: Sequence[str], without: Sequence[str]) -> tuple[int, ...]:
+        """Return the indices of the columns that are read.
+
+        Columns without a name are skipped: row numbers that programs write, or a separator at the end of each line.
+        """
+        for name in without:
+            if name not in header:
+                hint = did_you_mean(name, header)
+                names = listed([name for name in header if name], 20)
+                raise UserError(
+                    f"{self.path} has no column {quoted(name)} to leave out.{hint} Its columns are: {names}."
+                )
+        kept = tuple(place for place, name in enumerate(header) if name and name not in without)
+        if len(kept) < self.least_columns:
+            expected = "two: inputs and a response" if self.least_columns == 2 else "one"
+            raise UserError(
+                f"{plural(len(kept), 'column')} of {self.path} would be left. Expected at least {expected}. Leave out "
+                "fewer columns, and give those without a name one in the header line."
+            )
+        return kept
+
+    # ---- rows ----
+
+    def pieces(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield rows in pieces, as tuples of the cells that are read."""
+        rows, done = self.rows(), 0
+        while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
+            done += len(piece)
+            report(done, self.most_rows, "rows")
+            yield [row for _, row in piece]
+
+    def rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield the line number on which each row ends, and its cells that are read.
+
+        Raises `UserError` for rows without as many cells as the header.
+        """
+        takes_all = len(self.places) == self.width
+        self.gaps = 0
+        for line, row in self._rows(self.delimiter):
+            if line <= self.dialect.first_line:
+                continue
+            if len(row) == self.width + 1 and not row[-1].strip():
+                row.pop()  # a separator at the end of the line
+            if len(row) != self.width:
+                raise UserError(
+                    f"Line {line:,} of {self.path} has {len(row):,} cells; the header has {self.width:,}. "
+                    "Correct the line. Cells that hold the separator stand in double quotes."
+                )
+            cells = tuple(row) if takes_all else tuple(row[place] for place in self.places)
+            if self.missing == "leave-out" and any(is_missing(cell) for cell in cells):
+                self.gaps += 1
+            elif self.missing == "keep":
+                yield line, tuple("" if is_missing(cell) else cell for cell in cells)
+            else:
+                yield line, cells
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on how the table is written and the parts left out, known once all rows have been read."""
+        numbers = ", ".join(str(number) for number in self.nameless[:5]) + ("…" if len(self.nameless) > 5 else "")
+        shown = self.dialect
+        line = shown.first_line
+        notes = [
+            (
+                self.encoding not in ("utf-8", "utf-16"),
+                f"The table is read as {self.encoding}; data.text_encoding sets another encoding.",
+            ),
+            (
+                not shown.has_header,
+                "The first line holds numbers, so the columns have the names column_1, column_2 and so on. A header "
+                "line names them.",
+            ),
+            (shown.units, f"Left out because it holds units: line {line:,}, {listed([*filter(None, shown.units)])}."),
+            (shown.decimal == ",", "Commas are taken as decimal marks, as in 3,14; data.decimal_mark sets another."),
+            (self.without, f"Left out as you chose: {listed(list(self.without))}."),
+            (self.nameless, f"Left out because it has no name: column {numbers}."),
+            (self.gaps, f"Left out because a value is missing: {plural(self.gaps, 'row')}."),
+        ]
+        return tuple(note for is_told, note in notes if is_told)
+
+    def no_rows(self) -> UserError:
+        """Return the error of a table without rows, or with gaps in all, naming the column with the most gaps."""
+        if not self.gaps:
+            return UserError(f"{self.path} has a header and no rows. Expected {EXPECTED}.")
+        missing = [0] * len(self.names)
+        for line, row in self._rows(self.delimiter):
+            for index, place in enumerate(self.places if line > self.dialect.first_line else ()):
+                missing[index] += is_missing(row[place])
+        most = max(missing)
+        return UserError(
+            f"Each row of {self.path} has a missing value. Column '{self.names[missing.index(most)]}' has "
+            f"{most:,} of them: leave that column out."
+        )
+
+    def all_numbers(self) -> Columns | None:
+        """Return a table of only finite numbers, all read, in a third of the time; None for other tables."""
+        if len(self.places) < self.width:
+            return None  # rows of another width would pass
+        try:
+            with warnings.catch_warnings(), self._opened() as file:
+                warnings.simplefilter("error")  # "input contained no data"
+                lines: TextIO | Iterator[str] = file
+                if self.dialect.decimal == ",":
+                    lines = (line.translate(COMMA_DECIMALS) for line in file)
+                numbers = np.loadtxt(
+                    lines,
+                    delimiter=self.delimiter,
+                    comments=None,
+                    quotechar='"',
+                    skiprows=self.dialect.first_line,
+                    ndmin=2,
+                )
+        except (ValueError, OSError, Warning, MemoryError):
+            return None  # the slow way says in words what is wrong, if anything is
+        if numbers.shape[1:] != (len(self.names),) or not np.isfinite(numbers).all():
+            return None
+        columns = {name: numbers[:, i] for i, name in enumerate(self.names)}
+        rows = tuple(row for _, row in islice(self.rows(), SAMPLE_ROWS))
+        return Columns(self.names, columns, {}, rows, len(numbers), self.notes(), self.dialect.decimal)
+
+    def line(self, row: int) -> int:
+        """Return the line number of a row in the file."""
+        return next(islice(self.rows(), row, None))[0]
+
+    def place(self, row: int) -> str:
+        """Return where a row stands, for messages: `line 12`."""
+        return f"line {self.line(row):,}"
+
+    def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the cells of some columns as texts, stripped of blanks; equal texts share memory."""
+        distinct: dict[str, str] = {}
+        columns: dict[str, list[str]] = {name: [] for name in names}
+        places = [self.names.index(name) for name in names]
+        for rows in self.pieces() if names else ():
+            for name, place in zip(names, places, strict=True):
+                columns[name] += [distinct.setdefault(cell, cell) for cell in (row[place].strip() for row in rows)]
+        return {name: tuple(cells) for name, cells in columns.items()}
