@@ -230,6 +230,11 @@ class CsvTable:
                     yield number, row
 
     @property
+    def decimal(self) -> str:
+        """The decimal mark."""
+        return self.dialect.decimal
+
+    @property
     def shown_decimal(self) -> str:
         """The decimal mark that the first rows show; empty where they do not."""
         return self.dialect.decimal if self.dialect.is_decimal_certain else ""

@@ -1,13 +1,11 @@
 """Long table: a CSV or Parquet file with one row per time step, of one series or of several that a column tells apart.
 
-Columns hold numbers, except those whose role says otherwise: the time (numbers, or dates in ISO form), the column that
-tells series apart, and labels.
+Columns hold numbers, except those whose role says otherwise: the time (numbers or dates), the columns that tell series
+apart, and labels. Other columns of texts are left out.
 """
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -18,23 +16,21 @@ from engine.core.fields import quoted
 from engine.data.sources.csv_table import CsvTable
 from engine.data.sources.parquet_file import ParquetCells
 from engine.data.sources.source import Array, cut, listed
+from engine.data.sources.step_columns import Either, Step, StepColumn, Texts, Times
 from engine.data.sources.targets import MOST_ROUNDED
-from engine.project.sources.csv_dialect import SAMPLE_ROWS
-from engine.project.sources.number_texts import is_missing, is_number
+from engine.project.sources.csv_dialect import SAMPLE_ROWS, Written
 from engine.project.sources.table import PARQUET
-
-LOOKED_AT = 1000
-"""Cells by which a column of texts is told from one with a wrong cell."""
-TIMES = "numbers, or dates in ISO form such as 2024-03-31 13:00"
-LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Meaning of the columns that are no plain numbers. An empty name: there is no such column."""
+    """Meaning of the columns that are no plain numbers. An empty name: there is no such column. `group` are one or
+    several names, separated by commas."""
 
     time: str = ""
     group: str = ""
+    date_order: str = "auto"
+    written: Written | None = None
     labels: tuple[str, ...] = ()
     either: tuple[str, ...] = ()
     """Columns of numbers or of texts, by what their first rows hold."""
@@ -51,7 +47,7 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class LongTable:
-    """Rows of a long table, sorted by series; within each they keep the order of the file.
+    """Rows of a long table, sorted by series; within each they are in the order of time, or of the file without times.
 
     numbers: columns (N) of float64, NaN where a value is missing. times: (N), float64 or datetime64, None without such
     a column. bounds: first row of each series, and the number of rows (series + 1). places: row of the file of each
@@ -90,11 +86,11 @@ class LongTable:
         return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
 
 
-def open_table(path: Path, left_out: Sequence[str] = ()) -> CsvTable | ParquetCells:
+def open_table(path: Path, left_out: Sequence[str] = (), written: Written | None = None) -> CsvTable | ParquetCells:
     """Return the cells of a CSV or Parquet file, by its suffix. Raises `UserError`."""
     if path.suffix.lower() in PARQUET:
         return ParquetCells(path, left_out)
-    return CsvTable(path, left_out, least_columns=1)
+    return CsvTable(path, left_out, written=written, least_columns=1)
 
 
 def numbered_rows(table: CsvTable | ParquetCells) -> Iterator[tuple[int, Sequence[str]]]:
@@ -113,14 +109,16 @@ def row_unit(table: CsvTable | ParquetCells) -> str:
 
 def read_long_table(path: Path, roles: Roles) -> LongTable:
     """Read a long table. Raises `UserError`, which names the column and the line, and for times out of order."""
-    table = open_table(path, roles.left_out)
-    for name in (roles.time, roles.group, *roles.labels, *roles.either):
+    table = open_table(path, roles.left_out, roles.written)
+    several = tuple(name.strip() for name in roles.group.split(",") if name.strip())
+    groups = (roles.group,) if roles.group in table.names else several
+    for name in (roles.time, *groups, *roles.labels, *roles.either):
         if name and name not in table.names:
             hint = did_you_mean(name, table.names)
             raise UserError(
                 f"{path} has no column {quoted(name)}.{hint} Its columns are: {listed(list(table.names), 20)}."
             )
-    columns = {name: _column_for(name, roles, table) for name in table.names}
+    columns = {name: _column_for(name, roles, groups, table) for name in table.names}
     first_rows: list[tuple[str, ...]] = []
     quick = table.all_numbers()
     if quick is not None:
@@ -136,233 +134,99 @@ def read_long_table(path: Path, roles: Roles) -> LongTable:
             rows += len(piece)
     if not rows:
         raise table.no_rows()
-    order, bounds, groups = _grouped(columns[roles.group] if roles.group else None, rows)
+    codes, series = _series_of([columns[name] for name in groups])
+    times = columns[roles.time].values() if roles.time else None
+    order, bounds, notes = _order(codes, times, rows, roles.time)
 
-    def sorted_by_series(values: Array) -> Array:
+    def in_order(values: Array) -> Array:
         return values if order is None else values[order]
 
+    values = {name: column.values() for name, column in columns.items() if name not in (*groups, roles.time)}
     found = LongTable(
         table,
-        {name: sorted_by_series(c.values()) for name, c in columns.items() if c.holds == "numbers"},
+        {name: in_order(values[name]) for name, c in columns.items() if c.holds == "numbers"},
         {
-            name: Labels(sorted_by_series(c.values()), tuple(c.names))
+            name: Labels(in_order(values[name]), tuple(c.names))
             for name, c in columns.items()
-            if c.holds == "texts" and name != roles.group
+            if c.holds == "texts" and name not in groups
         },
-        sorted_by_series(columns[roles.time].values()) if roles.time else None,
-        groups,
+        None if times is None else in_order(times),
+        series,
         bounds,
         order,
         tuple(first_rows),
-        table.notes(),
+        (*table.notes(), *notes, *(note for column in columns.values() for note in column.notes)),
     )
     if roles.time:
-        _refuse_disorder(found, roles.time)
+        _refuse_doubles(found, roles.time)
     return found
 
 
-def _column_for(name: str, roles: Roles, table: CsvTable | ParquetCells) -> "_Column":
+def _column_for(name: str, roles: Roles, groups: Sequence[str], table: CsvTable | ParquetCells) -> StepColumn:
     if name == roles.time:
-        return _Times(name, table)
+        return Times(name, table, roles.date_order)
     if name in roles.either:
-        return _Either(name, table)
-    return _Texts(name, table) if name == roles.group or name in roles.labels else _Numbers(name, table)
+        return Either(name, table)
+    return Texts(name, table) if name in groups or name in roles.labels else Step(name, table)
 
 
-class _Column:
-    """One column while it is read, piece by piece."""
-
-    holds = ""
-
-    def __init__(self, name: str, table: CsvTable | ParquetCells) -> None:
-        self.name, self.table = name, table
-        self.pieces: list[Array] = []
-        self.names: dict[str, int] = {}
-
-    def take(self, cells: Sequence[str], start: int) -> None:
-        """Add the cells of the rows from index `start` on. Raises `UserError`."""
-        raise NotImplementedError
-
-    def take_numbers(self, numbers: Array) -> None:
-        """Add a whole column of numbers."""
-        self.pieces.append(numbers)
-
-    def values(self) -> Array:
-        """Return one value per row, and release the pieces."""
-        pieces, self.pieces = self.pieces, []
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-    def refuse(self, row: int, cell: str, expected: str, way_out: str) -> UserError:
-        """Return the error for a cell."""
-        received = f"received {quoted(cell)}" if cell.strip() else "the cell is empty"
-        return UserError(
-            f"Column '{cut(self.name)}' of {self.table.path}, {self.table.place(row)}: expected {expected}, "
-            f"{received}. {way_out}"
+def _series_of(columns: Sequence[StepColumn]) -> tuple[Array | None, tuple[str, ...]]:
+    """Return the index of the series of each row (N), in order of appearance, and their names; None for one series."""
+    if not columns:
+        return None, ()
+    codes, names = columns[0].values(), tuple(columns[0].names)
+    for column in columns[1:]:
+        pairs, first, inverse = np.unique(
+            codes.astype(np.int64) * len(column.names) + column.values(), return_index=True, return_inverse=True
         )
-
-
-class _Numbers(_Column):
-    holds = "numbers"
-
-    def take(self, cells: Sequence[str], start: int) -> None:
-        try:
-            numbers = np.array(cells, np.float64)
-        except ValueError:
-            self._refuse_texts(cells, start)
-            numbers = np.fromiter((self._number(cell, start + i) for i, cell in enumerate(cells)), np.float64)
-        self.pieces.append(numbers)
-        with np.errstate(invalid="ignore"):
-            too_large = np.abs(numbers) > LARGEST
-        if too_large.any():
-            at = int(too_large.argmax())
-            expected = f"a number up to {LARGEST:.3g}, which single precision holds"
-            raise self.refuse(start + at, cells[at], expected, "Correct the cell, or use another unit.")
-
-    def take_numbers(self, numbers: Array) -> None:
-        if float(np.abs(numbers).max()) > LARGEST:
-            at = int(np.abs(numbers).argmax())
-            expected = f"a number up to {LARGEST:.3g}, which single precision holds"
-            raise self.refuse(at, f"{numbers[at]:.3g}", expected, "Correct the cell, or use another unit.")
-        super().take_numbers(numbers)
-
-    def _refuse_texts(self, cells: Sequence[str], start: int) -> None:
-        """Raise `UserError` for a column of categories: half of its first cells and more are texts."""
-        first = [(row, cell) for row, cell in enumerate(cells[:LOOKED_AT]) if not is_missing(cell)]
-        texts = [(row, cell) for row, cell in first if not is_number(cell) and "," not in cell]
-        if len(texts) < max(2, len(first) / 2):
-            return
-        row, cell = texts[0]
-        raise UserError(
-            f"Column '{cut(self.name)}' of {self.table.path} holds texts, such as {quoted(cell)} in "
-            f"{self.table.place(start + row)}; the steps of a series are numbers. Write one column of 0 and 1 per "
-            f"category instead, or leave it out (data.left_out={cut(self.name)}). A column that tells several series "
-            "apart is the group column (data.group_column), or the sequence column of sequences (data.id_column)."
-        )
-
-    def _number(self, cell: str, row: int) -> float:
-        try:
-            return float(cell)
-        except ValueError:
-            if is_missing(cell):
-                return math.nan
-        way_out = "Correct the cell, or leave the column out (data.left_out)."
-        if "," in cell:
-            way_out = "Write decimals with a point and thousands without a separator."
-        raise self.refuse(row, cell, "a number", way_out)
-
-
-class _Texts(_Column):
-    holds = "texts"
-
-    def take(self, cells: Sequence[str], start: int) -> None:
-        known = self.names
-        codes = np.fromiter((known.setdefault(cell.strip(), len(known)) for cell in cells), np.int32, len(cells))
-        self.pieces.append(codes)
-        if "" in known:
-            at = next(i for i, cell in enumerate(cells) if not cell.strip())
-            raise self.refuse(start + at, "", "a name", "Write one, or leave the row out.")
-
-    def take_numbers(self, numbers: Array) -> None:
-        values, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
         order = np.argsort(first)
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order))
-        self.names = {_name(value): number for number, value in enumerate(values[order].tolist())}
-        self.pieces.append(place[codes.reshape(-1)])
+        codes = np.argsort(order)[inverse.reshape(-1)]
+        others = tuple(column.names)
+        names = tuple(f"{names[pair // len(others)]}, {others[pair % len(others)]}" for pair in pairs[order].tolist())
+    return codes, names
 
 
-def _name(value: float) -> str:
-    return str(int(value)) if value.is_integer() else str(value)
+def _order(codes: Array | None, times: Array | None, rows: int, time: str) -> tuple[Array | None, Array, list[str]]:
+    """Return the order that sorts rows by series and, where they are not, by time, None where they are sorted; the
+    bounds of the series; and a note on sorting by time."""
+    known = np.zeros(rows, np.int64) if codes is None else codes
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(known))])
+    order = np.argsort(known, kind="stable") if (np.diff(known) < 0).any() else None
+    if times is None or rows < 2:
+        return order, bounds, []
+    steps = np.diff(times if order is None else times[order])
+    steps[bounds[1:-1] - 1] = steps.dtype.type(1)
+    if not (steps < steps.dtype.type(0)).any():
+        return order, bounds, []
+    note = f"The rows were sorted by '{cut(time)}': they do not stand in the order of time."
+    return np.lexsort((times, known)), bounds, [note]
 
 
-class _Either(_Column):
-    """Numbers, unless the first piece of the column has a text."""
-
-    def __init__(self, name: str, table: CsvTable | ParquetCells) -> None:
-        super().__init__(name, table)
-        self._as: _Column = _Numbers(name, table)
-
-    @property
-    def holds(self) -> str:  # type: ignore[override]  # known once read
-        return self._as.holds
-
-    def take(self, cells: Sequence[str], start: int) -> None:
-        if not start and any(not is_missing(cell) and not is_number(cell) for cell in cells):
-            self._as = _Texts(self.name, self.table)
-        self._as.take(cells, start)
-
-    def take_numbers(self, numbers: Array) -> None:
-        self._as.take_numbers(numbers)
-
-    def values(self) -> Array:
-        self.names = self._as.names
-        return self._as.values()
-
-
-class _Times(_Column):
-    holds = "times"
-
-    def take(self, cells: Sequence[str], start: int) -> None:
-        has_numbers = self.pieces[0].dtype.kind == "f" if self.pieces else is_number(cells[0])
-        if not has_numbers:
-            self.pieces.append(np.array(list(self._dates(cells, start)), "datetime64[us]"))
-            return
-        for i, cell in enumerate(cells):
-            if not is_number(cell) or not math.isfinite(float(cell)):
-                raise self.refuse(start + i, cell, "a number as in the rows before", f"Write all times as {TIMES}.")
-        self.pieces.append(np.array(cells, np.float64))
-
-    def _dates(self, cells: Sequence[str], start: int) -> Iterator[datetime]:
-        for i, cell in enumerate(cells):
-            try:
-                moment = datetime.fromisoformat(cell.strip())
-                moment = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
-            except (ValueError, OverflowError):
-                way_out = f"Write times as {TIMES}, or choose another time column (data.time_column)."
-                raise self.refuse(start + i, cell, "a time", way_out) from None
-            yield moment
-
-
-def _grouped(column: "_Column | None", rows: int) -> tuple[Array | None, Array, tuple[str, ...]]:
-    """Return the order that sorts rows by series, None where they are sorted; the bounds; and the names."""
-    if column is None:
-        return None, np.array([0, rows]), ()
-    codes = column.values()
-    order = None
-    if (np.diff(codes) < 0).any():
-        order = np.argsort(codes, kind="stable")
-    counts = np.bincount(codes, minlength=len(column.names))
-    return order, np.concatenate([[0], np.cumsum(counts)]), tuple(column.names)
-
-
-def _refuse_disorder(table: LongTable, time: str) -> None:
-    """Raise `UserError` for the first time that does not come after the one before it in its series."""
+def _refuse_doubles(table: LongTable, time: str) -> None:
+    """Raise `UserError` for the first time that a series has twice."""
     assert table.times is not None
     steps = np.diff(table.times)
-    wrong = np.concatenate([[False], steps <= steps.dtype.type(0)])
+    wrong = np.concatenate([[False], steps == steps.dtype.type(0)])
     wrong[table.bounds[:-1]] = False
     if not wrong.any():
         return
     row = int(wrong.argmax())
     count = int(wrong.sum())
-    before, now = (shown(table.times[at]) for at in (row - 1, row))
     what = f"Column '{cut(time)}' of {table.path}, {table.place(row)}"
     more = f" {plural(count, 'row')} of the file {'is' if count == 1 else 'are'} like that." if count > 1 else ""
-    which = table.said(int(table.group_of[row]))
-    if before == now:
-        raise UserError(
-            f"{what}: the time {now}{which} stands on {table.place(row - 1)}, too.{more} Leave one of the rows "
-            "out, or name the column that tells series apart."
-        )
     raise UserError(
-        f"{what}: the time {now}{which} comes after {before}, which is later.{more} Sort the rows by time, or name the "
-        "column that tells series apart."
+        f"{what}: the time {shown(table.times[row])}{table.said(int(table.group_of[row]))} stands on "
+        f"{table.place(row - 1)}, too.{more} Leave one of the rows out, or name the column that tells series apart "
+        "(data.group_column, or data.id_column of sequences)."
     )
 
 
-def fill_missing(table: LongTable, names: Sequence[str], *, fills: bool) -> tuple[Array, list[str]]:
-    """Fill missing values with the last one of their series where `fills`; return the rows where there is none (N),
-    and notes. Raises `UserError` for missing values that are not to be filled."""
+def fill_missing(
+    table: LongTable, names: Sequence[str], *, fills: bool, backwards: bool = False
+) -> tuple[Array, list[str]]:
+    """Fill missing values with the last one of their series where `fills`, and `backwards` with the next one where
+    there is none before; return the rows where there is none (N), and notes. Raises `UserError` for missing values that
+    are not to be filled."""
     unfilled, notes = np.zeros(len(table), bool), []
     first = table.bounds[:-1][table.group_of]
     for name in names:
@@ -382,10 +246,19 @@ def fill_missing(table: LongTable, names: Sequence[str], *, fills: bool) -> tupl
         last = np.maximum.accumulate(np.where(missing, 0, np.arange(len(values))))
         has_none = missing & ((last < first) | np.isnan(values[last]))
         values[missing] = values[last[missing]]
+        values[has_none] = np.nan
+        if backwards and has_none.any():
+            after = np.minimum.accumulate(np.where(has_none, len(values), np.arange(len(values)))[::-1])[::-1]
+            follows = has_none & (after < table.bounds[1:][table.group_of])
+            values[follows] = values[after[follows]]
+            has_none &= ~follows
         values[has_none] = 0.0
         unfilled |= has_none
         if filled := count - int(has_none.sum()):
-            notes.append(f"Column '{cut(name)}': {plural(filled, 'missing value')} filled with the last one before.")
+            notes.append(
+                f"Column '{cut(name)}': {plural(filled, 'missing value')} filled with the last one before "
+                "(data.missing_cells)."
+            )
     return unfilled, notes
 
 

@@ -101,7 +101,7 @@ class ParquetFile:
 class ParquetCells:
     """Rows of a Parquet file as texts, read as `CsvTable` reads those of a CSV file; a missing value is empty."""
 
-    shown_decimal = "."
+    decimal = shown_decimal = "."
 
     def __init__(self, path: Path, left_out: Sequence[str]) -> None:
         """Read the schema. Raises `UserError`, also for a table too large for memory."""

@@ -188,7 +188,7 @@ def _with(found: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], rol
 
 def _of_list(path: Path, options: DataOptions) -> _Found:
     """Read the files that a table lists, with a response each."""
-    names = open_table(path).names
+    names = open_table(path, (), options.written).names
     file_column = options.file_column or next((name for name in names if name.lower() in FILE_NAMES), "")
     if not file_column:
         raise UserError(
@@ -204,7 +204,7 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
     labels = wanted if options.task == "classes" else ()
     table = read_long_table(
         path,
-        Roles(labels=(file_column, *labels), either=() if labels else wanted, left_out=others),
+        Roles(labels=(file_column, *labels), either=() if labels else wanted, left_out=others, written=options.written),
     )
     places = table.labels[file_column]
     files = [path.parent / name for name in places.names]
@@ -279,6 +279,8 @@ def _roles(options: DataOptions, *, group: str = "", has_responses: bool = True)
     return Roles(
         time=options.time_column,
         group=group,
+        date_order=options.date_order,
+        written=options.written,
         labels=wanted if is_text else (),
         either=() if is_text else wanted,
         left_out=options.columns_left_out if has_responses else (),
@@ -314,12 +316,12 @@ def _chosen(text: str, names: Sequence[str], path: Path) -> tuple[str, ...]:
 
 def _fill(table: LongTable, names: Sequence[str], options: DataOptions) -> list[str]:
     """Fill missing values of the channels where the options say so. Raises `UserError` for others."""
-    unfilled, notes = fill_missing(table, names, fills=options.missing_cells == "last-value")
+    unfilled, notes = fill_missing(table, names, fills=options.missing_cells == "last-value", backwards=True)
     if unfilled.any():
         row = int(unfilled.argmax())
         raise UserError(
-            f"{table.path}, {table.place(row)}: a value is missing{table.said(int(table.group_of[row]))} and the "
-            "sequence has none before it. Write it, or leave the row out."
+            f"{table.path}, {table.place(row)}: a value is missing{table.said(int(table.group_of[row]))}, and its "
+            "column has none in the whole sequence. Write one, or leave the sequence or the column out (data.left_out)."
         )
     return notes
 

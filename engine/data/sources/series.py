@@ -37,6 +37,9 @@ from engine.data.sources.windows import TimeSplit, Windows, WindowSet
 from engine.project.data import DataOptions
 from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 
+MOST_GAPS, FEW_GAPS, LONGEST = 0.05, 5, 7.0
+"""Fraction of longer steps above which they are no gaps unless the options say so, if there are more than a few, and
+half of them are at most so many times the usual step."""
 LONGER = 1.5
 """A step in time this many times the usual one is a gap."""
 
@@ -66,8 +69,11 @@ class _Part:
         missing, notes = fill_missing(table, columns.names, fills=options.missing_cells == "last-value")
         if count := int(missing.sum()):
             notes.append(f"Left out since there is no earlier value to fill them with: {plural(count, 'row')}.")
-        gaps, gap_notes = _gaps(table, options.time_column)
+        gaps, gap_notes = _gaps(table, options.time_column, options.time_gaps)
         stretches = _segments(table, missing | gaps, missing)
+        empty = [name for name in table.numbers if name not in columns.names]
+        if empty:
+            notes.append(f"Left out because they have no value: {listed([quoted(name) for name in empty])}.")
         starts, short_notes = _starts(table, stretches, columns.forecast(options))
         rows = side_by_side(table.numbers, columns.names)
         return cls(table, columns, rows, stretches, starts, (*table.notes, *notes, *gap_notes, *short_notes))
@@ -121,7 +127,7 @@ class Series(Source):
                 np.concatenate([*bounds, ends[-1:]]),
                 forecast.lags,
                 forecast.horizon,
-                reaches_back=options.split_overlap == "inputs",
+                overlap=options.split_overlap,
                 own=dict(zip(self._own, offsets[1:], strict=True)),
             ),
         )
@@ -156,7 +162,7 @@ class _Columns:
     @classmethod
     def of(cls, table: LongTable, options: DataOptions) -> "_Columns":
         """Return the roles that the options give. Raises `UserError` for a column that cannot have one."""
-        numbers = list(table.numbers)
+        numbers = [name for name, values in table.numbers.items() if not np.isnan(values).all()]
         if not numbers:
             raise UserError(f"{table.path} has no column of numbers to forecast besides time and group.")
         targets = _named(options.response, numbers, table, "to predict") or tuple(numbers[-1:])
@@ -173,10 +179,14 @@ class _Columns:
         """Return the columns for display, in the order of the file."""
         described = []
         for name in table.table.names:
-            if name in (options.time_column, options.group_column):
-                what = "time" if name == options.time_column else "group"
-                different = f"{len(table.groups):,} series" if what == "group" else "time"
-                described.append(Column(name, what, different))
+            if name not in self.names:
+                is_group = name == options.group_column or name in map(str.strip, options.group_column.split(","))
+                what = "time" if name == options.time_column else "group" if is_group else "left out"
+                is_empty = name in table.numbers
+                kind = {"time": "time", "group": f"{len(table.groups):,} series"}.get(
+                    what, "empty" if is_empty else "text"
+                )
+                described.append(Column(name, what, kind))
                 continue
             values = table.numbers[name]
             role = "response" if name in self.targets else "input"
@@ -187,7 +197,13 @@ class _Columns:
 
 
 def _roles(options: DataOptions) -> Roles:
-    return Roles(time=options.time_column, group=options.group_column, left_out=options.columns_left_out)
+    return Roles(
+        time=options.time_column,
+        group=options.group_column,
+        date_order=options.date_order,
+        written=options.written,
+        left_out=options.columns_left_out,
+    )
 
 
 def _named(text: str, numbers: list[str], table: LongTable, what: str) -> tuple[str, ...]:
@@ -203,10 +219,11 @@ def _named(text: str, numbers: list[str], table: LongTable, what: str) -> tuple[
     return names
 
 
-def _gaps(table: LongTable, time: str) -> tuple[Array, list[str]]:
-    """Return the rows before which steps in time are left out (N), and a note that names the first."""
+def _gaps(table: LongTable, time: str, how: str) -> tuple[Array, list[str]]:
+    """Return the rows before which steps in time are left out (N), and a note that names the first. `how` is the option
+    `time_gaps`."""
     gaps = np.zeros(len(table), bool)
-    if table.times is None or len(table) < 2:
+    if table.times is None or len(table) < 2 or how == "ignore":
         return gaps, []
     steps = np.diff(table.times).astype(np.float64)
     inside = np.ones(len(steps), bool)
@@ -218,6 +235,13 @@ def _gaps(table: LongTable, time: str) -> tuple[Array, list[str]]:
     count = int(gaps.sum())
     if not count:
         return gaps, []
+    is_regular = float(np.median(steps[gaps[1:]])) <= LONGEST * usual
+    if how == "auto" and count > max(FEW_GAPS, MOST_GAPS * inside.sum()) and is_regular:
+        note = (
+            f"{count:,} of {int(inside.sum()):,} steps in '{cut(time)}' are longer than the usual one, as without "
+            "weekends: rows are taken to follow each other evenly (data.time_gaps=break has no window cross them)."
+        )
+        return np.zeros(len(table), bool), [note]
     row = int(gaps.argmax())
     which = table.said(int(table.group_of[row]))
     return gaps, [

@@ -105,8 +105,9 @@ class TimeSplit:
     """Split of windows in the order of time, each series by itself: the oldest rows train, the newest test.
 
     starts: first row of each window (N), ascending. bounds: first row of each series, and the number of rows (S + 1).
-    A window is in a split if all its rows are; with `reaches_back` if the steps it predicts are, so that its lags may
-    lie in the split before. Windows across a border are in no split: no two splits share a step that is predicted.
+    A window is in a split if all its rows are; with the overlap `inputs` if the steps it predicts are, so that its lags
+    may lie in the split before; with `auto` so where a split would have no window otherwise. Windows across a border
+    are in no split: no two splits share a step that is predicted.
     own: first row of each split with series of its own, ascending, which follow those that are divided.
     """
 
@@ -114,7 +115,7 @@ class TimeSplit:
     bounds: Array
     lags: int
     horizon: int
-    reaches_back: bool = False
+    overlap: str = "none"
     own: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -124,20 +125,32 @@ class TimeSplit:
 
     def numbers(self, validation_share: float, test_share: float) -> dict[str, Array]:
         """Return the indices of the windows of each split, ascending. Raises `UserError` without any to train."""
+        return self._divided(validation_share, test_share)[0]
+
+    def _divided(self, validation_share: float, test_share: float) -> tuple[dict[str, Array], list[str]]:
+        """Return the indices of the windows of each split, and the splits whose lags reach into the one before only
+        because they would have no window otherwise. Raises `UserError` without any to train."""
         series = np.searchsorted(self.bounds, self.starts, side="right") - 1
         first, sizes = self.bounds[:-1], np.diff(self.bounds)
         validation_share, test_share = self._shares(validation_share, test_share)
         divided = self.starts < min(self.own.values(), default=int(self.bounds[-1]))
         kept = np.rint(sizes * (1.0 - validation_share - test_share)).astype(np.int64)
         seen = np.maximum(kept, np.rint(sizes * (1.0 - test_share)).astype(np.int64))
-        begin = self.starts + (self.lags if self.reaches_back else 0)
         end = self.starts + self.span
         border, second = (first + kept)[series], (first + seen)[series]
-        parts = {
-            "training": np.flatnonzero(divided & (end <= border)),
-            "validation": np.flatnonzero(divided & (begin >= border) & (end <= second) & (second > border)),
-            "test": np.flatnonzero(divided & (begin >= second)) if test_share else np.empty(0, np.int64),
-        }
+
+        def split(name: str, begin: Array) -> Array:
+            if name == "test":
+                return np.flatnonzero(divided & (begin >= second)) if test_share else np.empty(0, np.int64)
+            return np.flatnonzero(divided & (begin >= border) & (end <= second) & (second > border))
+
+        parts = {"training": np.flatnonzero(divided & (end <= border))}
+        reaching = []
+        for name in ("validation", "test"):
+            parts[name] = split(name, self.starts + (self.lags if self.overlap == "inputs" else 0))
+            if self.overlap == "auto" and not len(parts[name]):
+                parts[name] = split(name, self.starts + self.lags)
+                reaching += [name] if len(parts[name]) else []
         for name, start in self.own.items():
             stop = min((other for other in self.own.values() if other > start), default=int(self.bounds[-1]))
             parts[name] = np.flatnonzero((self.starts >= start) & (self.starts < stop))
@@ -147,7 +160,7 @@ class TimeSplit:
                 f"longest series has {int(kept.max()):,} to train on. Choose fewer lags, a shorter horizon, or smaller "
                 "splits for validation and test."
             )
-        return parts
+        return parts, [name for name in reaching if name not in self.own]
 
     def _shares(self, validation: float, test: float) -> tuple[float, float]:
         """Return the shares of the series that are divided; 0 for a split with series of its own."""
@@ -155,18 +168,23 @@ class TimeSplit:
 
     def notes(self, validation_share: float, test_share: float) -> list[str]:
         """Return notes on windows across a border, and on splits without windows."""
-        parts = self.numbers(validation_share, test_share)
+        parts, reaching = self._divided(validation_share, test_share)
         validation_share, test_share = self._shares(validation_share, test_share)
         notes = []
         if between := len(self.starts) - sum(map(len, parts.values())):
             verbs = ("spans", "is") if between == 1 else ("span", "are")
             notes.append(f"{plural(between, 'window')} {verbs[0]} two splits and {verbs[1]} unused.")
+        if reaching:
+            which = f"{' and '.join(reaching)} {'split has' if len(reaching) == 1 else 'splits have'}"
+            notes.append(
+                f"The {which} no window of {self.span:,} steps of their own: their lags reach back into the split "
+                "before, predicted steps do not (data.split_overlap=none leaves such windows out)."
+            )
         for name, share in (("validation", validation_share), ("test", test_share)):
             if share and not len(parts[name]):
-                way_out = "" if self.reaches_back else ", or let lags reach back into the split before "
-                option = "" if self.reaches_back else "(data.split_overlap=inputs)"
+                way_out = ", or let lags reach back into the split before (data.split_overlap=inputs)"
                 notes.append(
                     f"The {name} split has no window: each takes lags + horizon = {self.span:,} steps. Choose a larger "
-                    f"share or fewer lags{way_out}{option}."
+                    f"share or fewer lags{way_out if self.overlap == 'none' else ''}."
                 )
         return notes

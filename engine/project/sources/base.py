@@ -83,7 +83,12 @@ class Peek:
     def text(self) -> str:
         """The first bytes as text, up to the last whole line; empty for what is no text."""
         text = text_of(self.head)
-        return text[: text.rfind("\n") + 1] if len(self.head) == HEAD_BYTES and "\n" in text else text
+        return text[: text.rfind("\n") + 1] if self.is_beginning and "\n" in text else text
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether the file holds more than its first bytes."""
+        return len(self.head) == HEAD_BYTES
 
     @cached_property
     def table(self) -> Beginning:

@@ -1,8 +1,6 @@
 """Time series for forecasting, and sequences: tables with one row per time step."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.core.errors import FieldError
@@ -10,14 +8,13 @@ from engine.core.fields import Choice, ColumnNames, Int
 from engine.core.records import Record
 from engine.core.types import TensorType
 from engine.project.sources.base import Guess, Peek, SourceType
+from engine.project.sources.number_texts import is_number_like
 from engine.project.sources.table import PARQUET
+from engine.project.sources.time_steps import ID_NAMES, time_series
 
 if TYPE_CHECKING:
     from engine.project.data import DataOptions
 
-MOST_LINES = 20
-TIME_NAMES = frozenset({"date", "datetime", "ds", "time", "timestamp"})
-ID_NAMES = frozenset({"id", "sequence", "sequence_id", "series", "series_id", "unit"})
 FILE_NAMES = frozenset({"file", "filename", "file_name", "path"})
 
 
@@ -28,20 +25,20 @@ class StepOptions(Record):
         "",
         label="Time column",
         group="Source",
-        help="Column with the time of each row: numbers, or dates in ISO form. Rows must be in order. Windows of a "
-        "series do not cross gaps. Default none: rows follow each other evenly. MATLAB: the row times of a timetable",
+        help="Column with the time of each row: numbers, or dates such as 2024-01-31 or 2024-01. Rows are sorted by "
+        "it. Default none: rows follow each other evenly. MATLAB: the row times of a timetable",
     )
     missing_cells = Choice(
-        "refuse",
-        options=("refuse", "last-value"),
-        words={"refuse": "Stop with an error", "last-value": "Repeat the last value"},
+        "last-value",
+        options=("last-value", "refuse"),
+        words={"last-value": "Repeat the last value", "refuse": "Stop with an error"},
         notes={
-            "refuse": "A missing value is an error that names its line",
             "last-value": "Missing values are filled with the last one before them in the same series",
+            "refuse": "A missing value is an error that names its line",
         },
         label="Missing values",
         group="Source",
-        help="How missing values are handled. Default refuse. MATLAB: fillmissing(..., 'previous')",
+        help="How missing values are handled. Default last-value. MATLAB: fillmissing(..., 'previous')",
     )
 
 
@@ -52,7 +49,21 @@ class SeriesOptions(Record):
         "",
         label="Group column",
         group="Source",
-        help="Column that tells several series apart, such as the number of a sensor. Default none: one series",
+        help="Column that tells several series apart, such as the number of a sensor; several are separated by commas. "
+        "Default none: one series",
+    )
+    time_gaps = Choice(
+        "auto",
+        options=("auto", "break", "ignore"),
+        notes={
+            "auto": "As break, unless more than one step in 20 is longer than usual, as without weekends",
+            "break": "No window crosses a step that is longer than 1.5 times the usual one",
+            "ignore": "Rows follow each other evenly, whatever their times",
+        },
+        label="Gaps in time",
+        group="Source",
+        help="What a longer step in the time column means. Default auto",
+        visible_when=lambda options: bool(options.time_column),
     )
     known_columns = ColumnNames(
         "",
@@ -144,17 +155,18 @@ class BorderOptions(Record):
     """Options of splits that follow each other in time, which stand below those of the source."""
 
     split_overlap = Choice(
-        "none",
-        options=("none", "inputs"),
-        words={"none": "No shared steps", "inputs": "Lags may be shared"},
+        "auto",
+        options=("auto", "none", "inputs"),
+        words={"auto": "Automatic", "none": "No shared steps", "inputs": "Lags may be shared"},
         notes={
+            "auto": "As none, and as inputs for a split that would have no window otherwise",
             "none": "No step is in windows of two splits",
             "inputs": "The lags of a validation or test window may lie in the split before; predicted steps never do",
         },
         label="Windows at borders",
         group="Split",
         help="What windows of two splits may share. The splits of a series follow each other in time: training, "
-        "validation, test. Default none. Choose inputs where the lags are long beside a split",
+        "validation, test. Default auto. Choose inputs where the lags are long beside a split",
     )
 
 
@@ -181,19 +193,23 @@ class Series(SourceType):
 
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for tables whose first column is a time."""
-        names, rows = _begin(peek)
-        if len(names) < 2 or len(rows) < 3:
+        found = time_series(peek.table) if _is_table(peek, self.suffixes) else None
+        if found is None:
             return None
-        times = [_moment(row[0]) for row in rows]
-        steps = {b - a for a, b in pairwise(times) if a is not None and b is not None}
-        if len(steps) != 1 or None in times or min(steps) <= 0:
+        names = peek.table.dialect.names
+        rest = [place for place, name in enumerate(names) if name and name not in (found.time, *found.keys)]
+        numbers = [place for place in rest if all(map(is_number_like, peek.table.column(place)))]
+        if not numbers:
             return None
-        is_named = names[0].lower() in TIME_NAMES
-        if not is_named and not any(mark in rows[0][0] for mark in "-:"):
-            return None  # numbers from 1 on
-        return Guess(
-            self.key, 0.95, f"The first column, '{names[0]}', is a time in equal steps", {"time_column": names[0]}
-        )
+        options = {"time_column": found.time}
+        text = f"The column '{found.time}' is a time in {'equal' if found.share == 1 else 'mostly equal'} steps"
+        if found.keys:
+            options["group_column"] = ", ".join(found.keys)
+            which = " and ".join(f"'{key}'" for key in found.keys)
+            several = f"{found.series} and more" if peek.is_beginning else f"{found.series}"
+            text += f", and {which} tells {several} series apart"
+        # The last column is what is predicted: a text is a class.
+        return Guess(self.key, 0.95 if rest[-1] in numbers else 0.85, text, options)
 
     def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
         """Yield the order of steps."""
@@ -242,9 +258,10 @@ class Sequences(SourceType):
             if not counts or min(counts) < 1:
                 return None
             return Guess(self.key, 0.85, f"{len(counts)} subfolders with {sum(counts):,} tables: one class each")
-        names, rows = _begin(peek)
-        for place, name in enumerate(names):
-            cells = [row[place] for row in rows]
+        if not _is_table(peek, self.suffixes):
+            return None
+        for place, name in enumerate(peek.table.dialect.names):
+            cells = peek.table.column(place)
             if cells and name.lower() in FILE_NAMES and all(cell.lower().endswith(self.suffixes) for cell in cells):
                 return Guess(self.key, 0.95, f"The column '{name}' names tables", {"file_column": name})
             if name.lower() in ID_NAMES and len(set(cells)) < len(cells) / 2:
@@ -252,24 +269,6 @@ class Sequences(SourceType):
         return None
 
 
-def _begin(peek: Peek) -> tuple[list[str], list[list[str]]]:
-    """Return the names of the columns of a table and its first rows; empty for other files."""
-    if peek.is_folder or peek.suffix not in Series.suffixes or peek.suffix in PARQUET or b"\0" in peek.head:
-        return [], []
-    lines = peek.head.decode("utf-8-sig", errors="replace").splitlines()[: MOST_LINES + 1]
-    first = lines[0] if lines else ""
-    separator = max(",;\t", key=first.count)
-    names, *rows = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines] or [[]]
-    return names, [row for row in rows[:-1] if len(row) == len(names)]  # the last line may be cut off
-
-
-def _moment(cell: str) -> float | None:
-    """Return a time as a number, in seconds for dates; None for other texts."""
-    try:
-        return float(cell)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(cell).timestamp() if cell[:1].isdigit() else None
-    except (ValueError, OverflowError, OSError):
-        return None
+def _is_table(peek: Peek, suffixes: Sequence[str]) -> bool:
+    """Return whether a file is a CSV table, by its suffix and its first bytes."""
+    return not peek.is_folder and peek.suffix in suffixes and peek.suffix not in PARQUET and bool(peek.text)

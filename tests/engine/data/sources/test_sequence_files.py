@@ -193,8 +193,12 @@ def test_the_preview_shows_sequences_with_their_labels(tmp_path):
         ({"data/a/1.csv": "x,y\n1,2\n", "data/b/1.csv": "x,z\n1,2\n"}, {}, "F/data/b/1.csv has the columns x, z; the"),
         ({"data/1.csv": "x,y\n1,2\n"}, {}, "F/data has tables and no class folders."),
         ({"data/a/readme.md": "hello"}, {}, "F/data has no tables (.csv, .tsv, .txt, .parquet, .pq) of sequences."),
-        ({"data/a/1.csv": "x,y\n1,\n"}, {}, "Column 'y' of F/data/a/1.csv, line 2: the value is missing."),
-        ({"data/a/1.csv": "x,y\n1,\n"}, {"missing_cells": "last-value"}, "F/data/a/1.csv, line 2: a value is missing"),
+        (
+            {"data/a/1.csv": "x,y\n1,\n"},
+            {"missing_cells": "refuse"},
+            "Column 'y' of F/data/a/1.csv, line 2: the value is missing.",
+        ),
+        ({"data/a/1.csv": "x,y\n1,\n"}, {}, "F/data/a/1.csv, line 2: a value is missing, and its column has none in"),
         ({"data/a/1.csv": "x,y\n1,hot\n"}, {}, "Column 'y' of F/data/a/1.csv, line 2: expected a number, received"),
         ({"data/a/1.csv": "x,y\n1,2\n"}, {"response": "z"}, 'F/data/a/1.csv has no column "z".'),
         (

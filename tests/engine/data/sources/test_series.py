@@ -1,6 +1,7 @@
 """Time series: what a window holds, where none may lie, how they are split, and what is refused with its line."""
 
 from collections.abc import Sequence
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,6 @@ def test_months_of_different_lengths_are_no_gaps(tmp_path):
     ("times", "said"),
     [
         ((1, 2, 2, 3), "Column 'time' of S, line 4: the time 2 stands on line 3, too."),
-        ((1, 3, 2, 4), "Column 'time' of S, line 4: the time 2 comes after 3, which is later."),
         (("2024-01-01", "today"), "Column 'time' of S, line 3: expected a time, received \"today\"."),
         ((1, 2, "x", 3), "Column 'time' of S, line 4: expected a number as in the rows before, received \"x\"."),
         ((1, "", 3), "Column 'time' of S, line 3: expected a number as in the rows before, the cell is empty."),
@@ -151,11 +151,11 @@ def test_the_same_time_in_two_series_is_fine(tmp_path):
 
 def test_a_missing_value_is_refused_with_its_line_or_filled(tmp_path):
     text = "temp,load\n" + rows(3) + ",3\nNA,4\n" + rows(4, start=5)
-    said = refused(tmp_path, text)
+    said = refused(tmp_path, text, missing_cells="refuse")
     assert said.startswith("Column 'temp' of S, line 5: the value is missing. It has 2 such cells.")
     assert "data.missing_cells=last-value" in said
-    found, data = opened(tmp_path, text, missing_cells="last-value", **WHOLE)
-    assert found.notes == ("Column 'temp': 2 missing values filled with the last one before.",)
+    found, data = opened(tmp_path, text, **WHOLE)
+    assert found.notes == ("Column 'temp': 2 missing values filled with the last one before (data.missing_cells).",)
     assert [step[1] for step in windows_of(data)[0][-2]] == [20, 20, 50]
 
 
@@ -172,7 +172,6 @@ def test_a_value_is_never_filled_from_another_series(tmp_path):
         ("load\n" + "1\n" * 4, {}, "S: the longest stretch without a gap has 4 steps; a window takes lags + horizon"),
         ("load\n1\nx\n", {}, "Column 'load' of S, line 3: expected a number, received \"x\"."),
         ("load\n1\n1e300\n", {}, "Column 'load' of S, line 3: expected a number up to 3.4e+38"),
-        ("day,load\n" + "mon,1\n" * 4, {}, "Column 'day' of S holds texts, such as \"mon\" in line 2; the steps of a"),
         ("a,load\n1,2\n", {"response": "lode"}, 'S: the column "lode" to predict is not there.'),
         ("a,load\n1,2\n", {"time_column": "t"}, 'S has no column "t".'),
         ("a,load\n1,2\n", {"known_columns": "load"}, "Column 'load' is to be predicted and known in advance"),
@@ -224,9 +223,13 @@ def test_each_series_is_split_by_itself(tmp_path):
 
 def test_an_empty_split_is_said(tmp_path):
     text = "load\n" + "".join(f"{i}\n" for i in range(30))
-    found, _ = opened(tmp_path, text, validation_share=0.1, test_share=0.0)
+    found, _ = opened(tmp_path, text, validation_share=0.1, test_share=0.0, split_overlap="none")
     assert found.samples["validation"] == 0
     assert "The validation split has no window: each takes lags + horizon = 5 steps." in found.notes[-1]
+    found, data = opened(tmp_path, text, validation_share=0.1, test_share=0.1)
+    assert found.samples == {"training": 20, "validation": 2, "test": 2}
+    assert "The validation and test splits have no window of 5 steps of their own" in found.notes[-1]
+    assert not steps_of(data, "validation")[1] & (steps_of(data, "training")[1] | steps_of(data, "test")[1])
 
 
 # ---- memory ----
@@ -284,7 +287,8 @@ def test_validation_and_test_data_in_files_of_their_own(tmp_path: Path) -> None:
     _, data = opened(tmp_path, text, validation_path="v.csv", test_path="t.csv", **WHOLE)
     firsts = {name: [window[0][0] for window in windows_of(data, name)[0]] for name in data.numbers}
     assert firsts == {"training": [0, 1, 2, 3], "validation": [100, 101], "test": [200]}
-    _, data = opened(tmp_path, text, validation_path="v.csv", validation_share=0.5, test_share=0.4)
+    shares = {"validation_share": 0.5, "test_share": 0.4, "split_overlap": "none"}
+    _, data = opened(tmp_path, text, validation_path="v.csv", **shares)
     firsts = {name: [window[0][0] for window in windows_of(data, name)[0]] for name in data.numbers}
     assert firsts == {"training": [0], "validation": [100, 101], "test": []}, "shares divide the training data alone"
     assert "v.csv has the columns" in refused_validation(tmp_path, "load,other\n" + rows(6))
@@ -314,3 +318,85 @@ def test_parquet_files_hold_what_csv_files_hold(tmp_path: Path) -> None:
     (tmp_path / "s.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(UserError, match=r"s\.parquet is no Parquet file, or a damaged one"):
         facts(options(path="s.parquet", **chosen), tmp_path)
+
+
+# ---- tables as they come ----
+
+
+def hours(count: int, form: str = "%Y-%m-%d %H:%M") -> list[str]:
+    return [(datetime(2024, 3, 1) + timedelta(hours=hour)).strftime(form) for hour in range(count)]
+
+
+def test_columns_of_texts_and_without_values_are_left_out_with_a_note(tmp_path: Path) -> None:
+    text = "when,weather,spare,load\n" + "".join(
+        f"{time},{('sun', 'rain', '')[i % 3]},,{i}\n" for i, time in enumerate(hours(200))
+    )
+    found, _ = opened(tmp_path, text, time_column="when", **WHOLE)
+    assert found.inputs[0].columns == ("load",)
+    assert found.notes[0].startswith("Column 'weather' is left out: it holds texts, such as \"sun\"")
+    assert found.notes[1] == 'Left out because they have no value: "spare".'
+    look = preview(options(time_column="when", **WHOLE), tmp_path, tmp_path / "look", 3)
+    assert [column["role"] for column in look["columns"]] == ["time", "left out", "left out", "response"]
+    said = refused(tmp_path, "load\n" + "".join(f"{i}\n" for i in range(50)) + "broken\n", **WHOLE)
+    assert said.startswith("Column 'load' of S, line 52: expected a number, received \"broken\".")
+
+
+@pytest.mark.parametrize("how", ["reversed", "shuffled"])
+def test_rows_are_sorted_by_time(tmp_path: Path, how: str) -> None:
+    lines = [f"{time},{i}\n" for i, time in enumerate(hours(200))]
+    expected = windows_of(opened(tmp_path, "when,load\n" + "".join(lines), time_column="when", **WHOLE)[1])
+    mixed = lines[::-1] if how == "reversed" else [lines[i] for i in np.random.default_rng(0).permutation(200)]
+    found, data = opened(tmp_path, "when,load\n" + "".join(mixed), time_column="when", **WHOLE)
+    assert windows_of(data) == expected
+    assert found.notes == ("The rows were sorted by 'when': they do not stand in the order of time.",)
+
+
+def test_several_columns_tell_series_apart(tmp_path: Path) -> None:
+    text = "when,store,item,sold\n" + "".join(
+        f"{time},{store},{item},{1000 * store + 100 * item + i}\n"
+        for i, time in enumerate(hours(50))
+        for store in (2, 1)
+        for item in (1, 2)
+    )
+    found, data = opened(tmp_path, text, time_column="when", group_column="store, item", **WHOLE)
+    assert found.notes == ()
+    assert found.inputs[0].columns == ("sold",)
+    firsts = [window[0][0] for window in windows_of(data)[0][::46]]
+    assert firsts == [2100, 2200, 1100, 1200]
+    split = opened(tmp_path, text, time_column="when", group_column="store,item", test_share=0.2)[0]
+    assert split.samples["test"] == 4 * 6
+
+
+def test_steps_without_weekends_are_no_gaps_unless_one_says_so(tmp_path: Path) -> None:
+    days = [day for n in range(200) if (day := date(2024, 1, 1) + timedelta(n)).weekday() < 5]
+    text = "day,load\n" + "".join(f"{day},{i}\n" for i, day in enumerate(days))
+    found, _ = opened(tmp_path, text, time_column="day", **WHOLE)
+    assert found.samples["training"] == len(days) - 4
+    assert found.notes[0].startswith("28 of 143 steps in 'day' are longer than the usual one, as without weekends")
+    broken, _ = opened(tmp_path, text, time_column="day", time_gaps="break", **WHOLE)
+    assert broken.samples["training"] == 28
+
+
+@pytest.mark.parametrize(
+    ("form", "order"),
+    [
+        ("%d.%m.%Y %H:%M", "auto"),
+        ("%d/%m/%Y %H:%M", "auto"),
+        ("%d-%b-%Y %H:%M", "auto"),
+        ("%d/%m/%Y %H:%M", "day-first"),
+    ],
+)
+def test_times_and_numbers_of_another_country(tmp_path: Path, form: str, order: str) -> None:
+    text = "Zeit;Last;Preis\n" + "".join(f"{time};{i},25;{i + 1}.000,5 €\n" for i, time in enumerate(hours(500, form)))
+    values = {"time_column": "Zeit", "date_order": order, **WHOLE}
+    found, data = opened(tmp_path, text, **values)
+    assert found.inputs[0].columns == ("Preis", "Last")
+    assert windows_of(data)[0][0] == [[1000.5, 0.25], [2000.5, 1.25], [3000.5, 2.25]]
+    assert not any("gap" in note or "sorted" in note for note in found.notes)
+
+
+def test_months_that_could_be_days_are_those_with_even_steps(tmp_path: Path) -> None:
+    text = "m,load\n" + "".join(f"01/{i % 12 + 1:02}/{2000 + i // 12},{i}\n" for i in range(120))
+    found, _ = opened(tmp_path, text, time_column="m", **WHOLE)
+    assert found.notes == (), "taken as the first day of 120 months"
+    assert found.samples["training"] == 116

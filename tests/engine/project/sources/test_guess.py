@@ -1,5 +1,6 @@
 """Which source a file or folder is taken for, and the reason that is given."""
 
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -132,3 +133,65 @@ def test_what_a_guess_finds_inside_a_folder_is_not_replaced_by_the_folder(tmp_pa
     assert "100 images in images, and a mask of the same name for each in masks" in said
     outside, _ = with_guessed_source(DataOptions(path=str(tmp_path / "seg")), tmp_path / "seg" / "images")
     assert (outside.path, outside.masks) == (".", (tmp_path / "seg" / "masks").as_posix())
+
+
+def day(number: int) -> date:
+    return date(2024, 1, 1) + timedelta(number)
+
+
+WEEKDAYS = [moment for number in range(60) if (moment := day(number)).weekday() < 5]
+TIMES = {
+    "months": (["month,load", *(f"{2000 + n // 12}-{n % 12 + 1:02},{n}" for n in range(40))], {"time_column": "month"}),
+    "quarters": (["q,load", *(f"{2000 + n // 4}-Q{n % 4 + 1},{n}" for n in range(40))], {"time_column": "q"}),
+    "German days": (["Tag;Last", *(f"{day(n):%d.%m.%Y};{n},5" for n in range(40))], {"time_column": "Tag"}),
+    "days with minutes": (["t,load", *(f"{day(n):%m/%d/%Y} 8:00,{n}" for n in range(40))], {"time_column": "t"}),
+    "newest first": (["Date,Close", *(f"{day(40 - n)},{n}.5" for n in range(40))], {"time_column": "Date"}),
+    "weekdays": (["Date,Close", *(f"{moment},{n}.5" for n, moment in enumerate(WEEKDAYS))], {"time_column": "Date"}),
+    "time behind": (["load,when", *(f"{n},{day(n)}" for n in range(40))], {"time_column": "when"}),
+    "series by time": (
+        ["date,store,sales", *(f"{day(n)},{store},{n}" for n in range(20) for store in "ABC")],
+        {"time_column": "date", "group_column": "store"},
+    ),
+    "series by id": (
+        ["store_id,date,sales", *(f"{store},{day(n)},{n}" for store in (1, 2, 3) for n in range(20))],
+        {"time_column": "date", "group_column": "store_id"},
+    ),
+    "series by two columns": (
+        ["date,store,item,sold", *(f"{day(n)},{s},{i},{n}" for n in range(20) for s in "AB" for i in "xy")],
+        {"time_column": "date", "group_column": "store, item"},
+    ),
+    "one of many series": (
+        ["date,sensor,load", *(f"{day(n)},north,{n}" for n in range(30))],
+        {"time_column": "date", "group_column": "sensor"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_time_series_as_they_are_usually_written(tmp_path: Path, name: str) -> None:
+    lines, options = TIMES[name]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    best = guesses(tmp_path / "a.csv")[0]
+    assert (best.source, dict(best.options)) == ("series", options)
+
+
+@pytest.mark.parametrize(
+    ("lines", "source"),
+    [
+        (["date,temperature,weather", *(f"{day(n)},{n},{('sun', 'rain')[n % 2]}" for n in range(40))], "table"),
+        (["sold,rooms,price", *(f"{day(n * 37 % 50)},{n},{n * 100}" for n in range(40))], "table"),
+        (["name,fare", "Futrelle Mrs. J. H. (Lily May Peel),1", *(f"Mr. N. {n},{n}" for n in range(40))], "table"),
+        (["id,step,x,kind", *(f"{n // 10},{n % 10},{n},a" for n in range(60))], "sequences"),
+    ],
+    ids=["a class at the end", "days in no order", "one long name", "numbered steps"],
+)
+def test_tables_that_are_no_time_series(tmp_path: Path, lines: list[str], source: str) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    assert guesses(tmp_path / "a.csv")[0].source == source
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_a_table_is_told_in_any_encoding(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.csv").write_bytes("größe;preis\n1;2,5\n2;3,5\n".encode(encoding))
+    guess = guesses(tmp_path / "a.csv")[0]
+    assert guess.reason == "The first line names 2 columns, separated by semicolons: größe, preis"
