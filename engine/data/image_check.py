@@ -20,7 +20,7 @@ from engine.core.child_process import print_line
 from engine.core.errors import UserError
 from engine.data.histograms import of_numbers
 from engine.data.sources.image_file import BadPictureError, read_mask, shape_of, strictly
-from engine.data.sources.image_labels import labelled_files
+from engine.data.sources.image_labels import label_table
 from engine.data.sources.images import image_names
 from engine.data.sources.masks import pairs_of
 from engine.data.sources.source import locate
@@ -61,7 +61,7 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
             names = image_names(options.replace(excluded_files=excluded), folder / inside)
             pairs = [(name, "") for name in names]
         elif kind == "labels":
-            pairs = [(name, "") for name in labelled_files(folder, beside, options.label_column, excluded)[0]]
+            pairs = [(name, "") for name in label_table(options, folder, beside).files]
         else:
             pairs = pairs_of(folder / inside, beside / inside, excluded, WORDS[kind])[0]
         files += [(inside + name, inside + mask if mask else "") for name, mask in pairs]

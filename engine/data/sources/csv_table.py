@@ -55,7 +55,7 @@ class Columns:
     notes: tuple[str, ...] = ()
     decimal: str = "."
 
-    def only(self, rows: Array, note: str) -> "Columns":
+    def only(self, rows: Array, note: str = "") -> "Columns":
         """Return some of the rows, by a mask (N), with one more note."""
         places = np.flatnonzero(rows).tolist()
         return replace(
@@ -64,8 +64,13 @@ class Columns:
             texts={name: tuple(cells[place] for place in places) for name, cells in self.texts.items()},
             first_rows=tuple(self.first_rows[place] for place in places if place < len(self.first_rows)),
             rows=len(places),
-            notes=(*self.notes, note),
+            notes=(*self.notes, *filter(None, [note])),
         )
+
+    def with_texts(self, name: str, cells: tuple[str, ...]) -> "Columns":
+        """Return the columns with other cells in one of them."""
+        numbers = {other: values for other, values in self.numbers.items() if other != name}
+        return replace(self, numbers=numbers, texts={**self.texts, name: cells})
 
     def without(self, name: str) -> "Columns":
         """Return the columns without one of them."""

@@ -1,13 +1,14 @@
-"""A folder of images and a CSV table that names the class of each file.
+"""A folder of images and a CSV table with one row per file: its name, and a class, labels or numbers.
 
-One column holds the names of the files, another one the classes; their names do not matter. A file is named by its path
-in the folder, by its name, or by its name without suffix.
+The column whose cells name images holds the files; what it is called does not matter. A file is named by its path in
+the folder, by its name, or by its name without suffix. The targets are the columns that the options name, else the one
+with a usual name, else all that can be targets.
 """
 
 import os
 from collections import Counter
-from collections.abc import Collection, Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
 from engine.data.sources.csv_file import read_columns
-from engine.data.sources.csv_table import EXPECTED, Columns
+from engine.data.sources.csv_table import EXPECTED, Columns, CsvTable
 from engine.data.sources.images import (
     excluded_note,
     file_groups,
@@ -26,19 +27,32 @@ from engine.data.sources.images import (
     stream_images,
 )
 from engine.data.sources.source import Array, Outline, Readers, Samples, Source, file_stamp, listed, unreadable
-from engine.data.sources.targets import texts_as_classes
+from engine.data.sources.table import answered, targets_of
 from engine.project.data import DataOptions
-from engine.project.dataset_info import classes_of
 from engine.project.sources.images import is_image
 
 LOOKED_AT = 1000
 """Number of rows by which the column of the files is found."""
-USUAL = ("label", "labels", "class", "category", "target", "y")
+USUAL = ("label", "labels", "class", "category", "target")
+SPLIT_WORDS = frozenset({"train", "training", "val", "valid", "validation", "dev", "test", "testing"})
+FEW_ROWS = 2
+"""Rows that each text of a column of classes has on average, at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Image files in the order of a table, the columns with a row for each of them, and the columns of the targets."""
+
+    files: tuple[str, ...]
+    columns: Columns
+    targets: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Labelled(Source):
-    """Images with their classes in a table."""
+    """Images with their targets in a table."""
 
     labels: Path
 
@@ -54,62 +68,67 @@ class Labelled(Source):
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the table and the header of the first image."""
-        names, texts, notes = self._rows(options, path)
-        targets, classes = texts_as_classes(texts, f"The table of classes {self.labels}")
+        table = label_table(options, path, self.labels)
+        targets, wanted = targets_of(options.task, table.targets, table.columns, self.labels)
+        if len(wanted) == 1 and wanted[0].is_one_class:
+            wanted = (replace(wanted[0], name="class"),)
+        names = list(table.files)
         shape, more = first_shape(options, path, names)
         return Outline(
             inputs=(image_input(shape),),
-            targets=(targets,),
-            wanted=classes_of(*classes, name="class"),
-            notes=(*notes, *more),
+            targets=targets,
+            wanted=wanted,
+            notes=(*table.columns.notes, *table.notes, *more),
+            warnings=table.warnings,
             split_keys=file_groups(options, names),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
-        return read_images(path, self._rows(options, path)[0], outline, chosen)
+        return read_images(path, list(label_table(options, path, self.labels).files), outline, chosen)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes files on demand."""
-        return stream_images(path, self._rows(options, path)[0], outline)
-
-    def _rows(self, options: DataOptions, path: Path) -> tuple[list[str], list[str], list[str]]:
-        """Return the files in the order of the table, their classes, and notes. Raises `UserError`."""
-        names, texts, notes = labelled_files(path, self.labels, options.label_column, options.excluded_files)
-        return names, texts, notes
+        return stream_images(path, list(label_table(options, path, self.labels).files), outline)
 
 
-def labelled_files(
-    folder: Path, table: Path, label_column: str, excluded: Collection[str]
-) -> tuple[list[str], list[str], list[str]]:
-    """Return the image files that a table names, in its order, their classes as texts, and notes. Raises `UserError`
-    where it names files that do not exist, or one twice."""
-    columns = read_columns(table)
-    found = _known(folder)
-    column = _file_column(columns, found, folder, table)
-    texts = _texts(columns, _label_column(columns, column, label_column, table))
-    rows = [(cell, found.get(_key(cell), "")) for cell in _texts(columns, column)]
-    missing = [cell for cell, name in rows if not name]
-    if missing:
-        count = f"{len(missing):,} of {len(rows):,} files" if len(missing) > 1 else f"1 of {len(rows):,} files"
-        raise UserError(
-            f"{count} of the table {table} {'is' if len(missing) == 1 else 'are'} not in {folder}: "
-            f"{listed([quoted(cell) for cell in missing])}. Put them there, or remove their rows."
-        )
-    twice = [name for name, count in Counter(name for _, name in rows).items() if count > 1]
+def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
+    """Return the image files that a table names, in its order, and its columns. Rows without a file or a target are
+    left out. Raises `UserError` where it names a file twice, or none."""
+    columns = read_columns(path, gaps="keep", written=options.written)
+    known = _known(folder)
+    column, cells = _file_column(columns, known, folder, path, options)
+    targets, notes = _targets(columns, column, options.label_column, path)
+    files = [known.get(_key(cell), "") for cell in cells]
+    columns = columns.with_texts(column, tuple(files))
+    warnings = _missing(cells, files, folder, path)
+    twice = [name for name, count in Counter(filter(None, files)).items() if count > 1]
     if twice:
-        count = plural(len(twice), "file")
-        raise UserError(f"{table} names {count} more than once: {listed(twice)}. Keep one row each.")
-    left_out = frozenset(excluded)
-    kept = [(name, text) for (_, name), text in zip(rows, texts, strict=True) if name not in left_out]
-    notes = [*columns.notes, *excluded_note(len(rows) - len(kept))]
-    named = {name for _, name in rows}
-    if spare := sorted(set(found.values()) - named):
+        raise UserError(
+            f"{path} names {plural(len(twice), 'file')} more than once: {listed(twice)}. Keep one row each."
+        )
+    if spare := sorted(set(known.values()) - set(files)):
         lie = "1 image has" if len(spare) == 1 else f"{len(spare):,} images have"
-        notes.append(f"{lie} no row in the table of classes, left out: {listed(spare)}.")
-    if not kept:
-        raise UserError(f"All files of the table {table} are left out. Leave some as samples.")
-    return [name for name, _ in kept], [text for _, text in kept], notes
+        notes.append(f"{lie} no row in the table, left out: {listed(spare)}.")
+    excluded = frozenset(options.excluded_files)
+    is_used = np.array([bool(file) and file not in excluded for file in files])
+    notes += excluded_note(sum(file in excluded for file in files))
+    if not is_used.any():
+        raise UserError(f"All files of the table {path} are left out. Leave some as samples.")
+    columns = answered(columns.only(is_used), targets, path)
+    return LabelTable(columns.texts[column], columns, targets, tuple(notes), tuple(warnings))
+
+
+def _missing(cells: Sequence[str], files: Sequence[str], folder: Path, path: Path) -> list[str]:
+    """Return a warning that names files of the table that do not exist."""
+    missing = [cell for cell, file in zip(cells, files, strict=True) if cell and not file]
+    if not missing:
+        return []
+    are = "is" if len(missing) == 1 else "are"
+    return [
+        f"{len(missing):,} of {len(cells):,} files of the table {path} {are} not in {folder}: "
+        f"{listed([quoted(cell) for cell in missing])}. Their rows are left out."
+    ]
 
 
 def _known(folder: Path) -> dict[str, str]:
@@ -124,7 +143,7 @@ def _known(folder: Path) -> dict[str, str]:
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     if not paths:
-        raise UserError(f"{folder} has no images. With a table of classes, the images lie there or in folders inside.")
+        raise UserError(f"{folder} has no images. With a table of targets, the images lie there or in folders inside.")
     known: dict[str, str] = {}
     files = [PurePosixPath(path) for path in paths]
     for calls in ([file.stem for file in files], [file.name for file in files]):
@@ -138,42 +157,59 @@ def _key(cell: str) -> str:
     return cell.strip().replace("\\", "/").removeprefix("./").lstrip("/")
 
 
-def _texts(columns: Columns, name: str) -> list[str]:
-    """Return a column as texts; whole numbers without a point."""
-    if name in columns.texts:
-        return list(columns.texts[name])
-    return [str(int(value)) if float(value).is_integer() else str(value) for value in columns.numbers[name].tolist()]
-
-
-def _file_column(columns: Columns, found: dict[str, str], folder: Path, table: Path) -> str:
-    """Return the column most of whose cells name a file. Raises `UserError` where none does."""
-    hits = {
-        name: int(np.count_nonzero([_key(cell) in found for cell in _texts(columns, name)[:LOOKED_AT]]))
-        for name in columns.names
-    }
+def _file_column(
+    columns: Columns, known: dict[str, str], folder: Path, table: Path, options: DataOptions
+) -> tuple[str, list[str]]:
+    """Return the column most of whose cells name a file, and its cells as they stand in the table: `007` is a name.
+    Raises `UserError` where none does."""
+    written = CsvTable(table, (), written=options.written, least_columns=1).texts(list(columns.names))
+    hits = {name: sum(_key(cell) in known for cell in cells[:LOOKED_AT]) for name, cells in written.items()}
     best = max(hits, key=lambda name: hits[name])
     if not hits[best]:
-        first = _texts(columns, columns.names[0])[0]
         raise UserError(
             f"No column of {table} names images in {folder}: its columns are {listed(list(columns.names), 20)}, the "
-            f"first cell is {quoted(first)}. Expected paths in the folder, or names with or without suffix."
+            f"first cell is {quoted(written[columns.names[0]][0])}. Expected paths in the folder, or names with or "
+            "without suffix."
         )
-    return best
+    return best, list(written[best])
 
 
-def _label_column(columns: Columns, files: str, wanted: str, table: Path) -> str:
-    """Return the column of the classes: the one that is asked for, the only other one, or one with a usual name. Raises
-    `UserError`."""
+def _targets(columns: Columns, files: str, wanted: str, table: Path) -> tuple[tuple[str, ...], list[str]]:
+    """Return the columns of the targets, and a note where they were chosen among several: those that are asked for, the
+    only one, one with a usual name, or all that can be targets. Raises `UserError`."""
     others = [name for name in columns.names if name != files]
     if wanted:
-        if wanted not in others:
-            hint = did_you_mean(wanted, others)
-            raise UserError(f"{table} has no column {quoted(wanted)} for classes.{hint} It has: {listed(others, 20)}.")
-        return wanted
+        chosen = (wanted,) if wanted in others else tuple(name.strip() for name in wanted.split(",") if name.strip())
+        for name in chosen:
+            if name not in others:
+                hint = did_you_mean(name, others)
+                raise UserError(
+                    f"{table} has no column {quoted(name)} for classes.{hint} It has: {listed(others, 20)}."
+                )
+        return chosen, []
     usual = [name for name in others if name.strip().lower() in USUAL]
     if len(others) == 1 or len(usual) == 1:
-        return (usual or others)[0]
-    raise UserError(
-        f"{table} has several columns beside that of the files, '{files}': {listed(others, 20)}. Choose the column of "
-        "the classes (data.label_column)."
-    )
+        chosen = tuple((usual or others)[:1])
+    else:
+        chosen = tuple(name for name in others if _can_be_target(columns, name))
+    if not chosen:
+        raise UserError(
+            f"{table} has no column of targets beside that of the files, '{files}': its columns are "
+            f"{listed(others, 20)}. Choose one (data.label_column)."
+        )
+    left = [name for name in others if name not in chosen]
+    if not left and len(chosen) == 1:
+        return chosen, []
+    rest = f", and not {listed(left)}" if left else ""
+    return chosen, [f"The targets are {listed(list(chosen))} of the table{rest} (data.label_column)."]
+
+
+def _can_be_target(columns: Columns, name: str) -> bool:
+    """Return whether a column can be a target: it has several values, and is no name of rows or of splits."""
+    if name in columns.numbers:
+        values = columns.numbers[name][~np.isnan(columns.numbers[name])]
+        is_row_number = len(values) > 1 and bool((np.diff(values) == 1).all())
+        return len(values) > 0 and float(np.ptp(values)) > 0 and not is_row_number
+    counts = Counter(filter(None, columns.texts[name]))
+    is_split = {text.lower() for text in counts} <= SPLIT_WORDS
+    return len(counts) > 1 and counts.total() >= FEW_ROWS * len(counts) and not is_split

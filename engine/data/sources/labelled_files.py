@@ -101,7 +101,14 @@ def of_table(options: DataOptions, path: Path, column: str, noun: str) -> Labell
     name = text_column(columns, responses, column, path, f"the names of {noun}")
     columns = answered(columns, (name,), path, f"the name of {noun}")
     targets, wanted = targets_of(options.task, responses, columns, path)
-    return LabelledFiles(path.parent, columns.texts[name], targets, wanted, columns.notes, columns)
+    notes = (*columns.notes, *unread(columns, (name, *responses)))
+    return LabelledFiles(path.parent, columns.texts[name], targets, wanted, notes, columns)
+
+
+def unread(columns: Columns, names: Collection[str]) -> list[str]:
+    """Return a note on the columns of a table of files or texts beside those that are read."""
+    left = [name for name in columns.names if name not in names]
+    return [f"Columns that are not read: {', '.join(left)} (data.response names those to predict)."] if left else []
 
 
 def text_column(columns: Columns, responses: Collection[str], wanted: str, path: Path, holds: str) -> str:

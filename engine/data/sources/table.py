@@ -25,6 +25,7 @@ from engine.project.data import DataOptions
 from engine.project.dataset_info import TargetInfo, classes_of, numbers_of
 from engine.project.preparation import ColumnPreparation
 
+TRUTH_VALUES = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"))
 GAPS: Mapping[str, Gaps] = {"auto": "keep", "refuse": "refuse", "leave-out": "leave-out", "impute": "keep"}
 
 
@@ -168,9 +169,19 @@ def responses_of(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
 def targets_of(
     task: str, names: tuple[str, ...], columns: Columns, path: Path
 ) -> tuple[tuple[Array, ...], tuple[TargetInfo, ...]]:
-    """Return one target of numbers for all response columns, or one per column where some are classes."""
-    if task in ("labels", "transcripts"):
-        raise UserError(f"A table has no {task}: its responses are classes or numbers. Choose one of them, or auto.")
+    """Return one target of numbers, or of labels, for all response columns, or one per column where some are classes.
+
+    Several columns that hold nothing but truth values are labels. Raises `UserError`.
+    """
+    if task == "transcripts":
+        raise UserError(f"A table has no {task}: its responses are classes, numbers or labels. Choose one of them.")
+    if task == "labels" or (task == "auto" and len(names) > 1):
+        labels = [_label(name, columns) for name in names]
+        if (strange := next((name for name, label in zip(names, labels, strict=True) if label is None), None)) is None:
+            array = np.stack([label for label in labels if label is not None], axis=1)
+            return (array,), (TargetInfo(", ".join(names), features(len(names)), "labels", names),)
+        if task == "labels":
+            raise UserError(f"Column '{strange}' of {path} holds no truth values. Labels are 0 or 1, or yes or no.")
     targets = [_target(task, name, columns, path) for name in names]
     if not any(classes for _, classes in targets):
         array = np.concatenate([numbers for numbers, _ in targets], axis=1)
@@ -178,6 +189,18 @@ def targets_of(
     pairs = zip(names, targets, strict=True)
     facts = [classes_of(*classes, name=name) if classes else numbers_of(name=name) for name, (_, classes) in pairs]
     return tuple(array for array, _ in targets), tuple(one for (one,) in facts)
+
+
+def _label(name: str, columns: Columns) -> Array | None:
+    """Return the truth values of a column (N), 0 or 1; None where it holds others."""
+    if name in columns.numbers:
+        numbers = columns.numbers[name]
+        is_signed = np.isin(numbers, (-1, 1)).all()
+        return (numbers > 0).astype(np.float32) if is_signed or np.isin(numbers, (0, 1)).all() else None
+    texts = [text.lower() for text in columns.texts[name]]
+    if not any(set(texts) <= {no, yes} for no, yes in TRUTH_VALUES):
+        return None
+    return np.array([any(text == yes for _, yes in TRUTH_VALUES) for text in texts], np.float32)
 
 
 def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, tuple[str, ...]]:

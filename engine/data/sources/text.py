@@ -110,9 +110,8 @@ class TextFiles(Source):
         targets, wanted = targets_of(options.task, responses, columns, path)
         first = responses[0]
         labels: Sequence[object] = columns.texts.get(first) or columns.numbers[first][:SHOWN].tolist()
-        left = [other for other in columns.names if other not in (name, *responses)]
-        notes = (f"Columns that are not read: {', '.join(left)}.",) if left else ()
-        return self._labelled(options, columns.texts[name], targets, wanted, labels, (*columns.notes, *notes))
+        notes = (*columns.notes, *labelled_files.unread(columns, (name, *responses)))
+        return self._labelled(options, columns.texts[name], targets, wanted, labels, notes)
 
     def _labelled(
         self,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm
 
 MASK_NAMES = re.compile("mask|label|annot|segment|truth", re.IGNORECASE)
 TARGET_NAMES = re.compile("target|output|clean|after|high|sharp", re.IGNORECASE)
+LABEL_NAMES = re.compile("label|annot|class|target|train", re.IGNORECASE)
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 ALIKE = 0.9
 """Fraction of names that two folders must share to be images and their masks or targets."""
 
@@ -44,18 +47,18 @@ class ImageOptions(Record):
     labels = FilePath(
         "",
         pattern="Tables (*.csv *.tsv *.txt)",
-        label="Table of classes",
+        label="Table of targets",
         group="Source",
-        help="For classes by a table: a CSV file with one column of files and one of classes. The images then lie in "
-        "the folder or in folders inside it. Empty: none",
+        help="For targets by a table: a CSV file with a column of files, and columns of classes, labels or numbers. "
+        "The images then lie in the folder or in folders inside it. Empty: none",
         visible_when=lambda options: options.target_kind in ("", "labels"),
     )
     label_column = ColumnNames(
         "",
-        label="Column of classes",
+        label="Columns of targets",
         group="Source",
-        help="Column of the table of classes that holds the class. Default: the only one beside that of the files, or "
-        "label, class, category, target",
+        help="Columns of the table that hold the class, labels or numbers of each image, separated by commas. Default: "
+        "label, class, category or target, where the table has one of them, else all that can be targets",
         visible_when=lambda options: options.target_kind == "labels",
     )
     target_images = FilePath(
@@ -130,12 +133,12 @@ class Images(SourceType):
     """Image files in folders."""
 
     key, label = "images", "Folder of images"
-    note = "A folder of images with one subfolder per class, a table of classes, masks, or target images"
+    note = "A folder of images with one subfolder per class, a table of targets, masks, or target images"
     wanted = "the folder of images"
     inputs = "images in one subfolder per class, or in one folder with `labels`, `masks` or `target_images`"
     targets = (
-        "the class, by folder or by the table `labels`; with `masks` a class per pixel, with `target_images` a number "
-        "per pixel and channel, from images of the same names in another folder"
+        "the class, by folder; classes, labels or numbers in the table `labels`; with `masks` a class per pixel, with "
+        "`target_images` a number per pixel and channel, from images of the same names in another folder"
     )
     options = ImageOptions
     uses = (
@@ -165,6 +168,8 @@ class Images(SourceType):
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:
         """Yield several kinds of targets at once, and splits that they do not have."""
         yield from super().problems(options)
+        if options.is_visible("task") and options.task == "transcripts":
+            yield FieldError("task", "images have classes, numbers or labels as targets. Choose one of them, or auto.")
         given = [name for name in READERS if getattr(options, name)]
         if len(given) > 1:
             labels = " and ".join(f"'{options.fields[name].label}'" for name in given)
@@ -174,7 +179,10 @@ class Images(SourceType):
             yield FieldError("split", f"'{label}' is for images in one folder. Choose another split than folders.")
 
     def guess(self, peek: Peek) -> Guess | None:
-        """Return a guess for a folder of images: by its subfolders, a table in it, or the names of two folders."""
+        """Return a guess for a folder of images: by its subfolders, a table in it, or the names of two folders; and for
+        a table that names images in its folder."""
+        if not peek.is_folder:
+            return self._table(peek)
         counts = {inside: sum(map(is_image, names)) for inside, names in peek.tree.items()}
         folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
         total = sum(counts[inside] for inside in folders)
@@ -187,7 +195,7 @@ class Images(SourceType):
                 inside[folder.partition("/")[0]] = inside.get(folder.partition("/")[0], 0) + count
         classes = {*folders, *(name for name, count in inside.items() if count)}
         if len(classes) < 2:
-            return self._flat(peek, counts.get("", 0))
+            return self._flat(peek, counts.get("", 0) or sum(counts.values()), is_deep=not counts.get("", 0))
         if num_inside := sum(inside.values()):
             total += num_inside
             names = f"{len(classes):,} subfolders, some with folders inside"
@@ -207,18 +215,34 @@ class Images(SourceType):
                 return Guess(self.key, 0.9, reason, values)
         return None
 
-    def _flat(self, peek: Peek, count: int) -> Guess | None:
-        """Return a guess for a folder of images without classes, with a table where one lies there."""
+    def _flat(self, peek: Peek, count: int, *, is_deep: bool) -> Guess | None:
+        """Return a guess for a folder of images without classes, with a table where one lies there. `is_deep`: the
+        images lie in a folder inside."""
         if not count:
             return None
-        tables = [name for name in peek.tree[""] if name.lower().endswith((".csv", ".tsv"))]
-        if len(tables) == 1:
-            reason = f"{plural(count, 'image')}, and the table {tables[0]} that may name their classes"
-            return Guess(self.key, 0.85, reason, {"labels": str(peek.path / tables[0])})
+        tables = [name for name in peek.tree[""] if name.lower().endswith(TABLE_SUFFIXES)]
+        naming = [name for name in tables if names_images(Peek(peek.path / name))]
+        best = next((name for name in naming if LABEL_NAMES.search(name)), (naming or tables or [""])[0])
+        if naming or len(tables) == 1:
+            reason = (
+                f"{plural(count, 'image')}, and the table {best} that {'names' if naming else 'may name'} their targets"
+            )
+            return Guess(self.key, 0.95 if naming else 0.85, reason, {"labels": str(peek.path / best)})
+        if is_deep:
+            return None
         reason = (
-            f"{plural(count, 'image')} in one folder: choose a table of their classes, or a folder of masks or targets"
+            f"{plural(count, 'image')} in one folder: choose a table of their targets, or a folder of masks or targets"
         )
         return Guess(self.key, 0.5, reason)
+
+    def _table(self, peek: Peek) -> Guess | None:
+        """Return a guess for a table of images that lie beside it or in folders there."""
+        if peek.suffix not in TABLE_SUFFIXES or not names_images(peek):
+            return None
+        if not any(map(is_image, chain(*Peek(peek.path.parent).tree.values()))):
+            return None
+        values = {"path": str(peek.path.parent), "labels": str(peek.path)}
+        return Guess(self.key, 0.95, "The table names image files", values)
 
     def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
         """Yield how the pixels of image files become numbers."""
@@ -242,3 +266,10 @@ READERS = {
 def is_image(name: str) -> bool:
     """Return whether a file is an image, by its suffix."""
     return name.lower().endswith(IMAGE_SUFFIXES) and name[:1] != "."
+
+
+def names_images(peek: Peek) -> bool:
+    """Return whether a column of a table holds the names of image files."""
+    table = peek.table
+    columns = [table.column(place) for place in range(len(table.dialect.names)) if table.rows]
+    return any(cells and 2 * sum(map(is_image, cells)) > len(cells) for cells in columns)

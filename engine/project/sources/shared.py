@@ -55,15 +55,17 @@ class SharedOptions(Record):
             "transcripts": "Transcripts",
         },
         notes={
-            "auto": "By what the responses are: text, truth values and few whole numbers are classes",
+            "auto": "By what the responses are: text, truth values and few whole numbers are classes, several columns "
+            "of truth values are labels",
             "classes": "One class per sample, step, pixel or voxel",
             "numbers": "Regression",
-            "labels": "Several yes or no at once (arrays of 0 and 1)",
+            "labels": "Several yes or no at once (arrays, or several columns, of 0 and 1)",
             "transcripts": "Classes in order, at no given step, for the CTC loss (arrays N L)",
         },
         label="Predict",
         group="Source",
         help="What the network predicts. Default auto",
+        visible_when=lambda options: options.source != "images" or options.target_kind == "labels",
     )
     text_encoding = Choice(
         "auto",

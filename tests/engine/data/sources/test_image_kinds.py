@@ -103,8 +103,9 @@ def test_classes_come_from_a_table_in_its_order(labelled: Path) -> None:
 def test_columns_have_any_names_and_files_no_suffix(labelled: Path) -> None:
     (labelled / "classes.csv").write_text("id,place,kind\n" + "".join(f"{n},here,{n % 2}\n" for n in range(5)))
     options = options_of(labelled)
-    with pytest.raises(UserError, match=r"several columns beside that of the files, 'id': place, kind\. Choose"):
-        facts(options, labelled)
+    note = "The targets are kind of the table, and not place (data.label_column)."
+    assert note in facts(options, labelled).notes
+    assert facts(options, labelled).classes == ("0", "1")
     assert all_of(options.replace(label_column="kind")) == ([0, 1, 2, 3, 4], [0, 1, 0, 1, 0])
     with pytest.raises(UserError, match=r"no column \"kinds\" for classes\. Did you mean 'kind'\?"):
         facts(options.replace(label_column="kinds"), labelled)
@@ -113,20 +114,97 @@ def test_columns_have_any_names_and_files_no_suffix(labelled: Path) -> None:
 def test_files_that_are_missing_unknown_or_named_twice_are_named(labelled: Path) -> None:
     options, table = options_of(labelled), labelled / "classes.csv"
     table.write_text("file,label\n0.png,cat\n1.png,dog\n7.png,dog\n")
-    with pytest.raises(UserError, match=r'1 of 3 files of the table .* is not in .*: "7.png"\. Put them there'):
-        facts(options, labelled)
+    (warning,) = facts(options.replace(validation_share=0, test_share=0), labelled).warnings
+    assert warning.startswith(f'1 of 3 files of the table {table} is not in {labelled}: "7.png". Their rows are left')
     table.write_text("file,label\n0.png,cat\n1.png,dog\n0.png,dog\n")
     with pytest.raises(UserError, match=r"names 1 file more than once: 0\.png"):
         facts(options, labelled)
     table.write_text("file,label\n0.png,cat\n1.png,dog\n")
     notes = facts(options, labelled).notes
-    assert "3 images have no row in the table of classes, left out: 2.png, 3.png, more/4.png." in notes
+    assert "3 images have no row in the table, left out: 2.png, 3.png, more/4.png." in notes
     table.write_text("who,label\nme,cat\nyou,dog\n")
     with pytest.raises(UserError, match=r"No column of .* names images in"):
         facts(options, labelled)
     table.write_text("")
     with pytest.raises(UserError, match="is empty"):
         facts(options, labelled)
+
+
+def written(folder: Path, header: str, *columns: object) -> DataOptions:
+    """Options for 300 images in a folder inside, with a table beside it."""
+    rows = zip(*columns, strict=True)
+    for number in range(300):
+        picture(folder / "pictures" / f"{number:03}.png", number % 250)
+    lines = [f"{number:03},{','.join(map(str, row))}" for number, row in enumerate(rows)]
+    (folder / "labels.csv").write_text(f"image,{header}\n" + "\n".join(lines) + "\n")
+    guess = guesses(folder)[0]
+    assert guesses(folder / "labels.csv")[0].source == "table", "its cells have no suffix"
+    assert dict(guess.options) == {"labels": str(folder / "labels.csv")}
+    return with_guess(DataOptions(validation_share=0, test_share=0), guess, folder)
+
+
+N = range(300)
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "targets", "note"),
+    [
+        ("age", [[n * 0.21 + 18 for n in N]], [("age", "numbers", 1)], ""),
+        ("age", [[n % 60 for n in N]], [("age", "numbers", 1)], ""),
+        ("age", [[n % 9 for n in N]], [("class", "classes", 9)], ""),
+        ("x,y", [[n / 10 for n in N], [n / 7 for n in N]], [("x, y", "numbers", 2)], "x, y of the table (data"),
+        (
+            "smiling,young,hat",
+            [[n % 2 for n in N], ["yes" if n % 3 else "no" for n in N], [2 * (n % 5 > 1) - 1 for n in N]],
+            [("smiling, young, hat", "labels", 3)],
+            "smiling, young, hat of the table (data",
+        ),
+        (
+            "who,species,weight,split",
+            [[f"w{n}" for n in N], [["cat", "dog"][n % 2] for n in N], [n / 10 for n in N], ["train", "test"] * 150],
+            [("species", "classes", 2), ("weight", "numbers", 1)],
+            "species, weight of the table, and not who, split (data.label_column)",
+        ),
+        (
+            "width,height,label",
+            [[n + 5 for n in N], [n % 70 for n in N], ["ab"[n % 2] for n in N]],
+            [("class", "classes", 2)],
+            "label of the table, and not width, height",
+        ),
+    ],
+)
+def test_what_the_columns_of_a_table_are_as_targets(
+    tmp_path: Path, header: str, columns: list[list[object]], targets: list[tuple[str, str, int]], note: str
+) -> None:
+    options = written(tmp_path, header, *columns)
+    found = facts(options, tmp_path)
+    assert [(target.name, target.task, target.outputs) for target in found.targets] == targets
+    assert note in " ".join(found.notes)
+    assert note or not found.notes
+    assert found.samples["training"] == 300
+
+
+def test_columns_of_targets_are_chosen_by_name_and_task(tmp_path: Path) -> None:
+    values: list[Any] = [[n % 2 for n in N], [n % 3 for n in N], [n / 2 for n in N]]
+    options = written(tmp_path, "a,b,c", *values).replace(label_column="c, a", task="numbers")
+    (target,) = facts(options, tmp_path).targets
+    assert (target.name, target.task, target.outputs) == ("c, a", "numbers", 2)
+    read = load(options, tmp_path).split("training").targets[0]
+    np.testing.assert_allclose(read, np.stack([values[2], values[0]], axis=1))
+    with pytest.raises(UserError, match=r"Column 'b' of .* holds no truth values. Labels are 0 or 1, or yes or no"):
+        facts(options.replace(label_column="a, b", task="labels"), tmp_path)
+    with pytest.raises(UserError, match="images have classes, numbers or labels as targets"):
+        facts(options.replace(task="transcripts"), tmp_path)
+
+
+def test_a_table_that_names_images_is_dropped_itself(tmp_path: Path) -> None:
+    for number in range(20):
+        picture(tmp_path / "many" / f"{number}.png", number)
+    (tmp_path / "t.csv").write_text("f;c\n" + "".join(f"many/{n}.png;{n / 4}\n" for n in range(20)).replace(".", ","))
+    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text().replace(",png", ".png"))
+    options = options_of(tmp_path / "t.csv")
+    assert (options.path, options.labels) == (str(tmp_path), str(tmp_path / "t.csv"))
+    assert facts(options, tmp_path).targets[0].largest == 4.75
 
 
 # ---- image to image ----
@@ -173,7 +251,7 @@ def test_an_image_without_a_target_and_a_damaged_target_are_named(pairs: Path) -
 def test_images_have_one_kind_of_targets(pairs: Path) -> None:
     options = options_of(pairs).replace(labels="classes.csv")
     (error,) = options.problems()
-    assert (error.path, error.message.startswith("'Table of classes' and 'Folder of targets' are both set")) == (
+    assert (error.path, error.message.startswith("'Table of targets' and 'Folder of targets' are both set")) == (
         "target_images",
         True,
     )
@@ -195,4 +273,4 @@ def test_two_classes_with_files_of_the_same_names_are_classes(pairs: Path) -> No
 def test_images_without_classes_say_what_is_missing(tmp_path: Path) -> None:
     picture(tmp_path / "1.png")
     (guess,) = guesses(tmp_path)
-    assert guess.reason == "1 image in one folder: choose a table of their classes, or a folder of masks or targets"
+    assert guess.reason == "1 image in one folder: choose a table of their targets, or a folder of masks or targets"
