@@ -20,7 +20,10 @@ from engine.project.data import DataOptions
 MOST_SHOWN = {"damaged": 5}
 FEW_SHOWN = 3
 """Number of files that are listed per kind until more are asked for; of the kinds that training takes, few."""
-READ = ("path", "image_size", "channels", "inner_folders", "labels", "label_column", "masks", "target_images")
+READ = (
+    *("path", "bad_samples", "image_size", "channels"),
+    *("inner_folders", "labels", "label_column", "masks", "target_images"),
+)
 """Options that decide what is found."""
 TAKEN_AS = {"grey": "grey", "rgb": "colours"}
 
@@ -132,7 +135,7 @@ class FileCheck(QFrame):
         return f"{plural(total, 'file')} checked: all can be read, and none is resized or converted."
 
     def _resized(self, count: int) -> str:
-        return f"{plural(count, 'file')} of another size: resized to {self._findings['size']}, that of the first image"
+        return f"{plural(count, 'file')} of another size: resized to {self._findings['size']}, the most frequent size"
 
     def _converted(self, count: int) -> str:
         if self._findings["channels"] == "grey":

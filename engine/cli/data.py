@@ -145,7 +145,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         look = preview(data.options, data.base, Path(folder), 1)
     if arguments.json:
         kept = {name: look[name] for name in ("classes", "counted", "columns", "rows", "loading")}
-        notes = list(dict.fromkeys((*info.notes, *look["notes"])))
+        notes = _notes(info, look)
         described = {**info.write(), "notes": notes}
         told = {"path": _shown(arguments.path), "data": data.options.write(), "reason": data.reason}
         print_json(arguments, {**told, "facts": described, **kept})
@@ -176,10 +176,15 @@ def _print_facts(data: _Data, info: DatasetInfo, look: dict[str, Any]) -> None:
         print_table([(f"class ({look['counted']})", *SPLITS), *rows[:MOST_CLASSES]], right=(1, 2, 3))
         if len(rows) > MOST_CLASSES:
             say(f"and {len(rows) - MOST_CLASSES:,} more classes")
-    for note in dict.fromkeys((*info.notes, *look["notes"])):
+    for note in _notes(info, look):
         say(f"note: {note}")
     for warning in info.warnings:
         say(f"warning: {warning}")
+
+
+def _notes(info: DatasetInfo, look: dict[str, Any]) -> list[str]:
+    """Return the notes on data, each once, without its warnings."""
+    return [note for note in dict.fromkeys((*info.notes, *look["notes"])) if note not in info.warnings]
 
 
 def _cell(value: object) -> str:

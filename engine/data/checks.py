@@ -107,7 +107,7 @@ def _file_findings(opened: Opened, base: Path) -> Iterator[Finding]:
     counts, size = last["counts"], last["size"]
     is_grey = last["channels"] == "grey"
     for kind, title, outcome in (
-        ("resized", f"of another size than {size}", f"Each is resized to {size}, that of the first image."),
+        ("resized", f"of another size than {size}", f"Each is resized to {size}, the most frequent size."),
         (
             "converted",
             "with colours" if is_grey else "without colours",

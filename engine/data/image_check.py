@@ -19,8 +19,9 @@ import numpy as np
 from engine.core.child_process import print_line
 from engine.core.errors import UserError
 from engine.data.histograms import of_numbers
-from engine.data.sources.image_file import BadPictureError, read_mask, shape_of, strictly
+from engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
 from engine.data.sources.image_labels import label_table
+from engine.data.sources.image_reading import common, looked_at, whole_files
 from engine.data.sources.images import image_names
 from engine.data.sources.masks import pairs_of
 from engine.data.sources.source import locate
@@ -41,9 +42,10 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     """Decode all image files, and yield the findings so far every `pause_s` seconds and at the end. Keys:
 
     `checked`, `total`, `done`  number of files, and whether all are checked
-    `first`, `size`, `channels`  the first whole image, and what all become: `480 × 640`, `grey` or `rgb`
+    `first`      the first whole image
+    `size`, `channels`  what most images are, and all become: `480 × 640`, `grey` or `rgb`
     `damaged`    [[name, reason]]: a training would end with an error
-    `resized`    [[name, its size]]: its size is not that of the first image
+    `resized`    [[name, its size]]: its size is not the most frequent one
     `converted`  [[name, `grey` or `rgb`]]: it loses its colours, or is taken as colours
     `counts`     number of files of these three kinds, of which at most `MOST_NAMED` are named
     `sizes`      histograms of the `widths` and `heights` of all whole images, at the end; null where all are alike
@@ -56,16 +58,17 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     insides = [f"{name}/" for name in split_folders(folder).values()] if options.split == "folders" else [""]
     files: list[tuple[str, str]] = []
     for inside in insides:
-        excluded = [name.removeprefix(inside) for name in options.excluded_files if name.startswith(inside)]
+        names = tuple(name.removeprefix(inside) for name in options.excluded_files if name.startswith(inside))
+        own = options.replace(excluded_files=names)
         if beside is None:
-            names = image_names(options.replace(excluded_files=excluded), folder / inside)
-            pairs = [(name, "") for name in names]
+            pairs = [(name, "") for name in whole_files(own, folder / inside, image_names(own, folder / inside))[0]]
         elif kind == "labels":
-            pairs = [(name, "") for name in label_table(options, folder, beside).files]
+            pairs = [(name, "") for name in label_table(own, folder, beside).files]
         else:
-            pairs = pairs_of(folder / inside, beside / inside, excluded, WORDS[kind])[0]
+            pairs = pairs_of(folder / inside, beside / inside, own, WORDS[kind])[0]
         files += [(inside + name, inside + mask if mask else "") for name, mask in pairs]
-    report = _Report(options, len(files))
+    most = common(looked_at(folder, [name for name, _ in files])) if files else ("", 0, 0)
+    report = _Report(options, most, len(files))
     with strictly(), ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         said = time.monotonic()
         shapes = pool.map(lambda pair: _look(folder, kind, beside, *pair), files)
@@ -81,12 +84,12 @@ def _look(folder: Path, kind: str, beside: Path | None, name: str, other: str) -
     """Return `grey` or `rgb`, height and width of an image, or the reason why it, its mask or its target image cannot
     be used."""
     try:
-        shape = shape_of(folder / name, decodes=True)
+        shape = header_of(folder / name, decodes=True)[:3]
     except BadPictureError as error:
         return str(error)
     if beside is not None and other:
         try:
-            read_mask(beside / other, *shape[1:]) if kind == "masks" else shape_of(beside / other, decodes=True)
+            read_mask(beside / other, *shape[1:]) if kind == "masks" else header_of(beside / other, decodes=True)
         except BadPictureError as error:
             return f"its {WORDS[kind]} {other}: {error}"
     return shape
@@ -95,9 +98,9 @@ def _look(folder: Path, kind: str, beside: Path | None, name: str, other: str) -
 class _Report:
     """The findings so far."""
 
-    def __init__(self, options: DataOptions, total: int) -> None:
-        self._options, self._total = options, total
-        self._first, self._shape = "", ("", 0, 0)
+    def __init__(self, options: DataOptions, shape: tuple[str, int, int], total: int) -> None:
+        self._options, self._shape, self._total = options, shape, total
+        self._first = ""
         self._named: dict[str, list[tuple[str, str]]] = {"damaged": [], "resized": [], "converted": []}
         self._counts = dict.fromkeys(self._named, 0)
         self._sizes: Counter[tuple[int, int]] = Counter()
@@ -110,8 +113,7 @@ class _Report:
             self._add("damaged", name, shape)
             return
         self._sizes[shape[1:]] += 1
-        if not self._first:
-            self._first, self._shape = name, shape
+        self._first = self._first or name
         if shape[1:] != self._shape[1:] and not self._options.image_size:
             self._add("resized", name, _size(*shape[1:]))
         if shape[0] != self._channels:

@@ -27,8 +27,8 @@ from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.text import format_percent
 from engine.data.sources.source import Array, InTime, listed
-from engine.data.split_keys import SPLIT_NAMES
 from engine.project.dataset_info import SPLITS
+from engine.project.sources.base import SPLIT_NAMES
 
 Counts = tuple[int, int, int]
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,18 +11,11 @@ import numpy as np
 from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.data.sources.source import Array, listed, unreadable
+from engine.project.dates import forms_of, read
+from engine.project.sources.base import SPLIT_NAMES
 
 GROUP = "{group}"
 ANY = "*"
-SPLIT_NAMES: Mapping[str, str] = {
-    "train": "training",
-    "training": "training",
-    "val": "validation",
-    "valid": "validation",
-    "validation": "validation",
-    "test": "test",
-}
-"""Names of splits in columns and folders, in lower case, and the split that each means."""
 _PART = re.compile(rf"(.+?)_({'|'.join(SPLIT_NAMES)})(_lengths)?", re.IGNORECASE)
 
 
@@ -63,18 +56,20 @@ def split_folders(path: Path) -> dict[str, str]:
 
 
 def _times(texts: Array, what: str) -> Array:
-    """Return seconds since 1970 of texts in ISO 8601; without a time zone they are taken as UTC."""
+    """Return seconds since 1970 of dates in any form; without a time zone they are taken as UTC."""
     different, places = np.unique(texts, return_inverse=True)
     seconds = np.empty(len(different), np.float64)
-    for index, text in enumerate(different.tolist()):
+    known = [str(text).strip() for text in different.tolist()]
+    form = (forms_of(known) or forms_of(known[:1]) or ("",))[0]
+    for index, text in enumerate(known):
         try:
-            moment = datetime.fromisoformat(str(text).strip())
+            moment = read(text, form) if form else datetime.fromisoformat(text)
         except ValueError:
             raise UserError(
-                f"{what} holds {quoted(str(text))}, which is no time to order samples by. Expected numbers, or dates "
-                "and times as in 2024-12-31 or 2024-12-31T23:59:00."
+                f"{what} holds {quoted(text)}, which is no time to order samples by. Expected numbers, or dates and "
+                "times, all alike, as in 2024-12-31, 31.12.2024 or 2024-12-31T23:59:00."
             ) from None
-        seconds[index] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        seconds[index] = moment.replace(tzinfo=UTC).timestamp()
     return np.asarray(seconds[places])
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from engine.core.fields import printable
 from engine.data.loaded import LoadedData
 from engine.data.sources.array_files import headers
-from engine.data.sources.image_file import is_deep
-from engine.data.sources.images import ImageReader
+from engine.data.sources.image_file import header_of
+from engine.data.sources.image_reading import ImageReader
 from engine.data.sources.source import locate
 from engine.lowering.classes import literal
 from engine.project.bindings import Wanted
@@ -99,13 +99,14 @@ def _picture(file: Path, shape: tuple[int, ...]) -> tuple[tuple[str, ...], tuple
     """Return the code that reads an image file as the data source does, and its imports."""
     _, channels, height, width = shape
     opened = f"ImageOps.exif_transpose(Image.open({literal(str(file.resolve()))}))"
-    if is_deep(file):
+    is_deep = header_of(file).is_deep
+    if is_deep:
         lines = [f"picture = {opened}", "picture = Image.fromarray(np.asarray(picture, dtype=np.float32) / 257)"]
     else:
         lines = [f'picture = {opened}.convert("{"L" if channels == 1 else "RGB"}")']
     lines.append(f"picture = picture.resize(({width}, {height}), Image.Resampling.BILINEAR)")
-    planes = "np.asarray(picture)" + (".transpose(2, 0, 1)" if channels > 1 and not is_deep(file) else "[np.newaxis]")
-    planes = f"np.repeat({planes}, 3, axis=0)" if channels > 1 and is_deep(file) else planes
+    planes = "np.asarray(picture)" + (".transpose(2, 0, 1)" if channels > 1 and not is_deep else "[np.newaxis]")
+    planes = f"np.repeat({planes}, 3, axis=0)" if channels > 1 and is_deep else planes
     return (*lines, f"{planes}[np.newaxis]"), ("from PIL import Image, ImageOps",)
 
 

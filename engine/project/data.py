@@ -10,7 +10,7 @@ from engine.project.sources.catalog import SourceOptions
 
 NOT_READING = (
     *("validation_share", "test_share", "split_seed", "folds", "fold", "split_gap"),
-    *("loading", "decoded_cache", "readers", "bad_samples", "shuffle_window", "shard_cache"),
+    *("loading", "decoded_cache", "readers", "shuffle_window", "shard_cache"),
 )
 """Options that do not change what is read from the source: changing one does not read it again."""
 
@@ -204,25 +204,25 @@ class DataOptions(SourceOptions):
     )
 
     bad_samples = Choice(
-        "fatal",
-        options=("fatal", "skip"),
-        words={"fatal": "Stop with an error", "skip": "Take the next sample"},
+        "leave-out",
+        options=("leave-out", "fatal", "skip"),
+        words={"leave-out": "Leave it out", "fatal": "Stop with an error", "skip": "Take the next sample"},
         notes={
+            "leave-out": "Files that are cut off, or no images or sounds, are left out before the data is divided, "
+            "with a warning. Other damage ends the run, as with fatal",
             "fatal": "The run ends with an error that names the sample; once that is repaired, the run can be resumed",
             "skip": "The next sample of the split that can be read stands in, with its own target; the run lists each",
         },
         label="Bad samples",
         group="Loading",
-        help="What happens to a sample that cannot be read while the network trains: a damaged file, numbers that are"
-        " not finite. Default fatal, since other samples change the result. With skip samples are streamed. MATLAB:"
-        " a datastore's ReadFcn fails; torch: a Dataset raises",
-        visible_when=lambda options: options.loading != "memory",
+        help="What happens to a sample that cannot be read: a damaged file, numbers that are not finite. Default"
+        " leave-out. With skip samples are streamed. MATLAB: a datastore's ReadFcn fails; torch: a Dataset raises",
     )
 
     @property
     def skips_bad_samples(self) -> bool:
         """Whether samples that cannot be read are skipped."""
-        return self.is_visible("bad_samples") and self.bad_samples == "skip"
+        return self.is_visible("bad_samples") and self.bad_samples == "skip" and self.loading != "memory"
 
     @property
     def columns_left_out(self) -> tuple[str, ...]:

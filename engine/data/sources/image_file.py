@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import simplejpeg
@@ -30,6 +31,9 @@ PLAIN_JPEG_BYTES = 16 * 2**20
 """Larger files are left to Pillow, which reads them in pieces."""
 _NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
 """So that a pipe does not wait for its writer."""
+HEAD_BYTES, _TRAILER = 64, 16
+_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_END = b"\xff\xd9"
 _START, _SCAN, _APP1 = b"\xff\xd8", 0xDA, 0xE1
 """Markers of JPEG: start of the image, start of the pixels, metadata (EXIF and XMP, which may have an orientation)."""
 
@@ -38,25 +42,67 @@ class BadPictureError(Exception):
     """Error of a file that is no image or cannot be used; the text gives the reason."""
 
 
-def shape_of(path: Path | io.BytesIO, *, decodes: bool = False) -> tuple[str, int, int]:
-    """Return `grey` or `rgb`, height and width of an image as displayed, from its header; with `decodes` the whole
-    file is read. Raises `BadPictureError`."""
+class Header(NamedTuple):
+    """What the header of an image tells: `grey` or `rgb`, height and width as displayed, and whether it has 16 bits per
+    channel."""
+
+    channels: str
+    height: int
+    width: int
+    is_deep: bool = False
+
+
+def header_of(path: Path | io.BytesIO, *, decodes: bool = False) -> Header:
+    """Return the header of an image; with `decodes` the whole file is read. Raises `BadPictureError`."""
     with _opened(path) as picture:
         if decodes:
             picture.load()
         width, height = picture.size[::-1] if _is_turned(picture) else picture.size
-        return ("grey" if picture.mode in GREY_MODES else "rgb"), height, width
+        return Header("grey" if picture.mode in GREY_MODES else "rgb", height, width, picture.mode in DEEP_MODES)
+
+
+def flaw_of(path: Path) -> str:
+    """Return why a file cannot be used as an image, as far as its first and last bytes tell; empty where they do not.
+
+    What looks cut off, or like no image, is decoded before it is called so.
+    """
+    try:
+        with open(os.open(path, os.O_RDONLY | _NONBLOCKING), "rb", buffering=0) as file:
+            found = os.fstat(file.fileno())
+            head = file.read(HEAD_BYTES) if stat.S_ISREG(found.st_mode) else b""
+            file.seek(max(0, found.st_size - HEAD_BYTES)) if head else None
+            tail = file.read(HEAD_BYTES) if head else b""
+        if _looks_whole(head, tail, found.st_size):
+            return ""
+        header_of(path, decodes=not head.startswith(_TIFF))
+    except BadPictureError as error:
+        return str(error)
+    except OSError:  # it is missing, or may not be read
+        try:
+            header_of(path)
+        except BadPictureError as error:
+            return str(error)
+    return ""
+
+
+def _looks_whole(head: bytes, tail: bytes, size: int) -> bool:
+    """Return whether a file begins as an image and ends as that kind does."""
+    if head.startswith(_START):
+        return _END in tail[-_TRAILER:]
+    if head.startswith(b"\x89PNG"):
+        return b"IEND" in tail[-_TRAILER:]
+    if head.startswith(b"GIF8"):
+        return tail.endswith(b";")
+    if head.startswith(b"BM"):
+        return 0 < int.from_bytes(head[2:6], "little") <= size
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return int.from_bytes(head[4:8], "little") + 8 <= size
+    return False
 
 
 def _is_turned(picture: Image.Image) -> bool:
     """Return whether an image is displayed turned by a quarter, by its EXIF orientation."""
     return picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
-
-
-def is_deep(path: Path | io.BytesIO) -> bool:
-    """Return whether an image has 16 bits per channel, so that 0 to 255 needs fractions. Raises `BadPictureError`."""
-    with _opened(path) as picture:
-        return picture.mode in DEEP_MODES
 
 
 def read(path: Path | io.BytesIO, channels: str, height: int, width: int) -> Array:

@@ -17,15 +17,8 @@ from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
 from engine.data.sources.csv_file import read_columns
 from engine.data.sources.csv_table import EXPECTED, Columns, CsvTable
-from engine.data.sources.images import (
-    excluded_note,
-    file_groups,
-    files_below,
-    first_shape,
-    image_input,
-    read_images,
-    stream_images,
-)
+from engine.data.sources.image_reading import common_shape, image_input, read_images, stream_images, whole_files
+from engine.data.sources.images import excluded_note, file_groups, files_below
 from engine.data.sources.source import Array, Outline, Readers, Samples, Source, file_stamp, listed, unreadable
 from engine.data.sources.table import answered, targets_of
 from engine.project.data import DataOptions
@@ -67,29 +60,29 @@ class Labelled(Source):
         return hash((tuple(sorted(files)), file_stamp(self.labels, EXPECTED)))
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """Return the outline, from the table and the header of the first image."""
+        """Return the outline, from the table and the headers of some images."""
         table = label_table(options, path, self.labels)
         targets, wanted = targets_of(options.task, table.targets, table.columns, self.labels)
         if len(wanted) == 1 and wanted[0].is_one_class:
             wanted = (replace(wanted[0], name="class"),)
-        names = list(table.files)
-        shape, more = first_shape(options, path, names)
+        shape, files, more = common_shape(options, path, table.files)
         return Outline(
             inputs=(image_input(shape),),
             targets=targets,
             wanted=wanted,
             notes=(*table.columns.notes, *table.notes, *more),
             warnings=table.warnings,
-            split_keys=file_groups(options, names),
+            raw=files,
+            split_keys=file_groups(options, table.files),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
-        return read_images(path, list(label_table(options, path, self.labels).files), outline, chosen)
+        """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
+        return read_images(path, outline, chosen)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes files on demand."""
-        return stream_images(path, list(label_table(options, path, self.labels).files), outline)
+        return stream_images(path, outline)
 
 
 def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
@@ -111,10 +104,14 @@ def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
         lie = "1 image has" if len(spare) == 1 else f"{len(spare):,} images have"
         notes.append(f"{lie} no row in the table, left out: {listed(spare)}.")
     excluded = frozenset(options.excluded_files)
-    is_used = np.array([bool(file) and file not in excluded for file in files])
     notes += excluded_note(sum(file in excluded for file in files))
-    if not is_used.any():
+    used = [file for file in files if file and file not in excluded]
+    if not used:
         raise UserError(f"All files of the table {path} are left out. Leave some as samples.")
+    whole, damage = whole_files(options, folder, used)
+    warnings += damage
+    kept = frozenset(whole)
+    is_used = np.array([file in kept for file in files])
     columns = answered(columns.only(is_used), targets, path)
     return LabelTable(columns.texts[column], columns, targets, tuple(notes), tuple(warnings))
 

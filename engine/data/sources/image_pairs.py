@@ -14,16 +14,17 @@ import numpy as np
 
 from engine.core.types import image
 from engine.data.sources.image_file import BadPictureError, read, strictly
-from engine.data.sources.images import (
+from engine.data.sources.image_reading import (
     MOST_THREADS,
     bad_pictures,
-    file_groups,
-    first_shape,
-    first_whole,
+    common,
+    common_shape,
     image_input,
+    looked_at,
     read_images,
     stream_images,
 )
+from engine.data.sources.images import file_groups
 from engine.data.sources.masks import pairs_of, stamp_of
 from engine.data.sources.source import Array, Outline, Readers, Samples, Source, refuse_too_large
 from engine.project.data import DataOptions
@@ -43,33 +44,32 @@ class ImagePairs(Source):
         return stamp_of(path, self.target_images)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """Return the outline, from the headers of the first images, and all target images."""
-        pairs, notes = self._pairs(options, path)
-        (channels, height, width), more = first_shape(options, path, [name for name, _ in pairs])
+        """Return the outline, from the headers of some images, and all target images."""
+        pairs, notes, warnings = pairs_of(path, self.target_images, options, "target image")
+        names, targets = [name for name, _ in pairs], [target for _, target in pairs]
+        shape, files, more = common_shape(options, path, names)
+        target_channels, *_ = common(looked_at(self.target_images, targets))
         with strictly():
-            _, (target_channels, *_) = first_whole(self.target_images, [target for _, target in pairs])
-            values = self._read([target for _, target in pairs], target_channels, height, width)
+            values = self._read(targets, target_channels, *shape[1:])
         if options.target_values == "zero-one":
             values /= WHITE
-        type = image(values.shape[1], height, width)
         return Outline(
-            inputs=(image_input((channels, height, width)),),
+            inputs=(image_input(shape),),
             targets=(values,),
-            wanted=(TargetInfo("target", type, "numbers"),),
+            wanted=(TargetInfo("target", image(values.shape[1], *shape[1:]), "numbers"),),
             notes=(*notes, *more),
-            split_keys=file_groups(options, [name for name, _ in pairs]),
+            warnings=tuple(warnings),
+            raw=files,
+            split_keys=file_groups(options, names),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
-        return read_images(path, [name for name, _ in self._pairs(options, path)[0]], outline, chosen)
+        """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
+        return read_images(path, outline, chosen)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes images on demand; targets are held in memory, four bytes per number."""
-        return stream_images(path, [name for name, _ in self._pairs(options, path)[0]], outline)
-
-    def _pairs(self, options: DataOptions, path: Path) -> tuple[list[tuple[str, str]], list[str]]:
-        return pairs_of(path, self.target_images, options.excluded_files, "target image")
+        return stream_images(path, outline)
 
     def _read(self, names: list[str], channels: str, height: int, width: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return all target images (N, C, H, W) in float32, 0 to 255. Raises `UserError`."""

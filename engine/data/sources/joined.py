@@ -71,12 +71,13 @@ class Joined(Source):
         """Return the outline of the training data, with the targets of all parts."""
         main, *others = self._parts
         first = main.source.outline(main.options, main.path)
-        outlines, notes = [first], list(first.notes)
+        outlines, notes, warnings = [first], list(first.notes), list(first.warnings)
         for part in others:
             found = part.source.outline(_alike(part.options, first), part.path)
             _refuse_other_inputs(first, found, part, resizes=self._resizes)
             found = replace(found, targets=tuple(_targets(first, found, part)))
             notes += [f"{part.path.name}: {note}" for note in found.notes if note not in first.notes]
+            warnings += [f"{part.path.name}: {warning}" for warning in found.warnings]
             outlines.append(found)
         return replace(
             first,
@@ -84,6 +85,7 @@ class Joined(Source):
             targets=self._all_targets(outlines),
             wanted=_with_lengths([outline.wanted for outline in outlines]),
             notes=tuple(notes),
+            warnings=tuple(warnings),
             samples=None,
             raw=_Outlines(tuple(outlines)),
             resident_because=next((why for outline in outlines if (why := outline.resident_because)), ""),
@@ -105,7 +107,8 @@ class Joined(Source):
             wanted = _with_lengths([one.wanted for one in each])
             outline = replace(outline, targets=self._all_targets(each), wanted=wanted)
         added = [note for note in fitted.notes if note not in first.notes]
-        notes, warnings = (*outline.notes, *added), (*outline.warnings, *fitted.warnings)
+        notes = (*outline.notes, *added)
+        warnings = (*outline.warnings, *(one for one in fitted.warnings if one not in first.warnings))
         return replace(outline, inputs=inputs, notes=notes, warnings=warnings, raw=_Outlines(tuple(each)))
 
     def _all_targets(self, outlines: Sequence[Outline]) -> tuple[Array, ...]:

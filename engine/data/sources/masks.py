@@ -6,7 +6,7 @@ to one size, masks without interpolation.
 """
 
 import os
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,18 +17,16 @@ from engine.core.errors import UserError
 from engine.core.text import format_percent
 from engine.core.types import image
 from engine.data.sources.image_file import BadPictureError, read_mask, strictly
-from engine.data.sources.images import (
+from engine.data.sources.image_reading import (
     MOST_THREADS,
     bad_pictures,
-    excluded_note,
-    file_groups,
-    first_shape,
+    common_shape,
     image_input,
-    is_picture,
     read_images,
-    status,
     stream_images,
+    whole_files,
 )
+from engine.data.sources.images import excluded_note, file_groups, is_picture, status
 from engine.data.sources.source import (
     Array,
     Outline,
@@ -58,32 +56,34 @@ class Masks(Source):
         return stamp_of(path, self.masks)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """Return the outline, from the list of files, the header of the first image, and all masks for the classes."""
-        pairs, notes = pairs_of(path, self.masks, options.excluded_files)
-        shape, more = first_shape(options, path, [name for name, _ in pairs])
+        """Return the outline, from the list of files, the headers of some images, and all masks for the classes."""
+        pairs, notes, warnings = pairs_of(path, self.masks, options)
+        names = [name for name, _ in pairs]
+        shape, files, more = common_shape(options, path, names)
         height, width = shape[1:]
         with strictly():
             values = _read_masks(self.masks, [mask for _, mask in pairs], height, width)
         what = f"The folder of masks {self.masks}"
-        numbers, names = as_class_numbers(values, what, options.ignored_value)
+        numbers, classes = as_class_numbers(values, what, options.ignored_value)
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
             inputs=(image_input(shape),),
             targets=(numbers,),
-            wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
+            wanted=(TargetInfo("mask", image(len(classes), height, width), "classes", classes),),
             notes=(*notes, *more),
-            split_keys=file_groups(options, [name for name, _ in pairs]),
+            warnings=tuple(warnings),
+            raw=files,
+            split_keys=file_groups(options, names),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
-        names = [name for name, _ in pairs_of(path, self.masks, options.excluded_files)[0]]
-        return read_images(path, names, outline, chosen)
+        """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
+        return read_images(path, outline, chosen)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes images on demand; masks are held in memory, one or two bytes per pixel."""
-        return stream_images(path, [name for name, _ in pairs_of(path, self.masks, options.excluded_files)[0]], outline)
+        return stream_images(path, outline)
 
 
 def stamp_of(*folders: Path) -> Hashable:
@@ -101,11 +101,11 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def pairs_of(
-    folder: Path, masks: Path, excluded: Collection[str], what: str = "mask"
-) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the names of each image and its mask, or other image as `what` says, and notes. Raises `UserError` where
-    they do not match."""
-    excluded = frozenset(excluded)
+    folder: Path, masks: Path, options: DataOptions, what: str = "mask"
+) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """Return the names of each image and its mask, or other image as `what` says, notes, and warnings on images that
+    are left out because they have none, or because of damage. Raises `UserError` where nothing is left."""
+    excluded = frozenset(options.excluded_files)
     try:
         found_images = [entry.name for entry in _entries(folder) if is_picture(entry)]
         found = {Path(entry.name).stem: entry.name for entry in _entries(masks) if is_picture(entry)}
@@ -114,16 +114,24 @@ def pairs_of(
     images = [name for name in found_images if name not in excluded]
     if not images:
         raise UserError(f"{folder} has no images. With a folder of {what}s, images lie there without subfolders.")
-    lonely = [name for name in images if Path(name).stem not in found]
-    if lonely:
+    pairs = [(name, found[Path(name).stem]) for name in images if Path(name).stem in found]
+    warnings = []
+    if len(pairs) < len(images):
+        lonely = [name for name in images if Path(name).stem not in found]
         count = "1 image has" if len(lonely) == 1 else f"{len(lonely):,} of {len(images):,} images have"
-        way_out = f"Expected one {what} for each image, of the same name."
-        raise UserError(f"{count} no {what} in {masks}: {listed(lonely)}. {way_out}")
-    pairs = [(name, found[Path(name).stem]) for name in images]
+        if not pairs:
+            way_out = f"Expected one {what} for each image, of the same name."
+            raise UserError(f"{count} no {what} in {masks}: {listed(lonely)}. {way_out}")
+        are = "It is" if len(lonely) == 1 else "They are"
+        warnings.append(f"{count} no {what} in {masks}: {listed(lonely)}. {are} left out.")
+    for place, where in enumerate((folder, masks)):
+        whole, damage = whole_files(options, where, [pair[place] for pair in pairs])
+        kept = frozenset(whole)
+        pairs, warnings = [pair for pair in pairs if pair[place] in kept], [*warnings, *damage]
     stems = {Path(name).stem for name in found_images}
     spare = sorted(mask for stem, mask in found.items() if stem not in stems)
     notes = [f"{what.capitalize()}s without an image, left out: {listed(spare)}."] if spare else []
-    return pairs, [*excluded_note(len(found_images) - len(images)), *notes]
+    return pairs, [*excluded_note(len(found_images) - len(images)), *notes], warnings
 
 
 def _read_masks(folder: Path, names: list[str], height: int, width: int) -> Array:

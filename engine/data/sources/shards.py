@@ -123,7 +123,7 @@ class Shards(Source):
         shape = (len(outline), *(size for size in given.type.sizes if isinstance(size, int)))
         first = located.contents([0])[0]
         if located.field in IMAGE_FIELDS:
-            kind = np.dtype(np.float32 if image_file.is_deep(io.BytesIO(first)) else np.uint8)
+            kind = np.dtype(np.float32 if image_file.header_of(io.BytesIO(first)).is_deep else np.uint8)
         else:
             stored = np.float64 if located.field == NUMBERS else _sample_array(first, located, 0).dtype
             kind = np.dtype(np.float32 if np.can_cast(stored, np.float32) else np.float64)
@@ -279,7 +279,7 @@ def _refuse_gap(is_there: Array, index: ShardIndex, shard: Shard, field: str) ->
 def _image_type(options: DataOptions, located: Located, first: bytes) -> TensorType:
     try:
         with image_file.strictly():
-            channels, height, width = image_file.shape_of(io.BytesIO(first))
+            channels, height, width, _ = image_file.header_of(io.BytesIO(first))
     except BadPictureError as error:
         raise UserError(f"The image {located.name_of(0)} cannot be used: {error}.") from None
     height, width = (options.image_size,) * 2 if options.image_size else (height, width)

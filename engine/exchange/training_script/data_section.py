@@ -18,7 +18,7 @@ import torch
 from engine.core.errors import UserError
 from engine.data.datasets import fed_inputs
 from engine.data.sources.csv_table import CsvTable
-from engine.data.sources.images import ImageReader
+from engine.data.sources.image_reading import ImageReader
 from engine.data.sources.source import locate
 from engine.exchange.training_script.recipe import Recipe
 from engine.lowering.classes import LINE_LENGTH, call, literal

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 HEAD_BYTES = 2**16
 MOST_ENTRIES = 100_000
 DEEPEST = 4
+SPLIT_NAMES: Mapping[str, str] = {
+    "train": "training",
+    "training": "training",
+    "val": "validation",
+    "valid": "validation",
+    "validation": "validation",
+    "test": "test",
+    "testing": "test",
+}
+"""Names of splits in columns and folders, in lower case, and the split that each means."""
 HIDDEN = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
 
 

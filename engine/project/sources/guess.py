@@ -9,13 +9,15 @@ from engine.core.errors import UserError
 from engine.core.fields import FilePath, Text, quoted
 from engine.core.files import path_from
 from engine.core.list_fields import Texts
-from engine.project.sources.base import Guess, Peek
+from engine.project.sources.base import SPLIT_NAMES, Guess, Peek
 from engine.project.sources.catalog import SOURCES, SourceOptions
 from engine.project.sources.shards import PARQUET, TAR
 from engine.project.sources.urls import is_remote, without_secrets
 
 CLOSE = 0.25
 """Guesses whose confidence is this close to that of the best are named beside it."""
+UNSURE = 0.5
+"""Confidence of a guess for a folder without classes."""
 T = TypeVar("T", bound=SourceOptions)
 
 
@@ -25,11 +27,37 @@ def guesses(path: Path) -> list[Guess]:
     peek = Peek(path)
     try:
         path.stat()
-        found = [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
+        found = _divided(peek) or [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{path} cannot be read: {reason or error}.") from None
     return sorted(found, key=lambda guess: -guess.confidence)
+
+
+def _divided(peek: Peek) -> list[Guess]:
+    """Return the guesses for a folder of folders train, val and test: by what the first holds. A split without classes
+    of its own, such as the test data of a competition, is not read."""
+    folders = [inside for inside in peek.tree if inside and "/" not in inside]
+    splits = {SPLIT_NAMES.get(name.lower(), ""): name for name in folders}
+    if "training" not in splits or "" in splits or len(splits) < 2:
+        return []
+    found = []
+    for source in SOURCES.values():
+        guesses = {split: source.guess(Peek(peek.path / name)) for split, name in splits.items() if source.has_folders}
+        training = guesses.get("training")
+        if training is None or any(isinstance(value, str) and "/" in value for value in training.options.values()):
+            continue
+        known = [splits[split] for split, guess in guesses.items() if guess is not None and guess.confidence > UNSURE]
+        others = [name for name in folders if name not in known]
+        reason = f"{training.reason}, in {splits['training']}"
+        if others:
+            options = {"path": str(peek.path / splits["training"])}
+            reason += f"; {' and '.join(others)} has no such classes and is not read"
+        else:
+            options = {"split": "folders"}
+            reason += f"; the folders {', '.join(known)} are the splits"
+        found.append(Guess(source.key, training.confidence, reason, {**training.options, **options}))
+    return found
 
 
 def not_understood(path: Path) -> str:

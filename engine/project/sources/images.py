@@ -105,14 +105,14 @@ class ImageOptions(Record):
         zero="auto",
         unit="pixels",
         group="Source",
-        help="Height and width that images are resized to. Default auto: the size of the first image",
+        help="Height and width that images are resized to. Default auto: the most frequent size",
     )
     channels = Choice(
         "auto",
         options=("auto", "grey", "rgb"),
         words={"auto": "Automatic", "grey": "Grey", "rgb": "Colour"},
         group="Source",
-        help="Grey or colour; auto: as the first image",
+        help="Grey or colour; auto: colour where at least half of the images have colours",
     )
     excluded_files = Texts(
         (),

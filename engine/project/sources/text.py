@@ -184,7 +184,9 @@ class TextFiles(SourceType):
                 more = "more than " if peek.is_cut else ""
                 return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} texts: one class each")
             count = counts.get("", 0)
-            return Guess(self.key, 0.7, f"The folder holds {count:,} texts without classes") if count else None
+            is_most = 2 * count >= sum(map(len, peek.tree.values()))
+            reason = f"The folder holds {count:,} texts without classes"
+            return Guess(self.key, 0.7 if is_most else 0.4, reason) if count else None
         if peek.suffix not in self.suffixes or not peek.text:
             return None
         if peek.suffix in TABLES:

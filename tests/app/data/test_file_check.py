@@ -88,7 +88,7 @@ def test_all_damaged_files_can_be_left_out_at_once(qtbot: Any, card: FileCheck) 
 
 def test_another_first_image_is_another_check(card: FileCheck, started: list[Any]) -> None:
     card.process.said.emit(findings(resized=[["dog/0.png", "50 × 30"]], converted=[["dog/3.png", "rgb"]]))
-    assert "1 file of another size: resized to 4 × 6, that of the first image" in words(card)
+    assert "1 file of another size: resized to 4 × 6, the most frequent size" in words(card)
     assert "1 file with colours: converted to grey" in words(card)
     card.show_data(OPTIONS.replace(excluded_files=("cat/0.png",)), Path("/data"))
     assert len(started) == 2
@@ -119,7 +119,7 @@ def test_a_damaged_file_of_many_is_found_left_out_and_stored(qtbot: Any, real: M
     values = write_images(tmp_path)
     (tmp_path / "img" / "cat" / "3.png").write_bytes(b"no image")
     tab = tab_of(real)
-    choose(real, **values)
+    choose(real, **values, bad_samples="fatal")
     card = tab.preview.files
     qtbot.waitUntil(lambda: "cannot be used: training" in words(card), timeout=PATIENCE_MS)
     press(qtbot, card, "Leave it out")

@@ -12,7 +12,7 @@ from engine.core.child_process import module_command, module_environment
 from engine.data.image_check import findings
 from engine.project.data import DataOptions
 
-OPTIONS = DataOptions(source="images", path="pets")
+OPTIONS = DataOptions(source="images", path="pets", bad_samples="fatal")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_what_the_options_ask_for_is_no_finding(folder: Path) -> None:
     assert result["total"] == 6
 
 
-def test_the_first_whole_image_decides(folder: Path) -> None:
+def test_most_images_decide(folder: Path) -> None:
     (folder / "pets" / "cat" / "0.png").write_bytes(b"no image")
     result = found(OPTIONS, folder)
     assert [name for name, _ in result["damaged"]] == ["cat/0.png", "cat/2.png"]

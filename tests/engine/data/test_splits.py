@@ -121,7 +121,7 @@ def test_the_check_of_files_knows_the_folders_of_splits(tmp_path):
     pets(tmp_path / "pets/train", ["cat/1.png", "cat/2.png", "dog/1.png"])
     pets(tmp_path / "pets/test", ["cat/1.png", "dog/1.png"])
     (tmp_path / "pets/test/cat/2.png").write_text("no picture")
-    options = PETS.replace(split="folders", validation_share=0)
+    options = PETS.replace(split="folders", validation_share=0, bad_samples="fatal")
     *_, last = findings(options, tmp_path)
     assert (last["total"], [name for name, _ in last["damaged"]]) == (6, ["test/cat/2.png"])
     options = options.replace(excluded_files=("test/cat/2.png", "train/cat/1.png"))

@@ -19,7 +19,8 @@ from engine.data.sources.image_file import read
 from engine.data.sources.images import Images
 from engine.project.data import DataOptions
 
-OPTIONS = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
+LENIENT = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
+OPTIONS = LENIENT.replace(bad_samples="fatal")
 
 
 def put(folder: Path, name: str, picture: Image.Image, **how: Any) -> None:
@@ -277,7 +278,7 @@ def test_too_many_pixels_for_the_memory_are_refused_before_reading(tmp_path, mon
         (lambda pets: None, "has no classes: it is empty"),
         (lambda pets: (pets / "a.png").write_bytes(b"x"), "has no classes: it holds files (1) and no subfolder"),
         (lambda pets: plain().save(sub(pets, "cat") / "a.png"), "has one class only, 'cat'"),
-        (lambda pets: [sub(pets, "cat"), sub(pets, "dog")], "2 class folders in"),
+        (lambda pets: [sub(pets, "cat"), sub(pets, "dog")], "has no classes: no subfolder has images, such as cat."),
     ],
 )
 def test_folders_without_two_classes(tmp_path, make, message):
@@ -293,13 +294,13 @@ def sub(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def test_an_empty_class_is_named_with_what_is_there(tmp_path):
+def test_a_folder_without_images_is_left_out_with_a_note(tmp_path):
     two_classes(tmp_path)
-    for name in ("train/cats", "train/dogs"):
+    for name in ("train/cats", "train/dogs", "drafts"):
         (tmp_path / "pets" / name).mkdir(parents=True)
-    text = refused(tmp_path)
-    assert "The class folder in" in text
-    assert "has no images: train. It holds train/cats, train/dogs." in text
+    found = facts(OPTIONS, tmp_path)
+    assert found.classes == ("cat", "dog")
+    assert "Left out because the folders have no images: drafts, train." in found.notes
 
 
 def test_a_file_is_no_folder(tmp_path):
@@ -336,17 +337,63 @@ def test_a_picture_that_claims_more_than_there_is_memory_is_named(tmp_path: Path
     assert "cat/0.png: it does not fit into memory, or claims so" in refused(tmp_path)
 
 
-def test_what_all_images_get_from_the_first_is_told(tmp_path):
+def test_what_all_images_get_from_most_of_them_is_told(tmp_path):
     two_classes(tmp_path)
-    put(tmp_path, "dog/7.png", plain((9, 8, 7), mode="RGB", size=(10, 8)))
+    put(tmp_path, "cat/00.png", plain((9, 8, 7), mode="RGB", size=(10, 8)))
     resized = (
-        "Images differ in size, such as 8 × 10: all are resized to that of the first one, 4 × 6. "
-        "The image size sets another."
+        "Images differ in size, such as 8 × 10: all are resized to the most frequent one, 4 × 6 (data.image_size)."
     )
-    grey = "The first image is grey, others have colours: all are taken as grey. Channels: rgb keeps them."
-    assert facts(OPTIONS, tmp_path).notes == (resized, grey)
-    assert facts(OPTIONS.replace(image_size=8), tmp_path).notes == (grey,)
+    grey = "6 of 7 images that were looked at are grey: those with colours are taken as grey. data.channels=rgb keeps"
+    found = facts(OPTIONS, tmp_path)
+    assert found.inputs[0].type.sizes == (1, 4, 6)
+    assert (found.notes[0], found.notes[1][: len(grey)]) == (resized, grey)
+    assert len(facts(OPTIONS.replace(image_size=8), tmp_path).notes) == 1
     assert facts(OPTIONS.replace(channels="rgb"), tmp_path).notes == (resized,)
+
+
+def test_one_grey_picture_that_sorts_first_leaves_the_others_their_colours(tmp_path):
+    for number in range(362):
+        put(tmp_path, f"{('cat', 'dog')[number % 2]}/{number:03}.png", plain((number % 250, 2, 3), mode="RGB"))
+    put(tmp_path, "cat/000.png", plain(size=(5, 5)))
+    found = facts(LENIENT, tmp_path)
+    assert found.inputs[0].type.sizes == (3, 4, 6)
+    assert found.notes[1] == (
+        "32 of 33 images that were looked at have colours: grey ones get three equal channels (data.channels)."
+    )
+    first = load(LENIENT, tmp_path).split("training").inputs[0][:2, :, 0, 0]
+    assert first.tolist() == [[100, 100, 100], [2, 2, 3]]
+
+
+def test_files_that_cannot_be_used_are_left_out_with_a_warning(tmp_path):
+    drawn = np.random.default_rng(0)
+    for number in range(200):
+        pixels = Image.fromarray(drawn.integers(0, 255, (20, 30, 3), np.uint8))
+        put(
+            tmp_path,
+            f"{('cat', 'dog')[number % 2]}/{number:03}.{('jpg', 'png', 'gif', 'bmp', 'webp')[number % 5]}",
+            pixels,
+        )
+    cats = tmp_path / "pets" / "cat"
+    for name in ("000.jpg", "002.gif", "004.webp", "006.png", "008.bmp"):
+        whole = (cats / name).read_bytes()
+        (cats / name).write_bytes(whole[: len(whole) // 2])
+    for name, content in (("empty.png", b""), ("page.jpg", b"<html>404</html>"), ("zeros.jpg", bytes(5000))):
+        (cats / name).write_bytes(content)
+    for name in ("Thumbs.db", ".DS_Store", "._001.jpg", "notes.txt"):
+        (cats / name).write_bytes(b"x")
+    put(tmp_path, "cat/float.tif", Image.fromarray(np.zeros((4, 6), np.float32)))
+    (cats / "trailer.jpg").write_bytes((cats / "010.jpg").read_bytes() + b"SEFT" + bytes(200))
+    found = facts(LENIENT, tmp_path)
+    assert sum(found.samples.values()) == 200 - 5 + 1
+    (warning,) = found.warnings
+    assert warning.startswith("9 of 205 image files are left out because of damage: cat/000.jpg, it is damaged")
+    assert "cat/002.gif, i" in warning
+    assert warning.endswith("and 4 more (data.bad_samples=fatal has them end a run).")
+    assert "Left out: cat/notes.txt (1 entry is not an image file)." in found.notes
+    for is_streamed in (False, True):
+        data = load(LENIENT, tmp_path, is_streamed=is_streamed)
+        assert data.split("training").inputs[0][:].shape == (196, 3, 20, 30)
+    assert "9 of 205 image files" in refused(tmp_path)
 
 
 def test_a_look_at_some_images_shows_the_bad_ones_black(tmp_path):
@@ -373,7 +420,7 @@ def test_files_are_left_out_on_request(tmp_path: Path) -> None:
         assert data.split("training").inputs[0][:][:, 0, 0, 0].tolist() == [15, 25, 5, 15, 25]
         assert data.facts.notes == ("Left out as you chose: 1 file.",)
     assert "leave it out on the Data tab (data.excluded_files)" in refused(tmp_path)
-    with pytest.raises(UserError, match="has no images: cat"):
+    with pytest.raises(UserError, match="has one class only, 'dog'"):
         facts(OPTIONS.replace(excluded_files=tuple(f"cat/{n}.png" for n in range(3))), tmp_path)
 
 

@@ -69,7 +69,11 @@ def test_what_does_not_match_is_named(folder: Path) -> None:
     with pytest.raises(UserError, match=r"2\.png: it has colours \(RGB\); a mask is grey or has a palette"):
         load(OPTIONS, folder)
     (folder / "masks" / "2.png").unlink()
-    with pytest.raises(UserError, match=r"1 image has no mask in .*masks: 2\.png"):
+    (warning,) = load(OPTIONS, folder).facts.warnings
+    assert warning == f"1 image has no mask in {folder / 'masks'}: 2.png. It is left out."
+    for name in (folder / "masks").iterdir():
+        name.unlink()
+    with pytest.raises(UserError, match=r"4 of 4 images have no mask in .*masks: 0\.png"):
         load(OPTIONS, folder)
     with pytest.raises(UserError, match="There is no file or folder"):
         load(OPTIONS.replace(masks="nowhere"), folder)
@@ -81,4 +85,7 @@ def test_an_image_is_left_out_with_its_mask(folder: Path) -> None:
     assert data.facts.samples["training"] == 3
     assert "Left out as you chose: 1 file." in data.facts.notes
     with pytest.raises(UserError, match=r"1\.png: it is not a picture"):
-        load(OPTIONS, folder)
+        load(OPTIONS.replace(bad_samples="fatal"), folder)
+    whole = load(OPTIONS, folder).facts
+    assert whole.samples["training"] == 3
+    assert whole.warnings[0].startswith("1 image file is left out because of damage: 1.png, it is not a picture")

@@ -195,3 +195,18 @@ def test_a_table_is_told_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.csv").write_bytes("größe;preis\n1;2,5\n2;3,5\n".encode(encoding))
     guess = guesses(tmp_path / "a.csv")[0]
     assert guess.reason == "The first line names 2 columns, separated by semicolons: größe, preis"
+
+
+def test_folders_of_splits_are_splits_and_no_classes(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{part}/{kind}/{n}.png" for part in ("train", "val", "test") for kind in "ab" for n in range(9)))
+    guess = guesses(tmp_path)[0]
+    assert (guess.source, dict(guess.options)) == ("images", {"split": "folders"})
+    assert guess.reason == (
+        "2 subfolders with 18 images: one class each, in train; the folders test, train, val are the splits"
+    )
+    files(tmp_path / "other", "train/a/1.wav", "train/b/1.wav", "test/1.wav", "test/2.wav")
+    guess = guesses(tmp_path / "other")[0]
+    assert (guess.source, dict(guess.options)) == ("audio", {"path": str(tmp_path / "other" / "train")})
+    assert guess.reason.endswith("in train; test has no such classes and is not read")
+    files(tmp_path / "third", "train/1.png", "test/1.png", "cat/1.png")
+    assert dict(guesses(tmp_path / "third")[0].options) == {}
