@@ -6,6 +6,7 @@ get one rate, number of channels and length: see `engine.data.sound`.
 
 import os
 import wave
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -23,12 +24,21 @@ from engine.core.types import TensorType, image, sequence
 from engine.data.sound import mel_bands, prepare_sound
 from engine.data.sources import labelled_files
 from engine.data.sources.labelled_files import LabelledFiles
-from engine.data.sources.source import Array, Outline, Readers, Samples, Source, listed, refuse_too_large
+from engine.data.sources.source import (
+    Array,
+    BadSampleError,
+    Outline,
+    Readers,
+    Samples,
+    Source,
+    listed,
+    refuse_too_large,
+)
 from engine.data.split_keys import groups_of_names
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo
 from engine.project.preparation import SoundPreparation
-from engine.project.sources.audio import AUDIO_SUFFIXES, LEAST_RATE, MOST_RATE
+from engine.project.sources.audio import AUDIO_SUFFIXES, LEAST_RATE, MOST_RATE, is_sound
 
 EXPECTED = "a folder with one subfolder of sounds per class, or a CSV table of files and labels"
 AUTO_SECONDS = 60.0
@@ -40,6 +50,7 @@ MOST_CHANNELS = 64
 MOST_VALUES = 2**28
 """Largest number of values of one sound."""
 FFT = 2**20
+WAVE_STARTS = frozenset({b"RIFF", b"RIFX", b"RF64", b"riff"})
 
 
 class BadSoundError(Exception):
@@ -78,9 +89,13 @@ def _read(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
     try:
         if not path.is_file():
             raise BadSoundError("it is missing, or no file")
+        with open(path, "rb") as file:
+            start = file.read(4)
+        if not start:
+            raise BadSoundError("it is empty")
         if path.suffix.lower() == ".wav":
-            with open(path, "rb") as file:
-                start = file.read(4)
+            if start not in WAVE_STARTS:
+                raise BadSoundError("it is no WAV file")
             try:
                 if start == b"RIFF":
                     return _read_wave(path, seconds)
@@ -142,16 +157,17 @@ def _read_other(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
     return facts, samples
 
 
-@dataclass(frozen=True)
-class _Headers:
-    """Facts of the files that were looked at."""
+@dataclass(frozen=True, eq=False)
+class _Sounds:
+    """The files, and facts of those that were looked at."""
 
+    files: LabelledFiles
     facts: tuple[SoundFacts, ...]
 
     @property
     def bytes(self) -> int:
         """Memory in bytes, about."""
-        return 100 * len(self.facts)
+        return 100 * (len(self.facts) + len(self.files.names))
 
 
 class Audio(Source):
@@ -162,10 +178,16 @@ class Audio(Source):
         return labelled_files.stamp(path, EXPECTED)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """Return the outline, from the list of files and their headers: all of them where the duration is theirs."""
+        """Return the outline, from the list of files and their headers: of all files that can be left out for damage or
+        that tell the duration."""
         files = _files(options, path)
-        some = files.names if not options.sound_duration else files.names[:: 1 + len(files.names) // LOOKED_AT]
-        facts = _looked_at(files, some)
+        is_lenient = options.bad_samples == "leave-out"
+        step = 1 if is_lenient or not options.sound_duration else 1 + len(files.names) // LOOKED_AT
+        facts, bad = _looked_at(files, files.names[::step])
+        if bad and (not is_lenient or not facts):
+            raise bad_sounds(bad, len(files.names[::step]), files.base)
+        if bad:
+            files = _whole(files, bad)
         how = preparation(options, facts)
         groups = options.group_pattern if options.is_visible("group_pattern") else ""
         return Outline(
@@ -174,21 +196,21 @@ class Audio(Source):
             targets=files.targets,
             wanted=files.wanted,
             notes=(*files.notes, _facts_note(facts, len(files.names))),
-            raw=_Headers(tuple(facts)),
+            warnings=files.warnings,
+            raw=_Sounds(files, tuple(facts)),
         )
 
     def fit(self, options: DataOptions, path: Path, outline: Outline, training: Array) -> Outline:
         """Return the outline with notes on what is done to the files; nothing is learned from them."""
-        how, headers = outline.inputs[0].sound, outline.raw
+        how, sounds = outline.inputs[0].sound, outline.raw
         assert how is not None
-        assert isinstance(headers, _Headers)
-        return replace(outline, notes=(*outline.notes, *_notes(how, headers.facts)))
+        assert isinstance(sounds, _Sounds)
+        return replace(outline, notes=(*outline.notes, *_notes(how, sounds.facts)))
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the sounds in float32; with `chosen`, for a look, those that cannot be read are silent."""
-        files = _files(options, path)
-        reader = _reader(files, outline)
-        numbers = np.arange(len(files.names)) if chosen is None else chosen
+        reader = _reader(outline)
+        numbers = np.arange(len(reader.names)) if chosen is None else chosen
         needed = 4 * len(numbers) * int(np.prod(reader.shape[1:]))
         refuse_too_large(needed, f"{len(numbers):,} sounds", "Choose a shorter duration, or stream them.")
         array = np.zeros((len(numbers), *reader.shape[1:]), np.float32)
@@ -198,7 +220,7 @@ class Audio(Source):
             try:
                 array[place] = reader.sound(number)
             except BadSoundError as error:
-                return files.names[number], str(error)
+                return reader.names[number], str(error)
             return None
 
         bad = []
@@ -207,24 +229,34 @@ class Audio(Source):
                 report(done, len(numbers), "files")
                 bad += [failed] if failed else []
         if bad and (chosen is None or len(bad) == len(numbers)):
-            raise bad_sounds(bad, len(numbers), files.base)
+            raise bad_sounds(bad, len(numbers), reader.folder)
         return Samples((array,), tuple(f"Shown silent because it cannot be used: {n}, {why}." for n, why in bad[:5]))
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes files on demand."""
-        return Readers((_reader(_files(options, path), outline),))
+        return Readers((_reader(outline),))
 
 
 def _files(options: DataOptions, path: Path) -> LabelledFiles:
     if labelled_files.is_table(path):
-        return labelled_files.of_table(options, path, options.sound_column, "sounds")
+        return labelled_files.of_table(options, path, options.sound_column, "sounds", is_sound)
     if not path.is_dir():
         raise UserError(f"{path} is a file. Expected {EXPECTED}.")
     return labelled_files.of_classes(path, AUDIO_SUFFIXES, "sounds")
 
 
-def _looked_at(files: LabelledFiles, names: Sequence[str]) -> list[SoundFacts]:
-    """Return the facts of the files with these names. Raises `UserError` for those that cannot be used."""
+def _whole(files: LabelledFiles, bad: Sequence[tuple[str, str]]) -> LabelledFiles:
+    """Return the files without those that cannot be used, and a warning that names these."""
+    shown = listed([f"{name}, {why}" for name, why in bad])
+    are = "1 sound is" if len(bad) == 1 else f"{len(bad):,} of {len(files.names):,} sounds are"
+    unusable = {name for name, _ in bad}
+    places = np.flatnonzero([name not in unusable for name in files.names])
+    warning = f"{are} left out because of damage: {shown} (data.bad_samples=fatal has them end a run)."
+    return files.only(places, warning)
+
+
+def _looked_at(files: LabelledFiles, names: Sequence[str]) -> tuple[list[SoundFacts], list[tuple[str, str]]]:
+    """Return the facts of the files with these names, and those that cannot be used, with the reason."""
 
     def look(name: str) -> SoundFacts | tuple[str, str]:
         try:
@@ -241,9 +273,7 @@ def _looked_at(files: LabelledFiles, names: Sequence[str]) -> list[SoundFacts]:
                 facts.append(found)
             else:
                 bad.append(found)
-    if bad:
-        raise bad_sounds(bad, len(names), files.base)
-    return facts
+    return facts, bad
 
 
 def bad_sounds(bad: Sequence[tuple[str, str]], total: int, folder: Path) -> UserError:
@@ -259,7 +289,7 @@ def bad_sounds(bad: Sequence[tuple[str, str]], total: int, folder: Path) -> User
 def preparation(options: DataOptions, facts: Sequence[SoundFacts]) -> SoundPreparation:
     """Return how sounds become numbers, by the options, and by the files where they leave it open. Raises
     `UserError`."""
-    rate = options.sample_rate or facts[0].rate
+    rate = options.sample_rate or Counter(one.rate for one in facts).most_common(1)[0][0]
     seconds = options.sound_duration or min(AUTO_SECONDS, max(one.seconds for one in facts))
     length = max(1, round(seconds * rate))
     channels = 2 if options.sound_channels == "stereo" else 1
@@ -367,12 +397,13 @@ class AudioReader:
         return samples if samples.ndim == 1 else np.asarray(samples.mean(1))
 
     def read(self, chosen: Array, out: Array) -> None:
-        """Decode the chosen sounds into `out`. Raises `UserError` naming the file that cannot be decoded."""
+        """Decode the chosen sounds into `out`. Raises `BadSampleError` for the first that cannot be decoded."""
         for place, number in enumerate(chosen.tolist()):
             try:
                 out[place] = self.sound(number)
             except BadSoundError as error:
-                raise bad_sounds([(self.names[number], str(error))], len(self.names), self.folder) from None
+                message = str(bad_sounds([(self.names[number], str(error))], len(self.names), self.folder))
+                raise BadSampleError(message, self.names[number], str(error)) from None
 
 
 def load_sound(path: Path, how: SoundPreparation) -> Array:
@@ -382,7 +413,8 @@ def load_sound(path: Path, how: SoundPreparation) -> Array:
     return prepare_sound(how, samples, rate)
 
 
-def _reader(files: LabelledFiles, outline: Outline) -> AudioReader:
-    how = outline.inputs[0].sound
+def _reader(outline: Outline) -> AudioReader:
+    how, sounds = outline.inputs[0].sound, outline.raw
     assert how is not None
-    return AudioReader(files.base, files.names, how)
+    assert isinstance(sounds, _Sounds)
+    return AudioReader(sounds.files.base, sounds.files.names, how)

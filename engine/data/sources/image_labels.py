@@ -5,11 +5,10 @@ the folder, by its name, or by its name without suffix. The targets are the colu
 with a usual name, else all that can be targets.
 """
 
-import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from engine.core.fields import quoted
 from engine.data.sources.csv_file import read_columns
 from engine.data.sources.csv_table import EXPECTED, Columns, CsvTable
 from engine.data.sources.image_reading import common_shape, image_input, read_images, stream_images, whole_files
-from engine.data.sources.images import excluded_note, file_groups, files_below
+from engine.data.sources.images import excluded_note, file_groups
+from engine.data.sources.labelled_files import files_below, files_by_name, key_of
 from engine.data.sources.source import Array, Outline, Readers, Samples, Source, file_stamp, listed, unreadable
 from engine.data.sources.table import answered, targets_of
 from engine.project.data import DataOptions
@@ -89,10 +89,12 @@ def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
     """Return the image files that a table names, in its order, and its columns. Rows without a file or a target are
     left out. Raises `UserError` where it names a file twice, or none."""
     columns = read_columns(path, gaps="keep", written=options.written)
-    known = _known(folder)
+    known = files_by_name(folder, is_image)
+    if not known:
+        raise UserError(f"{folder} has no images. With a table of targets, the images lie there or in folders inside.")
     column, cells = _file_column(columns, known, folder, path, options)
     targets, notes = _targets(columns, column, options.label_column, path)
-    files = [known.get(_key(cell), "") for cell in cells]
+    files = [known.get(key_of(cell), "") for cell in cells]
     columns = columns.with_texts(column, tuple(files))
     warnings = _missing(cells, files, folder, path)
     twice = [name for name, count in Counter(filter(None, files)).items() if count > 1]
@@ -128,39 +130,13 @@ def _missing(cells: Sequence[str], files: Sequence[str], folder: Path, path: Pat
     ]
 
 
-def _known(folder: Path) -> dict[str, str]:
-    """Return the path of each image below a folder by what a table may call it: its path, its name, its stem; names
-    that several files have are left out."""
-    try:
-        paths = sorted(
-            PurePosixPath(os.path.relpath(entry.path, folder)).as_posix()
-            for entry in files_below(folder)
-            if is_image(entry.name)
-        )
-    except OSError as error:
-        raise unreadable(Path(error.filename or folder), error) from None
-    if not paths:
-        raise UserError(f"{folder} has no images. With a table of targets, the images lie there or in folders inside.")
-    known: dict[str, str] = {}
-    files = [PurePosixPath(path) for path in paths]
-    for calls in ([file.stem for file in files], [file.name for file in files]):
-        several = {name for name, count in Counter(calls).items() if count > 1}
-        known |= {name: path for name, path in zip(calls, paths, strict=True) if name not in several}
-    return known | {path: path for path in paths}
-
-
-def _key(cell: str) -> str:
-    """Return a cell as the path of a file: slashes forward, without those at the start."""
-    return cell.strip().replace("\\", "/").removeprefix("./").lstrip("/")
-
-
 def _file_column(
     columns: Columns, known: dict[str, str], folder: Path, table: Path, options: DataOptions
 ) -> tuple[str, list[str]]:
     """Return the column most of whose cells name a file, and its cells as they stand in the table: `007` is a name.
     Raises `UserError` where none does."""
     written = CsvTable(table, (), written=options.written, least_columns=1).texts(list(columns.names))
-    hits = {name: sum(_key(cell) in known for cell in cells[:LOOKED_AT]) for name, cells in written.items()}
+    hits = {name: sum(key_of(cell) in known for cell in cells[:LOOKED_AT]) for name, cells in written.items()}
     best = max(hits, key=lambda name: hits[name])
     if not hits[best]:
         raise UserError(

@@ -6,7 +6,7 @@ when an image is decoded is an error, because leaving it out then would change t
 """
 
 import os
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.core.errors import UserError, plural
 from engine.data.sources.image_reading import common_shape, image_input, read_images, stream_images, whole_files
+from engine.data.sources.labelled_files import files_below
 from engine.data.sources.source import (
     MOST_CLASSES,
     Array,
@@ -30,8 +31,6 @@ from engine.project.dataset_info import classes_of
 from engine.project.sources.base import is_hidden
 from engine.project.sources.images import IMAGE_SUFFIXES, is_image
 
-DEEPEST = 8
-"""Levels of folders that are read."""
 WAY_OUT = "Expected one subfolder per class, with the images in it."
 
 
@@ -120,20 +119,6 @@ def status(entry: os.DirEntry[str]) -> tuple[int, int]:
 def image_names(options: DataOptions, folder: Path) -> list[str]:
     """Return the names of the image files, `class/file`, in order. Raises `UserError`."""
     return _list(folder, options.excluded_files, options.inner_folders).names()
-
-
-def files_below(folder: Path | str, level: int = 0) -> Iterator[os.DirEntry[str]]:
-    """Yield the files in a folder and in those inside it, without hidden ones; links to folders are followed at the
-    first level only, and `DEEPEST` levels are read. Raises `OSError`."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if is_hidden(entry.name):
-                continue
-            if entry.is_dir(follow_symlinks=level == 0):
-                if level < DEEPEST:
-                    yield from files_below(entry.path, level + 1)
-            else:
-                yield entry
 
 
 def file_groups(options: DataOptions, names: Sequence[str]) -> Array | None:

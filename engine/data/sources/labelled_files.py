@@ -1,9 +1,10 @@
 """Files with a label each: in one subfolder per class, or named by a table of file and label."""
 
 import os
-from collections.abc import Collection, Hashable
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
@@ -11,13 +12,15 @@ from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.data.sources.csv_table import EXPECTED as EXPECTED_TABLE
 from engine.data.sources.csv_table import Columns
-from engine.data.sources.source import MOST_CLASSES, Arrays, file_stamp, listed, unreadable
+from engine.data.sources.source import MOST_CLASSES, Array, Arrays, file_stamp, listed, unreadable
 from engine.data.sources.table import answered, read_answered, targets_of
 from engine.project.data import DataOptions
 from engine.project.dataset_info import TargetInfo, classes_of
 from engine.project.sources.base import is_hidden
 
 TABLES = (".csv", ".tsv")
+DEEPEST = 8
+"""Levels of folders that are read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,52 @@ class LabelledFiles:
     targets: Arrays
     wanted: tuple[TargetInfo, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     columns: Columns | None = None
+
+    def only(self, places: Array, warning: str) -> "LabelledFiles":
+        """Return some of the files, by their places (N)."""
+        names = tuple(self.names[place] for place in places.tolist())
+        targets = tuple(target[places] for target in self.targets)
+        return replace(self, names=names, targets=targets, warnings=(*self.warnings, warning))
+
+
+def files_below(folder: Path | str, level: int = 0) -> Iterator[os.DirEntry[str]]:
+    """Yield the files in a folder and in those inside it, without hidden ones; links to folders are followed at the
+    first level only, and `DEEPEST` levels are read. Raises `OSError`."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if is_hidden(entry.name):
+                continue
+            if entry.is_dir(follow_symlinks=level == 0):
+                if level < DEEPEST:
+                    yield from files_below(entry.path, level + 1)
+            else:
+                yield entry
+
+
+def files_by_name(folder: Path, is_wanted: Callable[[str], bool]) -> dict[str, str]:
+    """Return the path of each file below a folder by what a table may call it: its path, its name, its stem; names that
+    several files have are left out. Raises `UserError`."""
+    try:
+        paths = sorted(
+            PurePosixPath(os.path.relpath(entry.path, folder)).as_posix()
+            for entry in files_below(folder)
+            if is_wanted(entry.name)
+        )
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
+    known: dict[str, str] = {}
+    files = [PurePosixPath(path) for path in paths]
+    for calls in ([file.stem for file in files], [file.name for file in files]):
+        several = {name for name, count in Counter(calls).items() if count > 1}
+        known |= {name: path for name, path in zip(calls, paths, strict=True) if name not in several}
+    return known | {path: path for path in paths}
+
+
+def key_of(cell: str) -> str:
+    """Return a cell as the path of a file: slashes forward, without those at the start."""
+    return cell.strip().replace("\\", "/").removeprefix("./").lstrip("/")
 
 
 def is_table(path: Path) -> bool:
@@ -79,7 +127,9 @@ def of_classes(folder: Path, suffixes: Collection[str], noun: str) -> LabelledFi
     if not classes:
         why = f"it holds files ({len(left_out):,}) and no subfolder" if left_out else "it is empty"
         raise UserError(f"{folder} has no classes: {why}. {expected}")
-    if empty := [name for name, files in classes.items() if not files]:
+    empty = [name for name, files in classes.items() if not files]
+    classes = {name: files for name, files in classes.items() if files}
+    if not classes:
         raise UserError(f"{folder} has class folders without {noun}: {listed(empty)}. {expected}")
     if len(classes) == 1:
         raise UserError(f"{folder} has one class only, '{next(iter(classes))}'. At least two are needed. {expected}")
@@ -87,22 +137,27 @@ def of_classes(folder: Path, suffixes: Collection[str], noun: str) -> LabelledFi
         raise UserError(
             f"{folder} has {len(classes):,} subfolders; at most {MOST_CLASSES:,} classes can be told apart."
         )
-    notes = (f"Left out, since they are no {noun}: {listed(left_out)}.",) if left_out else ()
+    notes = [f"Left out, since they are no {noun}: {listed(left_out)}."] if left_out else []
+    notes += [f"Left out because the folders have no {noun}: {listed(empty)}."] if empty else []
     sizes = [len(files) for files in classes.values()]
     paths = tuple(f"{name}/{file}" for name, files in classes.items() for file in files)
     target = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    return LabelledFiles(folder, paths, (target,), classes_of(*classes, name="class"), notes)
+    return LabelledFiles(folder, paths, (target,), classes_of(*classes, name="class"), tuple(notes))
 
 
-def of_table(options: DataOptions, path: Path, column: str, noun: str) -> LabelledFiles:
-    """Return the files that a table names, relative to its folder; `column` holds their names, else the first column of
-    texts that is no response. Raises `UserError`."""
+def of_table(
+    options: DataOptions, path: Path, column: str, noun: str, is_wanted: Callable[[str], bool]
+) -> LabelledFiles:
+    """Return the files that a table names, by their path from its folder, their name, or their name without suffix;
+    `column` holds their names, else the first column of texts that is no response. Raises `UserError`."""
     columns, responses = read_answered(options, path)
     name = text_column(columns, responses, column, path, f"the names of {noun}")
     columns = answered(columns, (name,), path, f"the name of {noun}")
     targets, wanted = targets_of(options.task, responses, columns, path)
     notes = (*columns.notes, *unread(columns, (name, *responses)))
-    return LabelledFiles(path.parent, columns.texts[name], targets, wanted, notes, columns)
+    known = files_by_name(path.parent, is_wanted)
+    files = tuple(known.get(key_of(cell), cell) for cell in columns.texts[name])
+    return LabelledFiles(path.parent, files, targets, wanted, notes, columns=columns)
 
 
 def unread(columns: Columns, names: Collection[str]) -> list[str]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from engine.project.data import DataOptions
 
 AUDIO_SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".aif", ".aiff", ".mp3")
+MOST_TABLES = 20
+"""Tables of a folder that are looked at."""
 LEAST_RATE, MOST_RATE = 100, 768_000
 
 
@@ -33,7 +35,7 @@ class AudioOptions(Record):
         zero="auto",
         unit="Hz",
         group="Source",
-        help="Sample rate that all sounds are resampled to. Default auto: that of the first file. MATLAB: resample; "
+        help="Sample rate that all sounds are resampled to. Default auto: the most frequent one. MATLAB: resample; "
         "torchaudio: Resample",
     )
     sound_channels = Choice(
@@ -122,7 +124,10 @@ class Audio(SourceType):
     )
     targets = "the class, or the column that `response` names"
     options = AudioOptions
-    uses = ("path", "response", "task", "text_encoding", "decimal_mark", "loading", "decoded_cache", "group_pattern")
+    uses = (
+        *("path", "response", "task", "text_encoding", "decimal_mark"),
+        *("loading", "decoded_cache", "bad_samples", "group_pattern"),
+    )
     takes = "both"
     suffixes, files = (".csv", ".tsv"), "Tables of files"
     reader = "engine.data.sources.audio:Audio"
@@ -145,22 +150,38 @@ class Audio(SourceType):
         if options.is_visible("task") and options.task in ("labels", "transcripts"):
             yield FieldError("task", "sounds have a class or numbers as responses. Choose one of them, or auto.")
         if 0 < options.sample_rate < LEAST_RATE:
-            yield FieldError("sample_rate", f"expected at least {LEAST_RATE} Hz, or 0 for that of the first file.")
+            yield FieldError("sample_rate", f"expected at least {LEAST_RATE} Hz, or 0 for the most frequent one.")
 
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for a folder whose subfolders hold sounds, and for a table whose lines name some."""
         if not peek.is_folder:
-            lines = peek.text[:4096].lower().splitlines()[1:4]
-            if peek.suffix in self.suffixes and lines and all(any(s in line for s in AUDIO_SUFFIXES) for line in lines):
-                return Guess(self.key, 0.92, "The table names audio files")
-            return None
+            is_list = peek.suffix in self.suffixes and names_sounds(peek)
+            return Guess(self.key, 0.95, "The table names audio files") if is_list else None
         counts = {inside: sum(map(is_sound, names)) for inside, names in peek.tree.items()}
         folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
         if len(folders) < 2:
-            return None
+            return self._listed(peek, sum(counts.values()))
         more = "more than " if peek.is_cut else ""
         total = sum(counts[inside] for inside in folders)
         return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} sounds: one class each")
+
+    def _listed(self, peek: Peek, count: int) -> Guess | None:
+        """Return a guess for a folder with a table that names sounds there or in folders inside."""
+        if not count:
+            return None
+        tables = [peek.path / name for name in peek.tree[""] if name.lower().endswith(self.suffixes)][:MOST_TABLES]
+        best = next((path for path in tables if names_sounds(Peek(path))), None)
+        if best is None:
+            return None
+        reason = f"{count:,} sounds, and the table {best.name} that names them"
+        return Guess(self.key, 0.95, reason, {"path": str(best)})
+
+
+def names_sounds(peek: Peek) -> bool:
+    """Return whether a column of a table holds the names of sounds."""
+    table = peek.table
+    columns = [table.column(place) for place in range(len(table.dialect.names)) if table.rows]
+    return any(cells and 2 * sum(map(is_sound, cells)) > len(cells) for cells in columns)
 
 
 def is_sound(name: str) -> bool:

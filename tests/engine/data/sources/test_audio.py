@@ -149,7 +149,7 @@ def test_a_table_of_files(tmp_path: Path) -> None:
     assert 'has no column "name" with the names of sounds' in refused(tmp_path, path="d.csv", sound_column="name")
     (tmp_path / "clips" / "3.flac").unlink()
     assert "1 of 6 sounds in  cannot be used:\n  clips/3.flac: it is missing" in refused(
-        tmp_path, path="d.csv", mel_bands=9
+        tmp_path, path="d.csv", mel_bands=9, bad_samples="fatal"
     )
 
 
@@ -170,7 +170,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
     folder(tmp_path)
     (tmp_path / "d" / "low" / "3.wav").write_bytes(b"RIFF....WAVEjunk")
     (tmp_path / "d" / "low" / "4.wav").write_bytes(b"")
-    text = refused(tmp_path)
+    text = refused(tmp_path, bad_samples="fatal")
     assert text.startswith("2 of 12 sounds in /d cannot be used:\n  low/3.wav: it is damaged (")
     assert "A window of 9000 ms is longer than the sounds" in refused(folder(tmp_path / "other"), window_ms=9000)
 
@@ -221,3 +221,52 @@ def test_new_sounds_are_prepared_as_those_of_the_training(tmp_path: Path, layout
     strange = record.content().replace(b'"hop": 40', b'"hop": 0')
     with pytest.raises(UserError, match="expected positive numbers"):
         Preparation.parse(strange, "R")
+
+
+def test_a_folder_of_sounds_as_they_come(tmp_path: Path) -> None:
+    """Rates, lengths, channels and depths that differ, odd files among them, and a class folder without sounds."""
+    kinds = ("PCM_16", "PCM_24", "PCM_U8", "PCM_32", "FLOAT")
+    for number in range(200):
+        rate = (8000, 16000, 16000, 22050)[number % 4]
+        sound = tone(200 + 10 * (number % 40), 0.2 + 0.01 * (number % 30), rate)
+        samples = np.stack([sound, -sound / 2], axis=1) if number % 3 else sound
+        kind = ("high", "low")[number % 2]
+        write(tmp_path / "d" / kind / f"{number:03} größe.wav", samples, rate, subtype=kinds[number % 5])
+    low = tmp_path / "d" / "low"
+    (low / "000.wav").write_bytes(b"")
+    (low / "page.wav").write_text("<html>not found</html>")
+    (low / "broken.wav").write_bytes(b"RIFF....WAVEjunk")
+    write(low / "silent.wav", np.zeros(0))
+    (low / "cut.wav").write_bytes((low / "001 größe.wav").read_bytes()[:4000])
+    for name in ("Thumbs.db", ".DS_Store", "notes.txt"):
+        (low / name).write_bytes(b"x")
+    (tmp_path / "d" / "empty").mkdir()
+    found = load(OPTIONS, tmp_path).facts
+    assert found.inputs[0].sound is not None
+    assert (sum(found.samples.values()), found.inputs[0].sound.rate) == (201, 16000)
+    assert found.classes == ("high", "low")
+    (warning,) = found.warnings
+    assert warning.startswith(
+        "4 of 205 sounds are left out because of damage: low/000.wav, it is empty, low/broken.wav"
+    )
+    assert "low/page.wav, it is no WAV file, low/silent.wav, it holds no sound (data.bad_samples=fatal" in warning
+    assert "Left out, since they are no sounds: low/notes.txt." in found.notes
+    assert "Left out because the folders have no sounds: empty." in found.notes
+    assert any("at 8,000, 16,000, 22,050 Hz, with 1, 2 channels" in note for note in found.notes)
+    streamed = load(OPTIONS, tmp_path, is_streamed=True).split("training").inputs[0][:]
+    np.testing.assert_array_equal(streamed, load(OPTIONS, tmp_path).split("training").inputs[0])
+
+
+def test_a_table_beside_sounds_names_them_without_folder_or_suffix(tmp_path: Path) -> None:
+    for number in range(12):
+        write(tmp_path / "clips" / f"{number:02}.wav", tone(300 + 50 * number))
+    pitches = [f"{number / 4}".replace(".", ",") for number in range(12)]
+    rows = "".join(f"{number:02}.wav;{'ab'[number % 2]};{pitch}\n" for number, pitch in enumerate(pitches))
+    (tmp_path / "list.csv").write_text(f"file;kind;pitch\n{rows}gone.wav;a;1\n;a;1\n")
+    guess = guesses(tmp_path)[0]
+    assert (guess.source, dict(guess.options)) == ("audio", {"path": str(tmp_path / "list.csv")})
+    data = load(OPTIONS.replace(path="list.csv", response="kind"), tmp_path)
+    assert sum(data.facts.samples.values()) == 12
+    assert "Left out because the name of sounds is missing: 1 row." in data.facts.notes
+    assert "Columns that are not read: pitch (data.response names those to predict)." in data.facts.notes
+    assert data.facts.warnings[0].startswith("1 sound is left out because of damage: gone.wav, it is missing")
