@@ -255,6 +255,11 @@ class AnswerView(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             theme.mark(label, "role", "error")
             right.addWidget(label)
+        if "warnings" in answer:
+            label = QLabel("\n".join(answer["warnings"]))
+            label.setWordWrap(True)
+            theme.mark(label, "role", "warning")
+            right.addWidget(label)
         for output in outputs:
             if len(outputs) > 1:
                 heading = QLabel(str(output["name"]))
@@ -323,7 +328,7 @@ class AnswerView(QWidget):
 
 def _form(answer: Answer) -> tuple[object, ...]:
     """Return what widgets an answer takes: the number of classes of each output, None where it gives others."""
-    if "series" in answer or "error" in answer:
+    if "series" in answer or "error" in answer or "warnings" in answer:
         return (None,)
     counts = (len(output["top"]) if "top" in output else None for output in answer["outputs"])
     return ("picture" in answer, *counts)

@@ -94,6 +94,8 @@ class AnswersPanel(QFrame):
         words = [f"{count:,} series" if any("group" in one for one in found) else plural(count, "sample")]
         if failed:
             words.append(f"{failed:,} not used")
+        if warned := int(result.get("warned", 0)):
+            words.append(f"{warned:,} with values that the network does not know")
         if count > len(found):
             words.append(f"the first {len(found):,} are listed")
         self.note.setText(", ".join(words))

@@ -94,11 +94,14 @@ class AnswersModel(TableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(answer, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return markup.wrapped(name_of(answer) if not column else self.text(answer, column))
+            said = [name_of(answer) if not column else self.text(answer, column), *answer.get("warnings", ())]
+            return markup.wrapped("\n".join(said))
         if role == Qt.ItemDataRole.DecorationRole and not column and "picture" in answer:
             return self._picture(index.row(), str(answer["picture"]))
         if role == Qt.ItemDataRole.ForegroundRole and column == 1 and "error" in answer:
             return theme.current().error
+        if role == Qt.ItemDataRole.ForegroundRole and column == 1 and "warnings" in answer:
+            return theme.current().warning
         return None
 
     def text(self, answer: Answer, column: int) -> str:
@@ -140,5 +143,5 @@ def as_text(answers: Sequence[Answer]) -> str:
         for output in answer.get("outputs", ()):
             said.append(answer_text(output, COPIED_DIGITS))
             said += [f"{one['class']} {one['probability']:.4f}" for one in output.get("top", ())]
-        rows.append([name_of(answer), *said])
+        rows.append([name_of(answer), *said, *answer.get("warnings", ())])
     return csv_text(rows, delimiter="\t").rstrip("\n")

@@ -298,7 +298,7 @@ def _predict(values: dict[str, Any]) -> Answer:
             return {"predictions": predict_raw(predictor, raw, names, most, look), "count": len(raw), "failed": 0}
     answers = predict(predictor, list(map(Path, values["files"])), most, size=int(values.get("batch", 0)), look=look)
     kept: list[Answer] = []
-    failed = count = 0
+    failed = count = warned = 0
     with contextlib.ExitStack() as stack:
         table = None
         if folder:
@@ -307,11 +307,13 @@ def _predict(values: dict[str, Any]) -> Answer:
         for one in answers:
             count += 1
             failed += "error" in one
+            warned += "warnings" in one
             if count <= shown:
                 kept.append(one)
             if table is not None:
                 table.write(one)
-    return {"predictions": kept, "count": count, "failed": failed, **({"csv": str(file.name)} if folder else {})}
+    told = {"predictions": kept, "count": count, "failed": failed, **({"warned": warned} if warned else {})}
+    return {**told, **({"csv": str(file.name)} if folder else {})}
 
 
 def _explain(values: dict[str, Any]) -> Answer:

@@ -80,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     first = next(answers)  # what cannot be predicted at all is said before anything is printed
     if predictor.assumed:
         say(f"netwright-engine: assumed: {' '.join(predictor.assumed)}", to=sys.stderr)
-    failed = count = 0
-    reason = ""
+    failed = count = warned = 0
+    reason = warning = ""
     with _output(arguments.output) as out, showing("predicting"):
         writer: _Json | CsvAnswers | _Lines
         if arguments.json:
@@ -94,14 +94,17 @@ def run(arguments: argparse.Namespace) -> int:
                 count += 1
                 if "error" in answer:
                     failed, reason = failed + 1, reason or answer["error"]
+                if "warnings" in answer:
+                    warned, warning = warned + 1, warning or f"{answer['sample']}: {answer['warnings'][0]}"
                 writer.write(answer)
         except UserError as error:
             writer.close(str(error))
             raise
         whole = f"{failed:,} of {count:,} samples could not be used, the first because: {reason}" if failed else ""
-        writer.close(whole)
-    if whole:
-        say(f"netwright-engine: {whole}", to=sys.stderr)
+        doubt = f"{warned:,} of {count:,} samples hold what the network does not know. {warning}" if warned else ""
+        writer.close(whole, doubt)
+    for words in filter(None, (doubt, whole)):
+        say(f"netwright-engine: {words}", to=sys.stderr)
     return EXIT_INPUT if failed else EXIT_DONE
 
 
@@ -151,10 +154,11 @@ class _Lines:
             if len(outputs) > 1:
                 parts = [f"{one['name']}: {part}" for one, part in zip(outputs, parts, strict=True)]
             said = "; ".join(parts)
+            said += "".join(f" (warning: {words})" for words in answer.get("warnings", ()))
         series = f" ({answer['group']})" if "group" in answer else ""
         say(f"{answer['sample']}{series}: {said}", to=self._out)
 
-    def close(self, error: str) -> None:
+    def close(self, error: str, warning: str = "") -> None:
         """End the output."""
 
 
@@ -172,28 +176,32 @@ class _Json:
         self._out.write((", " if self._has_any else "") + json.dumps(to_json(answer), allow_nan=False))
         self._has_any = True
 
-    def close(self, error: str) -> None:
+    def close(self, error: str, warning: str = "") -> None:
         """End the object, with what went wrong."""
-        end = f", {json.dumps(failure('invalid_data', error))[1:-1]}" if error else ""
+        end = f", {json.dumps({'warnings': [warning]})[1:-1]}" if warning else ""
+        end += f", {json.dumps(failure('invalid_data', error))[1:-1]}" if error else ""
         self._out.write(f"]{end}}}\n")
 
 
 class CsvAnswers:
     """One line per sample: name, that of its series where files may have several, then per output its answer, and the
-    probability of a class; last the error."""
+    probability of a class; for rows of columns a warning; last the error."""
 
     def __init__(self, out: Output, record: "Preparation") -> None:
         self._writer = CsvWriter(out)
         self._names = [name for target in record.targets for name in _columns_of(target)]
         self._is_grouped = bool(record.group_column)
-        self._writer.row(["sample", *(["series"] if self._is_grouped else []), *self._names, "error"])
+        self._warns = ["warning"] if any(given.columns for given in record.inputs) else []
+        series = ["series"] if self._is_grouped else []
+        self._writer.row(["sample", *series, *self._names, *self._warns, "error"])
 
     def write(self, answer: Mapping[str, Any]) -> None:
         """Print an answer."""
         cells = self._cells(answer.get("outputs", ()))
         series = [answer.get("group")] if self._is_grouped else []
         values = [cells.get(name) for name in self._names]
-        self._writer.row([answer["sample"], *series, *values, answer.get("error")])
+        warnings = [" ".join(answer.get("warnings", ())) or None for _ in self._warns]
+        self._writer.row([answer["sample"], *series, *values, *warnings, answer.get("error")])
 
     @staticmethod
     def _cells(outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -213,7 +221,7 @@ class CsvAnswers:
                 cells[name] = json.dumps(to_json(told))
         return cells
 
-    def close(self, error: str) -> None:
+    def close(self, error: str, warning: str = "") -> None:
         """End the output."""
 
 

@@ -22,6 +22,7 @@ from engine.core.fields import printable, quoted
 from engine.core.progress import report
 from engine.data.prepare import (
     Answers,
+    cell_warnings,
     column_names,
     expected_of,
     fits,
@@ -76,9 +77,13 @@ class Batch:
     """The true numbers of forecasts, in the order of their answers; empty where they are not known."""
     groups: Sequence[str] = ()
     """Names of the series that are forecast; empty where there is one alone."""
+    warnings: Sequence[Sequence[str]] = ()
+    """Sentences on what the network does not know of each sample; empty where nothing tells."""
 
     def with_facts(self, answers: Sequence[dict[str, Any]], *, has_truth: bool) -> Iterator[dict[str, Any]]:
-        """Yield the answers with the name of their series, and with the true numbers if that is asked for."""
+        """Yield the answers with the name of their series and warnings, and with the true numbers if that is asked
+        for."""
+        _warn(answers, self.warnings)
         for place, answer in enumerate(answers):
             if self.groups and self.groups[place]:
                 answer["group"] = self.groups[place]
@@ -99,8 +104,9 @@ def predict(
     predictor: Predictor, sources: Sequence[Path], most: int = 5, *, size: int = 0, look: Look | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the answer for each sample of files and folders, in order: `{"sample": name, "outputs": [...]}`, or
-    `"error"` with the reason. `most`: number of likeliest classes that are told. `size`: samples per batch, by default
-    as many as suit their size. `look` adds what a window shows of a sample.
+    `"error"` with the reason; and `"warnings"` where a row holds what the network does not know. `most`: number of
+    likeliest classes that are told. `size`: samples per batch, by default as many as suit their size. `look` adds what
+    a window shows of a sample.
 
     Raises `UserError` for sources that hold nothing the network takes.
     """
@@ -124,7 +130,18 @@ def predict_raw(
     predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5, look: Look | None = None
 ) -> list[dict[str, Any]]:
     """Return the answers for rows, texts or arrays, as `engine.data.prepare.prepare` takes them. Raises `UserError`."""
-    return _answers(predictor, names, prepare(predictor.record, raw), most, look)
+    answers = _answers(predictor, names, prepare(predictor.record, raw), most, look)
+    if len(raw) and isinstance(raw[0], Mapping):
+        cells = {name: [row.get(name) for row in raw] for name in column_names(predictor.record)}
+        _warn(answers, cell_warnings(predictor.record, cells))
+    return answers
+
+
+def _warn(answers: Sequence[dict[str, Any]], warnings: Sequence[Sequence[str]]) -> None:
+    """Add the warnings to the answers that have some."""
+    for answer, some in zip(answers, warnings, strict=False):
+        if some and "error" not in answer:
+            answer["warnings"] = list(some)
 
 
 def _ahead(batches: Iterator[Batch]) -> Iterator[tuple[Batch, Future[Arrays]]]:
@@ -258,15 +275,17 @@ def _rows(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
         raise UserError(f"{source} has no column {quoted(missing[0])}.{hint} Expected {expected_of(record)}.")
     columns = [table.names.index(name) for name in names]
 
+    def cells_of(lines: Sequence[tuple[int, Sequence[str]]]) -> dict[str, list[str]]:
+        return {name: [row[at] for _, row in lines] for name, at in zip(names, columns, strict=True)}
+
     def prepared(lines: Sequence[tuple[int, Sequence[str]]]) -> Arrays:
-        cells = {name: [row[at] for _, row in lines] for name, at in zip(names, columns, strict=True)}
         places = [f"{unit} {line:,} of {source}" for line, _ in lines]
-        return prepare_columns(record, cells, places, table.shown_decimal)
+        return prepare_columns(record, cells_of(lines), places, table.shown_decimal)
 
     unit, rows = row_unit(table), numbered_rows(table)
     while lines := list(islice(rows, size)):
         numbers = [f"{source}:{line}" for line, _ in lines]
-        yield Batch(numbers, lines, prepared)
+        yield Batch(numbers, lines, prepared, warnings=cell_warnings(record, cells_of(lines)))
 
 
 def _series(record: Preparation, source: Path, size: int) -> Iterator[Batch]:

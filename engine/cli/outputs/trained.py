@@ -191,6 +191,8 @@ class Prediction(TypedDict):
     """Per output its `name`, and `class` or `labels` with the likeliest ones in `top`, `value` (a number, or numbers by
     name), `classes` per step, `shares` of the classes among pixels, or `transcript`; `unlike_training` is true for a
     sample below the least confidence that is stored."""
+    warnings: NotRequired[list[str]]
+    """What the network does not know of a row: categories that training did not have, missing values."""
     error: NotRequired[str]
     """Why the sample could not be used."""
 
@@ -201,6 +203,8 @@ class Predicted(TypedDict):
     path: str
     """The run's folder, or the ONNX file."""
     predictions: list[Prediction]
+    warnings: NotRequired[list[str]]
+    """How many samples have warnings, and the first."""
 
 
 class Reported(TypedDict):

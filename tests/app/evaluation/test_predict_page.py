@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit
 
 from app.evaluation.forecast_plot import ForecastPlot
 from app.evaluation.predict_page import FIRST, NO_NETWORK, PredictPage
@@ -19,6 +19,7 @@ from app.evaluation.prediction_table import AnswersModel
 from app.evaluation.tab import TestTab
 from app.processes import PendingRequest
 from app.window import MainWindow
+from designer import theme
 from engine.project.preparation import (
     ColumnPreparation,
     InputPreparation,
@@ -144,6 +145,32 @@ def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage
     assert page.panel.hint.text() == "Column 'floor', row 1: expected a finite number."
     page.sample.reset_button.click()
     assert pending(server, qtbot).given["rows"] == [row]
+
+
+def test_a_value_that_the_network_does_not_know_is_said_beside_the_answer(
+    page: PredictPage, server: FakeServer, qtbot
+) -> None:
+    load(page, server, ROWS, NUMBER)
+    said = "Column 'facing' holds \"up\", which the network does not know: all its inputs are 0."
+    plain = {"sample": "1", "outputs": [{"name": "heating", "value": 1234.5}]}
+    pending(server, qtbot)
+    server.answer("predict", {"predictions": [{**plain, "warnings": [said]}], "count": 1, "failed": 0})
+    assert said in [label.text() for label in page.panel.view.findChildren(QLabel)]
+    page.panel.copy()
+    assert QGuiApplication.clipboard().text() == f"1\t1,234.5\t{said}"
+    assert isinstance(page.sample, RowInput)
+    QTest.keyClicks(page.sample.fields["floor"], "1")
+    pending(server, qtbot)
+    server.answer("predict", {"predictions": [plain], "count": 1, "failed": 0})
+    assert not any(label.text() == said and label.isVisible() for label in page.panel.view.findChildren(QLabel))
+    page.predict_files(["/new/a.csv"])
+    found = [plain, {**plain, "sample": "2", "warnings": [said]}]
+    server.answer("predict", {"predictions": found, "count": 2, "failed": 0, "warned": 1})
+    assert page.panel.note.text() == "2 samples, 1 with values that the network does not know"
+    model = page.panel.table.model()
+    assert "does not know" in model.index(1, 1).data(Qt.ItemDataRole.ToolTipRole)
+    assert model.index(1, 1).data(Qt.ItemDataRole.ForegroundRole) == theme.current().warning
+    assert model.index(0, 1).data(Qt.ItemDataRole.ForegroundRole) is None
 
 
 def test_usual_values_follow_from_the_normalisation() -> None:

@@ -149,6 +149,32 @@ def test_rows_become_numbers_by_name(table: Path, tmp_path: Path) -> None:
     assert in_words(first["outputs"][0]).startswith("up ")
 
 
+def test_a_value_that_the_network_does_not_know_is_a_warning_of_its_sample(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"{n / 100},{'w' if n % 100 == 7 else 'uv'[n % 2]}\n" for n in range(3000))
+    (tmp_path / "new.csv").write_text(f"x,kind\n{rows}")
+    arguments = ["predict", str(table / "run"), str(tmp_path / "new.csv")]
+    said = "Column 'kind' holds \"w\", which the network does not know: all its inputs are 0."
+    whole = f"30 of 3,000 samples hold what the network does not know. {tmp_path / 'new.csv'}:9: {said}"
+    assert main([*arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    told = checked_output(captured.out)
+    warned = {place: row["warnings"] for place, row in enumerate(told["predictions"]) if "warnings" in row}
+    assert warned == {place: [said] for place in range(7, 3000, 100)}
+    assert told["warnings"] == [whole]
+    assert captured.err == f"netwright-engine: {whole}\n"
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.splitlines()[7].endswith(f" (warning: {said})")
+    assert main([*arguments, "--csv", "-o", str(tmp_path / "out.csv")]) == 0
+    lines = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
+    assert [line["warning"] for line in lines[7:9]] == [said, ""]
+    typed = answer({"id": 1, "do": "predict", "with": {"path": str(table / "run"), "rows": [{"x": 1, "kind": "w"}]}})
+    assert typed["result"]["predictions"][0]["warnings"] == [said]
+    shown = {"path": str(table / "run"), "files": [str(tmp_path / "new.csv")], "folder": str(tmp_path / "shown")}
+    assert answer({"id": 2, "do": "predict", "with": shown})["result"]["warned"] == 30
+
+
 def test_what_does_not_fit_names_what_was_expected(
     pictures: Path, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
