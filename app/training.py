@@ -241,7 +241,7 @@ class Training(QObject):
         self._prepared = title
         self.monitor.show_starting(title)
         self.state_changed.emit()
-        self._shell.server.request("train", request, self._on_started, self._on_refused)
+        self._shell.server.request("train", request, self._on_started, self._on_refused, self._on_progress)
 
     def _on_started(self, answer: dict[str, Any]) -> None:
         from engine.runs.folder import RunFolder
@@ -251,6 +251,9 @@ class Training(QObject):
         self.queue_follower.add_pending()
         if requested in (Phase.STOP_WHEN_READY, Phase.STOP_AFTER_EPOCH_WHEN_READY):
             self.stop(after_epoch=requested is Phase.STOP_AFTER_EPOCH_WHEN_READY)
+
+    def _on_progress(self, told: dict[str, Any]) -> None:
+        self.monitor.facts.show_reading(int(told["done"]), int(told["total"]), str(told["unit"]))
 
     def _on_refused(self, message: str) -> None:
         self._prepared = ""

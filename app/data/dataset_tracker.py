@@ -10,7 +10,7 @@ from app.documents import Documents
 from app.processes import EngineServer
 from designer.editor import Editor
 from engine.core.errors import HOST_NOT_ALLOWED
-from engine.core.text import format_bytes, format_percent
+from engine.core.progress import in_words
 from engine.project.data import DataOptions
 from engine.project.data_hosts import granted, merged, missing_hosts
 from engine.project.dataset_info import DatasetInfo
@@ -23,10 +23,7 @@ NO_HOSTS: Mapping[str, int] = {}
 
 def progress_text(progress: Mapping[str, Any]) -> str:
     """Return the progress of a request in words: `45 % (1,234 of 2,700 rows)`."""
-    done, total, unit = int(progress["done"]), int(progress["total"]), str(progress["unit"])
-    amount, whole = (format_bytes(n) if unit == "bytes" else f"{n:,}" for n in (done, total))
-    end = "" if unit == "bytes" else f" {unit}"
-    return f"{format_percent(min(1.0, done / total))} ({amount} of {whole}{end})" if total else f"{amount}{end}"
+    return in_words(int(progress["done"]), int(progress["total"]), str(progress["unit"]))
 
 
 class DatasetTracker(QObject):

@@ -19,6 +19,7 @@ from app.widgets import ValueTable
 from designer import markup, theme
 from designer.elided_label import ElidedLabel
 from engine.core.files import number_in
+from engine.core.progress import in_words
 from engine.core.text import format_bytes, format_duration, format_number
 from engine.runs.baselines import errors_beside, worse_than_baseline
 from engine.runs.events import (
@@ -28,6 +29,7 @@ from engine.runs.events import (
     Failed,
     Health,
     Points,
+    Preparing,
     Progress,
     Refused,
     Requested,
@@ -246,6 +248,12 @@ class FactsPanel(QWidget):
         self._reset(name)
         self._set_state("starting")
 
+    def show_reading(self, done: int, total: int, unit: str) -> None:
+        """Show how far the data is read before the run trains."""
+        if self._state == "starting" and not self._is_replay:
+            self.epoch.setText(f"Reads the data: {in_words(done, total, unit)}")
+            self.bar.setValue(int(1000 * min(1.0, done / total)) if total else 0)
+
     def show_refused(self, message: str) -> None:
         """Show why a run could not be prepared."""
         self._set_state("refused")
@@ -334,6 +342,8 @@ class FactsPanel(QWidget):
                 is_stopping = self._state == "stopping" and event.state in ("starting", "running")
                 if not (self._is_replay or self._is_catching_up or is_stopping):  # our own request is on its way
                     self._set_state(event.state)
+            case Preparing():
+                self.show_reading(event.done, event.total, event.unit)
             case Progress():
                 self._last_progress = (event, time.monotonic())
                 self.step_time.add(shares_of(event), num_workers=self._num_workers)
@@ -383,6 +393,9 @@ class FactsPanel(QWidget):
 
     def _on_started(self, event: Started) -> None:
         self._started = event
+        if self._last_progress is None:  # the data is read
+            self.epoch.clear()
+            self.bar.setValue(0)
         environment = event.environment
         workers = self._num_workers
         backend = environment.get("backend") or ""

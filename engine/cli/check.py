@@ -13,7 +13,7 @@ from engine.cli.answers import failure, note, print_json
 from engine.cli.commands import Commands
 from engine.cli.common import add_project, add_trust, facts_of, look_at_code, read_project
 from engine.cli.printing import say, say_json
-from engine.cli.terminal import print_table
+from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.core.text import format_bytes
 from engine.core.version import VERSION
@@ -105,7 +105,8 @@ def _local_facts(project: Project, base: Path) -> DatasetInfo | None:
     if source is not None and source.is_remote(project.data):
         note([f"The data is read over the network, and was not looked at. {LOOK}"])
         return None
-    return facts_of(project, base)
+    with showing("reading"):
+        return facts_of(project, base)
 
 
 def _checked(path: Path, arguments: argparse.Namespace) -> Checked:

@@ -6,7 +6,7 @@ import select
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TextIO
@@ -14,7 +14,8 @@ from typing import Self, TextIO
 from engine.cli.answers import failure, iso_time, print_json
 from engine.cli.commands import Commands
 from engine.cli.printing import is_terminal, say
-from engine.cli.terminal import Display
+from engine.cli.terminal import LINE_EVERY_S, Display
+from engine.core import progress
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
 from engine.core.text import format_duration
 from engine.runs.checkpoints import way_on
@@ -27,6 +28,7 @@ from engine.runs.events import (
     Failed,
     Message,
     Points,
+    Preparing,
     Progress,
     Refused,
     Requested,
@@ -39,8 +41,6 @@ from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 from engine.runs.requests import done_text
 from engine.runs.summary import achieved_text, format_metric
-
-LINE_EVERY_S = 5.0
 
 
 class RunPosition:
@@ -128,6 +128,18 @@ class ProgressPrinter:
         if self._display is not None:
             self._display.show(text)
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Context in which the progress of reading data is shown."""
+        is_live = self._display is not None
+        every_s, after_s = (progress.TOLD_S, 0.0) if is_live else (LINE_EVERY_S, LINE_EVERY_S)
+        with progress.listening(progress.Throttle(self._prepared, every_s, after_s)):
+            yield
+
+    def _prepared(self, done: int, total: int, unit: str) -> None:
+        text = f"reads the data: {progress.in_words(done, total, unit)}"
+        self._display.show(text) if self._display is not None else self.say(text)
+
     def __call__(self, event: Event) -> None:
         """Print an event."""
         self._at.take(event)
@@ -143,6 +155,9 @@ class ProgressPrinter:
                 )
             case Points(split="test"):
                 self.say(f"test: {metrics_text(event)}")
+            case Preparing():
+                if self._display is not None or self._is_due():
+                    self._prepared(event.done, event.total, event.unit)
             case Progress():
                 self._progress()
             case Best() | EpochEnded() | Points():
@@ -170,15 +185,21 @@ class ProgressPrinter:
         self.say(f"at iteration {event.iteration:,}: {done_text(event)}, as requested")
 
     def _progress(self) -> None:
-        now = time.monotonic()
-        if self._display is None and now < self._next_line:
+        if self._display is None and not self._is_due():
             return
-        self._next_line = now + LINE_EVERY_S
         at = self._at
         if self._display is not None:
             self._display.show_progress(at.position, at.share, at.speed, at.metrics)
         else:
             self.say("  ".join((at.position, at.metrics, *at.speed)))
+
+    def _is_due(self) -> bool:
+        """Return whether a line of progress is due."""
+        now = time.monotonic()
+        if now < self._next_line:
+            return False
+        self._next_line = now + LINE_EVERY_S
+        return True
 
     def say(self, *lines: str) -> None:
         """Print lines, above the progress bar if it is shown. Errors are ignored, so that a closed terminal does not

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 from engine.cli.answers import add_json, failure, iso_time, note, print_json
 from engine.cli.commands import Commands
 from engine.cli.common import add_allow_host, add_project, add_trust, look_at_code, read_project
-from engine.cli.follow import LINE_EVERY_S, RunPosition
+from engine.cli.follow import RunPosition
 from engine.cli.printing import is_terminal, say
 from engine.cli.runs import result_text
-from engine.cli.terminal import Display, print_table
+from engine.cli.terminal import LINE_EVERY_S, Display, print_table
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from engine.project.data_hosts import admit, granted_for, written
 from engine.project.environment import TARGETS

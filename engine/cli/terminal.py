@@ -14,13 +14,14 @@ from engine.cli.answers import table
 from engine.cli.printing import is_terminal, say
 from engine.core import progress
 from engine.core.fields import printable
-from engine.core.text import format_bytes, format_percent
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
+LINE_EVERY_S = 5.0
+"""Time between two lines of progress where there is no terminal, in seconds."""
 REACH = 24
 """Half of the width that a line of progress is cleared over."""
 STYLES: Mapping[str, str] = {
@@ -174,15 +175,18 @@ class Display:
 
 @contextlib.contextmanager
 def showing(doing: str) -> Iterator[None]:
-    """Show the progress of what is done inside, on a terminal."""
+    """Show the progress of what is done inside: on a terminal in one line, else a line every `LINE_EVERY_S` seconds."""
     if not is_terminal(sys.stderr):
-        yield
+
+        def tell(done: int, total: int, unit: str) -> None:
+            say(f"{doing}: {progress.in_words(done, total, unit)}", to=sys.stderr, flush=True)
+
+        with progress.listening(progress.Throttle(tell, LINE_EVERY_S, LINE_EVERY_S)):
+            yield
         return
 
     def show(done: int, total: int, unit: str) -> None:
-        share = f" {format_percent(min(1.0, done / total))}" if total else ""
-        amount = format_bytes(done) if unit == "bytes" else f"{done:,} {unit}"
-        _write(f"\r{doing}:{share} {amount}".ljust(REACH * 2))
+        _write(f"\r{doing}: {progress.in_words(done, total, unit)}".ljust(REACH * 2))
 
     with progress.listening(progress.Throttle(show)):
         yield

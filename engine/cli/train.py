@@ -215,7 +215,8 @@ def run_train(arguments: argparse.Namespace) -> int:
         # One that leaves has its coordinator in another process.
         here = nullcontext() if arguments.detach else begun_placer(project.environment)
         with here as placer:
-            folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
+            with printer.reading():
+                folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
             for notice in notices:
                 printer.say(f"note: {notice}")
             for warning in folder.read_info().warnings:

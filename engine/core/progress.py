@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from engine.core.text import format_bytes, format_percent
 
 Listener = Callable[[int, int, str], object]
 """Takes how much is done, how much there is in all (0: unknown), and the plural of the unit, such as `files`."""
@@ -16,13 +18,18 @@ _listener: Listener | None = None
 
 @dataclass
 class Throttle:
-    """Passes reports on to a listener, at most one every `TOLD_S` seconds."""
+    """Passes reports on to a listener, at most one every `every_s` seconds, the first after `after_s`."""
 
     listener: Listener
-    _last: float = 0.0
+    every_s: float = TOLD_S
+    after_s: float = 0.0
+    _last: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._last = time.monotonic() + self.after_s - self.every_s
 
     def __call__(self, done: int, total: int, unit: str) -> None:
-        if time.monotonic() - self._last >= TOLD_S:
+        if time.monotonic() - self._last >= self.every_s:
             self._last = time.monotonic()
             self.listener(done, total, unit)
 
@@ -48,3 +55,10 @@ def forget_listener() -> None:
     """Report to nobody: in a forked process, the listener is its parent's."""
     global _listener
     _listener = None
+
+
+def in_words(done: int, total: int, unit: str) -> str:
+    """Return progress in words: `45 % (1,234 of 2,700 rows)`."""
+    amount, whole = (format_bytes(n) if unit == "bytes" else f"{n:,}" for n in (done, total))
+    end = "" if unit == "bytes" else f" {unit}"
+    return f"{format_percent(min(1.0, done / total))} ({amount} of {whole}{end})" if total else f"{amount}{end}"

@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Literal, SupportsFloat
+from itertools import accumulate, islice
+from typing import Literal, SupportsFloat, overload
 
 import numpy as np
 
@@ -32,8 +33,52 @@ LOOKED_AT = 1000
 OWN_CATEGORY = "(missing)"
 LARGEST = float(np.finfo(np.float32).max)
 _WAY_OUT = "Correct the value, or leave the row out."
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTexts(Sequence[str]):
+    """Texts of a column as indices of `names` (N, int32), -1 where one is missing."""
+
+    codes: Array
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "CodedTexts": ...
+
+    def __getitem__(self, place: int | slice) -> "str | CodedTexts":
+        if isinstance(place, slice):
+            return CodedTexts(self.codes[place], self.names)
+        code = int(self.codes[place])
+        return self.names[code] if code >= 0 else ""
+
+    def __iter__(self) -> Iterator[str]:
+        names = (*self.names, "")  # the last one for gaps
+        return (names[code] for code in self.codes.tolist())
+
+    def numbered(self, numbers: Mapping[str, int], missing: int) -> Array:
+        """Return a number for each text (N): that of `numbers`, -1 for texts that are not there."""
+        table = np.array([*(numbers.get(name, -1) for name in self.names), missing], np.int64)
+        return table[self.codes]
+
+
 Cells = Array | Sequence[str]
 """Cells of a column: numbers (N), or texts."""
+
+
+def text_counts(cells: Sequence[str], rows: Array | None = None) -> Counter[str]:
+    """Return how often each text occurs, in some rows (N) or in all; missing ones do not count."""
+    if isinstance(cells, CodedTexts):
+        codes = cells.codes if rows is None else cells.codes[rows]
+        counts = np.bincount(codes[codes >= 0], minlength=len(cells.names)).tolist()
+        return Counter({name: count for name, count in zip(cells.names, counts, strict=True) if count})
+    some = cells if rows is None else (cells[row] for row in rows.tolist())
+    return Counter(text for text in some if text)
 
 
 @dataclass(frozen=True)
@@ -51,14 +96,14 @@ def fit_column(
 
     `what` names the column in errors, `decimal` is the mark of its table. Raises `UserError`.
     """
-    has_gap = bool(np.isnan(cells).any()) if isinstance(cells, np.ndarray) else not all(cells)
+    everywhere = Counter[str]() if isinstance(cells, np.ndarray) else text_counts(cells)
+    has_gap = bool(np.isnan(cells).any()) if isinstance(cells, np.ndarray) else everywhere.total() < len(cells)
     imputes = options.missing_values == "impute" or (options.missing_values == "auto" and has_gap)
-    texts: list[str] = []
-    known = np.empty(0)
+    texts, known = Counter[str](), np.empty(0)
     if isinstance(cells, np.ndarray):
         known = cells[training][~np.isnan(cells[training])]
     else:
-        texts = [text for row in training.tolist() if (text := cells[row])]
+        texts = text_counts(cells, training)
     if not texts and not len(known):
         if options.missing_values == "auto":
             return LeftOutColumn(name, f"Column '{name}' is left out: it has no value in any training row.")
@@ -76,40 +121,40 @@ def fit_column(
         )
     if forms := _date_forms(texts, options):
         form = in_order(forms, is_day_first=is_day_first(options, decimal))
-        return _fit_dates(name, cells, texts, form, options, what, imputes=imputes)
-    return _fit_texts(name, texts, options, what, imputes=imputes, has_gap=len(texts) < len(training))
+        _refuse_other_forms(cells, everywhere, form, what)
+        return _fit_dates(name, texts, form, options, imputes=imputes)
+    return _fit_texts(name, texts, options, what, imputes=imputes, has_gap=texts.total() < len(training))
 
 
-def _date_forms(texts: Sequence[str], options: DataOptions) -> tuple[str, ...]:
+def _date_forms(texts: Mapping[str, int], options: DataOptions) -> tuple[str, ...]:
     """Return the forms of a column of dates, which more than half of its different texts have; empty for other
     texts."""
     if options.dates == "texts":
         return ()
-    distinct = list(dict.fromkeys(texts))
-    counts = Counter(form for text in distinct[:LOOKED_AT] for form in forms_of([text]))
+    counts = Counter(form for text in islice(texts, LOOKED_AT) for form in forms_of([text]))
     best = max(counts.values(), default=0)
-    if 2 * best <= min(len(distinct), LOOKED_AT):
+    if 2 * best <= min(len(texts), LOOKED_AT):
         return ()
     forms = tuple(form for form in DATE_FORMS if counts[form] == best)
-    fitting = tuple(form for form in forms if len(forms) > 1 and all(is_date(text, form) for text in distinct))
+    fitting = tuple(form for form in forms if len(forms) > 1 and all(is_date(text, form) for text in texts))
     return fitting or forms
 
 
 def _fit_texts(
-    name: str, texts: Sequence[str], options: DataOptions, what: str, *, imputes: bool, has_gap: bool
+    name: str, counts: Counter[str], options: DataOptions, what: str, *, imputes: bool, has_gap: bool
 ) -> ColumnPreparation | LeftOutColumn:
-    """Return the categories of a column of texts: of too many the most frequent ones."""
+    """Return the categories of a column of texts, which occur so often: of too many the most frequent ones."""
     is_own = imputes and options.impute_texts == "category"
-    counts = Counter(texts)
+    total = counts.total()
     encoding: Literal["one-hot", "index"] = "index" if options.category_encoding == "indices" else "one-hot"
     if encoding == "index" and len(counts) > MOST_INDICES:
         raise _too_many(counts, what)
     if encoding == "one-hot" and len(counts) > MOST_CATEGORIES:
-        if 2 * len(counts) > len(texts):
+        if 2 * len(counts) > total:
             shown = listed([quoted(text) for text in list(counts)[:3]])
             return LeftOutColumn(
                 name,
-                f"Column '{name}' is left out: it has {len(counts):,} different texts in {len(texts):,} training rows, "
+                f"Column '{name}' is left out: it has {len(counts):,} different texts in {total:,} training rows, "
                 f"such as {shown}. data.category_encoding=indices takes it for an embedding.",
             )
         frequent = sorted(counts, key=lambda text: (-counts[text], text))[:MOST_CATEGORIES]
@@ -141,34 +186,40 @@ def _too_many(texts: Collection[str], what: str) -> UserError:
     )
 
 
+def _refuse_other_forms(cells: Sequence[str], texts: Mapping[str, int], form: str, what: str) -> None:
+    """Raise `UserError` for the first cell that is no date of a form."""
+    strange = {text for text in texts if not is_date(text, form)}
+    if strange:
+        row, text = next((row, text) for row, text in enumerate(cells) if text in strange)
+        raise UserError(
+            f"{what}, row {row + 1:,}: expected a date such as {form}, as in the training rows, received "
+            f"{quoted(text)}. Write all dates of the column alike, or have them taken as texts (data.dates=texts)."
+        )
+
+
 def _fit_dates(
-    name: str,
-    cells: Sequence[str],
-    known: Sequence[str],
-    form: str,
-    options: DataOptions,
-    what: str,
-    *,
-    imputes: bool,
+    name: str, texts: Mapping[str, int], form: str, options: DataOptions, *, imputes: bool
 ) -> ColumnPreparation:
-    for row, text in enumerate(cells):
-        if text and not is_date(text, form):
-            raise UserError(
-                f"{what}, row {row + 1:,}: expected a date such as {form}, as in the training rows, received "
-                f"{quoted(text)}. Write all dates of the column alike, or have them taken as texts (data.dates=texts)."
-            )
-    moments = sorted(read_date(text, form) for text in known)
-    calendar = [part for part in CALENDAR if part != "hour" or any(moment.time() != time.min for moment in moments)]
+    """Return the parts of dates that occur so often."""
+    moments = sorted((read_date(text, form), count) for text, count in texts.items())
+    has_times = any(moment.time() != time.min for moment, _ in moments)
+    calendar = [part for part in CALENDAR if part != "hour" or has_times]
     parts = [*(calendar if options.dates != "elapsed" else ()), *((ELAPSED,) if options.dates != "calendar" else ())]
-    middle = moments[len(moments) // 2].isoformat() if imputes else None
     return ColumnPreparation(
         name=name,
         kind="date",
         parts=parts_in(form, tuple(parts)),
         form=form,
-        origin=moments[0].date().isoformat(),
-        missing=middle,
+        origin=moments[0][0].date().isoformat(),
+        missing=_median(moments).isoformat() if imputes else None,
     )
+
+
+def _median(moments: Sequence[tuple[datetime, int]]) -> datetime:
+    """Return the upper median of dates in order, each of which occurs so often."""
+    place = sum(count for _, count in moments) // 2
+    ends = accumulate(count for _, count in moments)
+    return next(moment for (moment, _), end in zip(moments, ends, strict=True) if end > place)
 
 
 def is_day_first(options: DataOptions, decimal: str) -> bool:
@@ -197,7 +248,7 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
             f"Column '{column.name}' holds dates such as {column.form}: encoded as {', '.join(column.parts)} "
             "(data.dates)."
         )
-        if len(forms_of(dict.fromkeys(str(cell) for cell in cells if cell))) > 1:
+        if not isinstance(cells, np.ndarray) and len(forms_of(text_counts(cells))) > 1:
             order = "day" if column.form in DAY_FIRST else "month"
             notes.append(
                 f"Column '{column.name}': no date tells day and month apart; the {order} is taken to stand first "
@@ -212,7 +263,8 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
             f"Column '{column.name}' holds texts: an input of its own, with the indices 1 to {count:,} ({shown}) and 0 "
             f"for any other. An embedding needs a vocabulary of {count + 1:,}."
         )
-    gaps = int(np.isnan(cells).sum()) if isinstance(cells, np.ndarray) else sum(not cell for cell in cells)
+    counts = Counter[str]() if isinstance(cells, np.ndarray) else text_counts(cells)
+    gaps = int(np.isnan(cells).sum()) if isinstance(cells, np.ndarray) else len(cells) - counts.total()
     if gaps:
         how = {"number": f"the {options.impute_numbers}", "date": "the median"}.get(column.kind, "the most frequent")
         value = format_number(column.missing) if isinstance(column.missing, float) else str(column.missing)
@@ -223,11 +275,11 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
     if column.kind != "category":
         return notes
     known = frozenset(column.categories)
-    if strange := [str(cell) for cell in cells if cell and cell not in known]:
-        others, rows = listed(sorted(set(strange))), plural(len(strange), "row")
+    if strange := {text: count for text, count in counts.items() if text not in known}:
+        others, rows = listed(sorted(strange)), plural(sum(strange.values()), "row")
         if column.encoding == "one-hot" and len(known) >= MOST_CATEGORIES:
             notes.append(
-                f"Column '{column.name}' has {len(known) + len(set(strange)):,} different texts: the {len(known)} most "
+                f"Column '{column.name}' has {len(known) + len(strange):,} different texts: the {len(known)} most "
                 f"frequent are encoded, and all its inputs are 0 in {rows} with another one "
                 "(data.category_encoding=indices takes all)."
             )
@@ -321,8 +373,11 @@ def encode(columns: Sequence[ColumnPreparation], cells: Mapping[str, Cells]) -> 
             block[:] = date_numbers(moments, column.parts, column.origin)
         else:
             places = {category: place for place, category in enumerate(column.categories)}
-            texts = (str(text) or str(column.missing) for text in given)
-            numbers = np.fromiter((places.get(text, -1) for text in texts), np.int64, count)
+            if isinstance(given, CodedTexts):
+                numbers = given.numbered(places, places.get(str(column.missing), -1))
+            else:
+                texts = (str(text) or str(column.missing) for text in given)
+                numbers = np.fromiter((places.get(text, -1) for text in texts), np.int64, count)
             if is_index:
                 block[:, 0] = numbers + 1
             else:

@@ -122,7 +122,7 @@ def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
     library, extra = declared.library
     if library:
         import_extra(library, extra, declared.label)
-    module, _, name = declared.reader_for(options, path).partition(":")
+    module, _, name = declared.reader_for(options, path, free_memory()).partition(":")
     paths = {
         name: locate(text, base)
         for name in declared.option_names - {"path"} | (SPLIT_PATHS if declared.is_in_time else frozenset())

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.core.progress import report
 from engine.data.sources.source import Array
 from engine.data.sources.targets import MOST_ROUNDED
 
@@ -76,8 +77,12 @@ def _chunks(given: Array | Rows) -> Iterator[Array]:
     step = max(1, CHUNK_NUMBERS // max(1, prod(given.shape[1:])))
     if isinstance(given, np.ndarray):
         yield from (given[start : start + step].astype(np.float64) for start in range(0, len(given), step))
-    else:
-        yield from (piece.astype(np.float64) for piece in given.chunks(step))
+        return
+    done = 0
+    for piece in given.chunks(step):
+        done += len(piece)
+        report(done, given.shape[0], "samples")
+        yield piece.astype(np.float64)
 
 
 def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:

@@ -4,12 +4,15 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from engine.core import progress
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
 from engine.core.finite_json import to_json
 from engine.data import bad_samples
@@ -23,7 +26,7 @@ from engine.lowering.user_code import blame
 from engine.parallel.process_group import ProcessGroup, is_peer_failure
 from engine.parallel.worker_spec import WorkerSpec
 from engine.runs.confusion import write_confusions
-from engine.runs.events import SampleSkipped
+from engine.runs.events import Preparing, SampleSkipped
 from engine.runs.folder import RunFolder
 from engine.training import out_of_memory
 from engine.training.builder import build_trainer
@@ -93,15 +96,32 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     return {**description, "cause": f"{type(error).__name__}: {text}", "exit_code": EXIT_DEFECT, "defect": True}
 
 
+PREPARING_S = 1.0
+"""Time between two events on the data that is read before the training, in seconds."""
+
+
+@contextmanager
+def telling(spec: WorkerSpec, reports: ReportPipe) -> Iterator[None]:
+    """Context in which the first worker sends events on the data that it reads."""
+
+    def tell(done: int, total: int, unit: str) -> None:
+        if spec.rank == 0:
+            reports.put(Preparing(done=done, total=total, unit=unit))
+
+    with progress.listening(progress.Throttle(tell, PREPARING_S, PREPARING_S)):
+        yield
+
+
 def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup]:
     """Train and return the outcome, and the process group, which is still connected."""
     bad_samples.on_skipped(lambda sample, reason: reports.put(SampleSkipped(sample=sample, reason=reason)))
-    job = choose_placement(load_job(spec), spec, reports)
-    group = join_process_group(spec, job)
-    job = replace(job, group=group)
-    if group.rank == 0:  # the first worker sends events and takes requests for all
-        job = replace(job, events=reports, requests=RequestPipe(spec.requests, spec.pending_requests))
-    trainer = build_trainer(job)
+    with telling(spec, reports):
+        job = choose_placement(load_job(spec), spec, reports)
+        group = join_process_group(spec, job)
+        job = replace(job, group=group)
+        if group.rank == 0:  # the first worker sends events and takes requests for all
+            job = replace(job, events=reports, requests=RequestPipe(spec.requests, spec.pending_requests))
+        trainer = build_trainer(job)
     try:
         outcome = trainer.run()
     except NonFiniteLossError as error:

@@ -130,6 +130,17 @@ class Progress(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Preparing(Event):
+    """The first worker reads or measures data before it trains: `done` of `total` (0: unknown), counted in `unit`, such
+    as `rows`. Written once per second at most, and not for what takes less."""
+
+    kind: ClassVar[str] = "preparing"
+    done: int
+    total: int
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Health(Event):
     """Layer statistics after `iteration`, if watched. `layers` maps the path of ids of a layer to its gradient norm,
     the root mean square of its output, and the share of its units whose output is zero for all samples of the batch; -1
@@ -271,6 +282,7 @@ KINDS: dict[str, type[Event]] = {
         Points,
         ThinnedPoints,
         Progress,
+        Preparing,
         Health,
         EpochEnded,
         Best,
@@ -285,7 +297,7 @@ KINDS: dict[str, type[Event]] = {
     )
 }
 
-SUPERSEDED = (Points, ThinnedPoints, Progress, Health, EpochEnded, Best, Failed, Ended)
+SUPERSEDED = (Points, ThinnedPoints, Progress, Preparing, Health, EpochEnded, Best, Failed, Ended)
 """Event types that are superseded when the run is resumed from an earlier point."""
 
 

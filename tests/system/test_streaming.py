@@ -57,7 +57,9 @@ def test_streamed_pictures_give_the_numbers_of_those_in_memory_to_the_bit(tmp_pa
 def test_a_picture_that_is_damaged_ends_the_run_in_words(tmp_path: Path) -> None:
     pictures(tmp_path)
     (tmp_path / "pets" / "dog" / "07.png").write_bytes(b"no picture")
-    done = train(project("stream"), tmp_path / "run", end="failed")
+    made = project("stream")
+    strict = replace(made, data=made.data.replace(bad_samples="fatal"))
+    done = train(strict, tmp_path / "run", end="failed")
     assert "dog/07.png: it is not a picture" in done.result["reason"]
     assert done.exit_code == 2
 

@@ -23,6 +23,8 @@ from engine.project.sources.csv_dialect import SAMPLE_ROWS, Dialect, Written, co
 from engine.project.sources.number_texts import is_missing
 
 PIECE_ROWS = 20_000
+QUICK_ROWS = 200_000
+"""Rows of numbers that are read between two reports of progress."""
 PIECE_CELLS = 2_000_000
 MOST_COLUMNS = 100_000
 ROW_LIMIT = 2**24
@@ -369,18 +371,11 @@ class CsvTable:
             return None  # rows of another width would pass
         try:
             with warnings.catch_warnings(), self._opened() as file:
-                warnings.simplefilter("error")  # "input contained no data"
-                lines: TextIO | Iterator[str] = file
-                if self.dialect.decimal == ",":
-                    lines = (line.translate(COMMA_DECIMALS) for line in file)
-                numbers = np.loadtxt(
-                    lines,
-                    delimiter=self.delimiter,
-                    comments=None,
-                    quotechar='"',
-                    skiprows=self.dialect.first_line,
-                    ndmin=2,
-                )
+                warnings.simplefilter("error")  # lines without data
+                lines: Iterator[str] = islice(file, self.dialect.first_line, None)
+                if self.decimal == ",":
+                    lines = (line.translate(COMMA_DECIMALS) for line in lines)
+                numbers = _numbers_in(lines, self.delimiter, self.most_rows)
         except (ValueError, OSError, Warning, MemoryError):
             return None  # the slow way says in words what is wrong, if anything is
         if numbers.shape[1:] != (len(self.names),) or not np.isfinite(numbers).all():
@@ -406,3 +401,21 @@ class CsvTable:
             for name, place in zip(names, places, strict=True):
                 columns[name] += [distinct.setdefault(cell, cell) for cell in (row[place].strip() for row in rows)]
         return {name: tuple(cells) for name, cells in columns.items()}
+
+
+def _numbers_in(lines: Iterator[str], delimiter: str, most_rows: int) -> Array:
+    """Return the numbers of lines (N, columns). Raises `ValueError`, or `Warning`, where there are others."""
+    pieces: list[Array] = []
+    done = 0
+    while not pieces or len(pieces[-1]) == QUICK_ROWS:
+        most = QUICK_ROWS if most_rows > QUICK_ROWS else None
+        try:
+            piece = np.loadtxt(lines, delimiter=delimiter, comments=None, quotechar='"', ndmin=2, max_rows=most)
+        except UserWarning as warning:
+            if not pieces or "input contained no data" not in str(warning):
+                raise
+            break
+        pieces.append(piece)
+        done += len(piece)
+        report(done, most_rows, "rows")
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

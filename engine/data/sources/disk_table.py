@@ -14,11 +14,12 @@ import numpy as np
 from engine.core.errors import UserError
 from engine.core.text import format_bytes
 from engine.data import histograms
-from engine.data.columns import LeftOutColumn, encode, fit_column, notes_on
+from engine.data.columns import LeftOutColumn, encode, fit_column, notes_on, refuse_huge
+from engine.data.sources.csv_batches import Reading
 from engine.data.sources.csv_table import Columns
 from engine.data.sources.parquet_file import BATCH_ROWS
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, file_stamp, refuse_too_large
-from engine.data.sources.stored_table import Reading, StoredTable, store
+from engine.data.sources.stored_table import RESPONSE_BYTES, StoredTable, store
 from engine.data.sources.table import GAPS, keys_by, responses_of, targets_of, with_inputs, without, without_value
 from engine.data.sources.targets import rounding_note
 from engine.project.data import DataOptions
@@ -46,7 +47,7 @@ class DiskTable(Source):
         table = store(path, self.stamp(path), reading)
         dividing = options.dividing_column
         responses = _responses(options, table, path)
-        needed = 24 * table.rows * (len(responses) + bool(dividing))
+        needed = RESPONSE_BYTES * table.rows * (len(responses) + bool(dividing))
         refuse_too_large(needed, f"The responses of {path}", "Use fewer rows or responses.")
         notes = list(table.notes)
         columns = _columns(table, responses)
@@ -83,7 +84,11 @@ class DiskTable(Source):
         fitted: list[ColumnPreparation | LeftOutColumn] = []
         notes: list[str] = []
         for name in table.columns:
-            if name not in others:
+            if name in others:
+                continue
+            if (known := _as_stored(table, name, options, path)) is not None:
+                fitted.append(known)
+            else:
                 cells = table.cells(name, table.column(name))
                 what = f"Column '{name}' of {path}"
                 fitted.append(fit_column(name, cells, training, options, what, table.decimal))
@@ -155,6 +160,15 @@ class RowReader:
             out[...] = rows[:, places[0] : places[0] + len(places)]
         else:
             out[...] = rows[:, places]
+
+
+def _as_stored(table: StoredTable, name: str, options: DataOptions, path: Path) -> ColumnPreparation | None:
+    """Return a column of numbers that are taken as stored, without reading it; None for others."""
+    column = table.columns[name]
+    if column.texts is not None or column.gaps or column.low is None or options.missing_values == "impute":
+        return None
+    refuse_huge(np.array([column.low, column.high]), f"Column '{name}' of {path}")
+    return ColumnPreparation(name=name, decimal="," if table.decimal == "," else ".")
 
 
 def _responses(options: DataOptions, table: StoredTable, path: Path) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """Protocol of data sources: an outline, which is cheap to read, and the samples."""
 
 import contextlib
+import math
 import os
+import resource
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,7 +19,12 @@ from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 from engine.project.sources.base import SourceType
 from engine.project.sources.urls import SCHEME
 
-CGROUP = Path("/sys/fs/cgroup")
+CGROUP, GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+GROUP_FILES = {
+    "first": ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_cache", "cache")),
+    "second": ("memory.max", "memory.current", ("file",)),
+}
+"""Files of a control group, by the version: its limit, what is used, and the row of files in `memory.stat`."""
 MOST_OF_FREE, LEAST_BYTES = 0.75, 2**30
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = tuple[Array, ...]
@@ -103,17 +110,49 @@ def file_stamp(path: Path, expected: str) -> Hashable:
 
 
 def free_memory() -> int:
-    """Return the free memory of the machine, or of the container this process runs in, in bytes."""
+    """Return the free memory of the machine, or of the container this process runs in, or what its limits leave this
+    process, in bytes."""
     try:
         free = int(psutil.virtual_memory().available)
     except OSError:  # Linux without /proc; the C library asks the kernel, which leaves out what caches can release
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
-        limit = int((CGROUP / "memory.max").read_text())
-        rows = (line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
-        files = next(int(count) for name, count in rows if name == "file")  # released where memory is short
-        free = min(free, max(0, limit - int((CGROUP / "memory.current").read_text()) + files))
-    return free
+    return int(min(free, _within_groups(), _within_limits()))
+
+
+def _within_groups() -> float:
+    """Return how much more memory the control groups of this process leave it, those of a container among them, in
+    bytes. What they hold of files is released where memory is short."""
+    left = math.inf
+    try:
+        lines = (line.split(":", 2) for line in GROUPS.read_text().splitlines())
+        places = [(kinds, inside.strip("/")) for _, kinds, inside in lines if not kinds or "memory" in kinds.split(",")]
+    except (OSError, ValueError):
+        places = []
+    for kinds, inside in (*places, ("", "")):
+        root = CGROUP / "memory" if kinds else CGROUP
+        limit, used, files = GROUP_FILES["first" if kinds else "second"]
+        for folder in (root / inside, *(root / inside).parents):
+            if not folder.is_relative_to(root):
+                break
+            with contextlib.suppress(OSError, ValueError, StopIteration):  # no such group, or one without a limit
+                most = int((folder / limit).read_text())
+                rows = (line.split() for line in (folder / "memory.stat").read_text().splitlines())
+                counts = {name: int(count) for name, count in rows}
+                held = next(counts[name] for name in files if name in counts)
+                left = min(left, max(0, most - int((folder / used).read_text()) + held))
+    return left
+
+
+def _within_limits() -> float:
+    """Return how much more memory the limits of the shell (ulimit -d, ulimit -v) leave this process, in bytes."""
+    left = math.inf
+    with contextlib.suppress(OSError, ValueError, KeyError):  # no limit is told elsewhere than on Linux
+        rows = (line.split() for line in Path("/proc/self/status").read_text().splitlines())
+        used = {row[0]: int(row[1]) * 1024 for row in rows if row and row[0] in ("VmData:", "VmSize:")}
+        for limit, name in ((resource.RLIMIT_DATA, "VmData:"), (resource.RLIMIT_AS, "VmSize:")):
+            if (most := resource.getrlimit(limit)[0]) != resource.RLIM_INFINITY:
+                left = min(left, max(0, most - used[name]))
+    return left
 
 
 def allowed_memory() -> int:

@@ -10,7 +10,6 @@ import json
 import math
 import mmap
 import os
-import re
 import shutil
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,24 +28,29 @@ from engine.core.folders import cache_folder
 from engine.core.locks import take_lock
 from engine.core.progress import report
 from engine.core.text import format_bytes
-from engine.data.columns import Cells
-from engine.data.sources.csv_table import CsvTable, Gaps
+from engine.data.columns import Cells, CodedTexts
+from engine.data.sources.csv_batches import (
+    BLOCK_BYTES,
+    LARGEST_BLOCK,
+    CsvBatches,
+    LongRowError,
+    NotNumbersError,
+    NotUtf8Error,
+    Reading,
+)
+from engine.data.sources.csv_table import Gaps
 from engine.data.sources.parquet_file import BATCH_ROWS, ParquetFile
-from engine.data.sources.source import Array, unreadable
-from engine.project.sources.csv_dialect import Written, codec_of
+from engine.data.sources.source import Array, refuse_too_large, unreadable
 from engine.project.sources.number_texts import (
     MISSING,
     NumberFormat,
-    UnlikeNumbersError,
     is_missing,
-    number_format,
 )
 from engine.project.sources.table import PARQUET
 
-FORMAT = 2
+FORMAT = 3
 KEPT_TABLES = 8
 """Number of converted tables that stay in the cache folder."""
-BLOCK_BYTES = 2**24
 MOST_TEXTS = 1_000_000
 """Largest number of distinct texts in a column."""
 PATIENCE_S = 3600.0
@@ -54,8 +58,9 @@ PATIENCE_S = 3600.0
 MOST_TOUCHED = 2**30
 """Bytes of mapped pages after which they are given back to the system, where the table is larger than this. They stay
 in the system's cache; mapping them again costs about 0.5 µs per row."""
+RESPONSE_BYTES = 24
+"""Memory per row for a response: as read, as trained with, and its place in a split."""
 MISSING_TEXT = ""
-NO_NUMBER = re.compile(r"In CSV column #(\d+): .*? to \w+: invalid value '(.*)'")
 
 WAYS_OUT = (
     "Fill the gap, leave out the rows with missing values (data.missing_values), or leave the column out "
@@ -65,7 +70,8 @@ WAYS_OUT = (
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """A column: its place in a row, its distinct texts where it holds texts, and the range of its numbers."""
+    """A column: its place in a row, its distinct texts where it holds texts, the range of its numbers, and how many
+    values are missing."""
 
     name: str
     place: int
@@ -73,16 +79,7 @@ class StoredColumn:
     low: float | None = None
     mean: float | None = None
     high: float | None = None
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a table is read: the columns left out, what becomes of missing values, and what the options say about a CSV
-    file."""
-
-    left_out: tuple[str, ...] = ()
-    missing: Gaps = "refuse"
-    written: Written = field(default_factory=Written)
+    gaps: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +151,7 @@ class StoredTable:
     def cells(self, name: str, numbers: Array) -> Cells:
         """Return the cells of a column from its numbers in some rows: the same, or the texts at these indices."""
         column = self.columns[name]
-        if column.texts is None:
-            return numbers
-        texts = (*column.texts, MISSING_TEXT)  # the last one for gaps, whose index is -1
-        return [texts[index] for index in numbers.astype(np.int64).tolist()]
+        return numbers if column.texts is None else CodedTexts(numbers.astype(np.int32), column.texts)
 
     def column(self, name: str) -> Array:
         """Return all numbers of one column (N)."""
@@ -208,8 +202,8 @@ def _opened(path: Path, folder: Path) -> StoredTable | None:
     try:
         facts = json.loads((folder / "table.json").read_bytes())
         columns = {
-            name: StoredColumn(name, place, None if texts is None else tuple(texts), low, mean, high)
-            for place, (name, texts, low, mean, high) in enumerate(facts["columns"])
+            name: StoredColumn(name, place, None if texts is None else tuple(texts), low, mean, high, gaps)
+            for place, (name, texts, low, mean, high, gaps) in enumerate(facts["columns"])
         }
         kind, skipped, notes = np.dtype(facts["kind"]), facts["skipped"], tuple(facts["notes"])
         table = StoredTable(path, folder, facts["rows"], columns, kind, skipped, facts["decimal"], notes)
@@ -229,17 +223,20 @@ def _make_room(tables: Path, folder: Path) -> None:
 def _converted(path: Path, folder: Path, reading: Reading) -> StoredTable:
     is_parquet = path.suffix.lower() in PARQUET
     as_texts: set[str] = set()
+    block = BLOCK_BYTES
     while True:
-        source: ParquetFile | _Csv = (
-            ParquetFile(path, reading.left_out) if is_parquet else _Csv(path, reading, as_texts)
+        source: ParquetFile | CsvBatches = (
+            ParquetFile(path, reading.left_out) if is_parquet else CsvBatches(path, reading, as_texts, block)
         )
         try:
             return _write(path, folder, source, reading.missing)
-        except _NotNumbersError as error:
+        except NotNumbersError as error:
             if error.column in as_texts:
                 raise UserError(f"{path} cannot be read: {error}.") from None
             as_texts.add(error.column)
-        except _NotUtf8Error:
+        except LongRowError:
+            block = LARGEST_BLOCK
+        except NotUtf8Error:
             reading = replace(reading, written=replace(reading.written, encoding="windows-1252"))
         except OSError as error:
             if error.filename == str(path):
@@ -264,6 +261,7 @@ class _Gathered:
     high: float = -math.inf
     mean: float = 0.0
     count: int = 0
+    missing: int = 0
 
     def gaps(self, numbers: Array) -> Array | None:
         """Return which cells of a batch are missing; None where none is. A minimum is NaN where any number is."""
@@ -285,18 +283,18 @@ class _Gathered:
     def column(self, place: int) -> StoredColumn:
         """Return the description of the column. Raises `UserError` where its numbers cannot be used."""
         if self.texts is not None:
-            return StoredColumn(self.name, place, tuple(self.texts))
+            return StoredColumn(self.name, place, tuple(self.texts), gaps=self.missing)
         if not self.count:
-            return StoredColumn(self.name, place)
+            return StoredColumn(self.name, place, gaps=self.missing)
         if not (math.isfinite(self.low) and math.isfinite(self.high)):
             raise UserError(
                 f"{self.what} holds numbers that are not finite. Expected finite numbers. Replace them, or leave the "
                 "column out (data.left_out)."
             )
-        return StoredColumn(self.name, place, None, self.low, self.mean, self.high)
+        return StoredColumn(self.name, place, None, self.low, self.mean, self.high, self.missing)
 
 
-def _write(path: Path, folder: Path, source: "ParquetFile | _Csv", missing: Gaps) -> StoredTable:
+def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing: Gaps) -> StoredTable:
     """Write all rows and then the description of the table. Raises `UserError` and `OSError`."""
     free, needed = shutil.disk_usage(folder).free, source.kind.itemsize * len(source.names) * source.most_rows
     if needed > free:
@@ -304,6 +302,8 @@ def _write(path: Path, folder: Path, source: "ParquetFile | _Csv", missing: Gaps
             f"{path} needs about {format_bytes(needed)} in the cache folder {folder.parent}; {format_bytes(free)} are "
             "free. Make room, leave columns out (data.left_out), or set XDG_CACHE_HOME to another folder."
         )
+    # Said before minutes of conversion; the responses themselves are held.
+    refuse_too_large(RESPONSE_BYTES * source.most_rows, f"The responses of {path}", "Use fewer rows or responses.")
     gathered = [
         _Gathered(n, f"Column '{n}' of {path}", {} if n in source.texts else None, source.formats.get(n))
         for n in source.names
@@ -326,7 +326,7 @@ def _write(path: Path, folder: Path, source: "ParquetFile | _Csv", missing: Gaps
     finally:
         partial.unlink(missing_ok=True)
     facts = {
-        "columns": [[one.name, one.texts, one.low, one.mean, one.high] for one in columns],
+        "columns": [[one.name, one.texts, one.low, one.mean, one.high, one.gaps] for one in columns],
         "rows": rows,
         "skipped": read - rows,
         "kind": source.kind.name,
@@ -355,6 +355,7 @@ def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missi
     block = np.empty((len(columns[0]), len(columns)), kind)
     for place, (one, numbers) in enumerate(zip(gathered, columns, strict=True)):
         block[:, place] = numbers
+        one.missing += int(gaps[place].sum()) if place in gaps else 0
         one.add(numbers[~gaps[place]] if place in gaps else numbers)
     return block
 
@@ -395,100 +396,3 @@ def _number(text: str, how: NumberFormat | None, what: str) -> float:
             f"{what}: expected a number{like}, received {quoted(text)}. Correct the cell, or leave the column out "
             "(data.left_out)."
         ) from None
-
-
-class _NotNumbersError(Exception):
-    """A column that began with numbers holds a text."""
-
-    def __init__(self, column: str, words: str) -> None:
-        super().__init__(words)
-        self.column = column
-
-
-class _NotUtf8Error(Exception):
-    """A file whose beginning is UTF-8 text, and whose rest is not."""
-
-
-class _Csv:
-    """A CSV file, in batches of rows. The first block tells which columns hold numbers, unless they are in
-    `as_texts`."""
-
-    kind = np.dtype(np.float64)
-
-    def __init__(self, path: Path, reading: Reading, as_texts: set[str]) -> None:
-        self._arrow = import_extra("pyarrow", "tables", "CSV tables of this size")
-        self._csv = import_extra("pyarrow.csv", "tables", "CSV tables of this size")
-        self.path = path
-        self._table = table = CsvTable(path, reading.left_out, written=reading.written, counts_lines=False)
-        self.names, self.decimal = table.names, table.dialect.decimal
-        self._is_open = not reading.written.encoding
-        self._header = [name or f"column {place + 1}" for place, name in enumerate(table.header)]
-        text, number = self._arrow.string(), self._arrow.float64()
-        first = next(self._read({}), None)
-        types = {} if first is None else {name: first.schema.field(name).type for name in self.names}
-        is_text = self._arrow.types.is_string
-        others = {name for name, type in types.items() if self._arrow.types.is_temporal(type) or is_text(type)}
-        self.formats = {
-            name: how
-            for name in self.names
-            if name in others - as_texts and first is not None and (how := self._format(name, first)) is not None
-        }
-        self.texts = [name for name in self.names if (name in others or name in as_texts) and name not in self.formats]
-        written = {*self.texts, *self.formats}
-        self._types = {name: text if name in written else number for name in self.names}
-        bytes_per_row = BLOCK_BYTES / max(1, first.num_rows) if first is not None else 1.0
-        self.most_rows = int(1.1 * path.stat().st_size / min(bytes_per_row, path.stat().st_size)) + 1
-
-    def _format(self, name: str, first: Any) -> NumberFormat | None:
-        """Return how the numbers of a column are written that holds more than plain ones."""
-        cells = (str(cell) for cell in first.column(name).unique().to_pylist() if cell is not None)
-        try:
-            return number_format((cell for cell in cells if not is_missing(cell)), self.decimal)
-        except UnlikeNumbersError:
-            return None
-
-    def notes(self) -> tuple[str, ...]:
-        """Return notes on how the file is written."""
-        notes = [
-            f"Column '{name}': {words}, as in {quoted(how.example)}."
-            for name, how in self.formats.items()
-            for words in how.words
-        ]
-        return (*self._table.notes(), *notes)
-
-    def _read(self, types: Mapping[str, Any]) -> Iterator[Any]:
-        csv, table = self._csv, self._table
-        codec = "utf8" if table.encoding == "utf-8" else codec_of(table.encoding)
-        try:
-            yield from csv.open_csv(
-                self.path,
-                csv.ReadOptions(
-                    block_size=BLOCK_BYTES,
-                    skip_rows=table.dialect.first_line,
-                    column_names=self._header,
-                    use_threads=True,
-                    encoding=codec,
-                ),
-                csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=False),
-                csv.ConvertOptions(
-                    column_types=types,
-                    include_columns=list(self.names),
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=True,
-                    null_values=[*MISSING, *(mark.upper() for mark in MISSING), "NaN", "Null"],
-                    decimal_point=self.decimal,
-                ),
-            )
-        except self._arrow.ArrowInvalid as error:
-            words = str(error).strip().partition("\n")[0][:300]
-            if (found := NO_NUMBER.match(words)) and types:
-                raise _NotNumbersError(self._header[int(found[1])], words) from None
-            if "UTF8" in words and self._is_open:
-                raise _NotUtf8Error from None
-            raise UserError(
-                f"{self.path} is no table: {words}. Expected lines with the same number of cells."
-            ) from None
-
-    def batches(self) -> Iterator[Any]:
-        """Yield batches of rows."""
-        return self._read(self._types)

@@ -217,8 +217,8 @@ class SourceType:
         """Names of all options of the section `data` that apply to this source alone or to some sources."""
         return frozenset((*self.uses, *self.options.fields))
 
-    def reader_for(self, options: "DataOptions", path: Path) -> str:
-        """Return the qualified name of the reader, which may depend on the options and on the file."""
+    def reader_for(self, options: "DataOptions", path: Path, free_bytes: int) -> str:
+        """Return the qualified name of the reader, which may depend on the options, the file, and the free memory."""
         return self.reader
 
     def arguments(self, options: "DataOptions", base: Path) -> Mapping[str, object]:

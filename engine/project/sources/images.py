@@ -161,7 +161,7 @@ class Images(SourceType):
     span = (0.0, 255.0)
     bytes_per_number = 5  # bytes as read, single precision as trained with
 
-    def reader_for(self, options: "DataOptions", path: Path) -> str:
+    def reader_for(self, options: "DataOptions", path: Path, free_bytes: int) -> str:
         """Return the reader of classes by subfolder or table, of masks, or of target images."""
         return READERS.get(options.target_kind, self.reader)
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 PARQUET = (".parquet", ".pq")
 LONG_BYTES = 2**30
-"""Size from which a CSV file is read from disk row by row; held in memory it takes up to five times as much."""
+"""Size from which a CSV file is read from disk row by row; smaller ones, too, where memory is short."""
+MEMORY_PER_BYTE, MOST_OF_FREE = 5, 0.5
+"""Memory that a byte of a CSV file takes while it is read, at most, and the fraction of the free memory for that."""
 
 
 class TableOptions(Record):
@@ -117,17 +119,18 @@ class Table(SourceType):
     bytes_per_number = 16  # read and kept in double precision
     can_stream = True
     streamed = (
-        "rows of Parquet files, of CSV files from 1 GiB on and with `loading=stream`, which are converted once, into "
-        "the cache folder"
+        "rows of Parquet files, of CSV files from 1 GiB on or a tenth of the free memory, and with `loading=stream`, "
+        "which are converted once, into the cache folder"
     )
     resident = "responses; smaller CSV files as a whole"
 
-    def reader_for(self, options: "DataOptions", path: Path) -> str:
+    def reader_for(self, options: "DataOptions", path: Path, free_bytes: int) -> str:
         """Return the reader of tables in memory, or of those that are read from disk."""
         if path.suffix.lower() in PARQUET or options.loading == "stream":
             return "engine.data.sources.disk_table:DiskTable"
         try:
-            is_long = options.loading == "auto" and path.stat().st_size >= LONG_BYTES
+            most = min(LONG_BYTES, free_bytes * MOST_OF_FREE / MEMORY_PER_BYTE)
+            is_long = options.loading == "auto" and path.stat().st_size >= most
         except OSError:  # the reader says what is wrong
             is_long = False
         return "engine.data.sources.disk_table:DiskTable" if is_long else self.reader

@@ -15,7 +15,19 @@ from designer import theme
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.create import create
-from engine.runs.events import Best, Ended, Failed, Points, Progress, Refused, Requested, Resumed, Started, StateChanged
+from engine.runs.events import (
+    Best,
+    Ended,
+    Failed,
+    Points,
+    Preparing,
+    Progress,
+    Refused,
+    Requested,
+    Resumed,
+    Started,
+    StateChanged,
+)
 from engine.runs.folder import RunFolder, update_info
 from engine.runs.info import RunInfo
 from engine.runs.requests import WATCHABLE
@@ -436,3 +448,19 @@ def test_a_run_that_is_complete_is_said_to_have_finished_once(panel: FactsPanel)
     assert (panel.reason.isVisible(), panel.bar.isVisible()) == (False, False)
     panel.show_outcome(Outcome("finished", "no better loss in 5 validations"))
     assert panel.reason.text() == "No better loss in 5 validations"
+
+
+def test_how_far_the_data_is_read_is_shown_until_the_run_trains(panel: FactsPanel) -> None:
+    panel.show_starting("big")
+    panel.show_reading(2**20, 2**22, "bytes")
+    assert panel.epoch.text() == "Reads the data: 25 % (1.0 MiB of 4.0 MiB)"
+    run(panel)
+    panel.take(Preparing(done=750, total=1000, unit="rows"))
+    assert (panel.epoch.text(), panel.bar.value()) == ("Reads the data: 75 % (750 of 1,000 rows)", 750)
+    panel.take(STARTED)
+    assert (panel.epoch.text(), panel.bar.value()) == ("", 0)
+    panel.take(StateChanged(state="running"))
+    panel.take(progress(7))
+    shown = panel.epoch.text()
+    panel.take(Preparing(done=1, total=1000, unit="rows"))
+    assert panel.epoch.text() == shown

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import devices, queue
+from engine.cli import devices, follow, queue, terminal
 from engine.cli.answers import table
 from engine.cli.follow import ProgressPrinter
 from engine.cli.main import main
 from engine.cli.queue import QueueProgress
 from engine.cli.terminal import print_table
+from engine.core.progress import report
 from engine.placement.inventory import Device, DeviceInventory
 from engine.runs.create import create
-from engine.runs.events import Ended, Event, Failed, Message, Points, Progress, Started, StateChanged
+from engine.runs.events import Ended, Event, Failed, Message, Points, Preparing, Progress, Started, StateChanged
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from engine.runs.queue import Entry
@@ -118,6 +119,26 @@ def test_what_is_waited_for_is_shown_on_a_terminal_alone(monkeypatch: pytest.Mon
         with ProgressPrinter(stream) as printer:
             printer.wait("starting ...")
         assert ("starting ..." in stream.getvalue()) == is_shown
+
+
+def test_reading_data_is_told_in_lines_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seconds, lines in ((0.0, 2), (3600.0, 0)):
+        monkeypatch.setattr(terminal, "LINE_EVERY_S", seconds)
+        monkeypatch.setattr(follow, "LINE_EVERY_S", seconds)
+        with terminal.showing("reading"):
+            report(1_000, 4_000, "rows")
+            report(2**20, 0, "bytes")
+        said = ["reading: 25 % (1,000 of 4,000 rows)", "reading: 1.0 MiB"]
+        assert capsys.readouterr().err.splitlines() == said[:lines]
+        stream = io.StringIO()
+        with ProgressPrinter(stream) as printer, printer.reading():
+            report(3, 4, "files")
+        assert stream.getvalue() == "reads the data: 75 % (3 of 4 files)\n" * bool(lines)
+    stream = io.StringIO()
+    ProgressPrinter(stream)(Preparing(done=3, total=4, unit="samples"))
+    assert stream.getvalue() == "reads the data: 75 % (3 of 4 samples)\n"
 
 
 def test_a_table_keeps_to_the_width_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

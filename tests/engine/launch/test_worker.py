@@ -1,11 +1,18 @@
 """How a worker says what went wrong in it."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
 
+from engine.core.progress import report
+from engine.launch import worker
+from engine.launch.channel import ReportPipe
 from engine.launch.worker import _describe
+from engine.parallel.worker_spec import WorkerSpec
+from engine.runs.events import Event, Preparing
 from engine.runs.folder import RunFolder
 
 
@@ -46,3 +53,18 @@ def test_a_device_that_fails_is_no_defect_of_ours(words: str, cause: str, tmp_pa
     said = _describe(torch.AcceleratorError(words), RunFolder(tmp_path))
     assert said["cause"].startswith(f"The device failed: {cause} Train on the CPU")
     assert not said["defect"]
+
+
+def test_the_first_worker_tells_how_far_the_data_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "PREPARING_S", 0.0)
+    told: list[Event] = []
+    reports = SimpleNamespace(put=told.append)
+    for rank in (0, 1):
+        with worker.telling(WorkerSpec(folder="", rank=rank, rendezvous=""), cast(ReportPipe, reports)):
+            report(3, 4, "rows")
+    report(4, 4, "rows")
+    assert told == [Preparing(done=3, total=4, unit="rows")]
+    monkeypatch.setattr(worker, "PREPARING_S", 3600.0)
+    with worker.telling(WorkerSpec(folder="", rank=0, rendezvous=""), cast(ReportPipe, reports)):
+        report(3, 4, "rows")
+    assert len(told) == 1, "what is quick is not told"

@@ -23,6 +23,7 @@ from engine.runs.events import (
     Health,
     Message,
     Points,
+    Preparing,
     Progress,
     Refused,
     Requested,
@@ -70,6 +71,7 @@ EXAMPLES: list[Event] = [
     Progress(
         epoch=1, iteration=2, elapsed_s=0.5, remaining_s=math.inf, rate=1e-3, samples_per_second=9.5, memory_bytes=2**40
     ),
+    Preparing(done=3, total=2**40, unit="rows"),
     Health(iteration=3, layers={"id1": [0.5, math.nan, 0.0]}),
     EpochEnded(epoch=1, iteration=10),
     Best(iteration=4, objective="loss", value=math.nan),

@@ -13,9 +13,9 @@ import pytest
 
 from engine.core.errors import UserError
 from engine.data.load import facts, load, preview
-from engine.data.sources import csv_table, disk_table, stored_table
+from engine.data.sources import csv_batches, csv_table, disk_table, stored_table
+from engine.data.sources.csv_batches import Reading
 from engine.data.sources.disk_table import DiskTable
-from engine.data.sources.stored_table import Reading
 from engine.project.data import DataOptions
 
 PARQUET = DataOptions(source="table", path="some.parquet")
@@ -160,6 +160,7 @@ def test_a_column_of_numbers_that_turns_into_texts_is_one_of_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored_table, "BLOCK_BYTES", 256)
+    monkeypatch.setattr(csv_batches, "FIRST_BLOCK", 256)
     write(tmp_path, {**columns(), "facing": ["1"] * 40 + ["two"] * 20})
     assert {"facing=1", "facing=two"} <= set(facts(CSV, tmp_path).inputs[0].columns)
 
@@ -276,9 +277,26 @@ def test_large_csv_files_are_read_from_disk(tmp_path: Path, monkeypatch: pytest.
     with (tmp_path / "large.csv").open("wb") as file:
         file.truncate(2**30)
     options = CSV.replace(loading="auto")
-    assert declared.reader_for(options, tmp_path / "large.csv").endswith(":DiskTable")
-    assert declared.reader_for(options.replace(loading="memory"), tmp_path / "large.csv").endswith(":Table")
-    assert declared.reader_for(options, tmp_path / "missing.csv").endswith(":Table")
+    plenty = 2**36
+    assert declared.reader_for(options, tmp_path / "large.csv", plenty).endswith(":DiskTable")
+    assert declared.reader_for(options.replace(loading="memory"), tmp_path / "large.csv", plenty).endswith(":Table")
+    assert declared.reader_for(options, tmp_path / "missing.csv", plenty).endswith(":Table")
+    with (tmp_path / "large.csv").open("wb") as file:
+        file.truncate(2**20)
+    assert declared.reader_for(options, tmp_path / "large.csv", 10 * 2**20 + 1).endswith(":Table")
+    assert declared.reader_for(options, tmp_path / "large.csv", 10 * 2**20).endswith(":DiskTable")
+
+
+def test_rows_that_are_longer_than_a_block_and_lines_within_quotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_table, "BLOCK_BYTES", 256)
+    monkeypatch.setattr(csv_batches, "FIRST_BLOCK", 256)
+    rows = "".join(f'{n},"{"ab"[n % 2]}\n{"x" * 400 * (n == 70)}",{n}.5\n' for n in range(90))
+    (tmp_path / "some.csv").write_text(f"a,kind,y\n{rows}")
+    found = facts(CSV, tmp_path)
+    assert sum(found.samples.values()) == 90
+    assert {"kind=a", "kind=b"} <= set(found.inputs[0].columns)
 
 
 EUROPEAN = "größe;preis;anteil;datum;haus;y\nm²;€;%;;;\n" + "".join(
@@ -302,6 +320,7 @@ def test_a_table_from_a_spreadsheet_is_read_as_one_that_is_held_in_memory(tmp_pa
 
 def test_text_that_is_utf_8_at_its_beginning_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_table, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(csv_batches, "FIRST_BLOCK", 4096)
     monkeypatch.setattr(csv_table, "HEAD_BYTES", 4096)
     text = "a,kind,y\n" + "".join(f"{row},{'x' if row < 1500 else 'Süd'},{row}.5\n" for row in range(2000))
     (tmp_path / "some.csv").write_bytes(text.encode("latin-1"))

@@ -68,6 +68,9 @@ def test_the_quick_way_and_the_long_way_agree(tmp_path, monkeypatch):
     random = np.random.default_rng(0).standard_normal((500, 4))
     text = "a,b,c,y\n" + "\n".join(",".join(map(repr, row.tolist())) for row in random)
     quick = table(tmp_path, text)
+    for rows in (100, 167):
+        monkeypatch.setattr(csv_table, "QUICK_ROWS", rows)
+        assert table(tmp_path, text + "\n" * (rows > 100)) == quick
     monkeypatch.setattr(csv_table.CsvTable, "all_numbers", lambda self: None)
     monkeypatch.setattr(csv_table, "PIECE_ROWS", 64)
     long = table(tmp_path, text + "\n")  # another file for the cache
