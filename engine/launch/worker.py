@@ -101,7 +101,7 @@ PREPARING_S = 1.0
 
 
 @contextmanager
-def telling(spec: WorkerSpec, reports: ReportPipe) -> Iterator[None]:
+def preparing_events(spec: WorkerSpec, reports: ReportPipe) -> Iterator[None]:
     """Context in which the first worker sends events on the data that it reads."""
 
     def tell(done: int, total: int, unit: str) -> None:
@@ -115,7 +115,7 @@ def telling(spec: WorkerSpec, reports: ReportPipe) -> Iterator[None]:
 def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup]:
     """Train and return the outcome, and the process group, which is still connected."""
     bad_samples.on_skipped(lambda sample, reason: reports.put(SampleSkipped(sample=sample, reason=reason)))
-    with telling(spec, reports):
+    with preparing_events(spec, reports):
         job = choose_placement(load_job(spec), spec, reports)
         group = join_process_group(spec, job)
         job = replace(job, group=group)

@@ -165,7 +165,7 @@ def test_a_network_that_no_gradient_reaches_is_the_users_matter(tmp_path: Path) 
 
 
 def test_data_that_breaks_after_the_check_is_the_users_matter(tmp_path: Path) -> None:
-    """Only the first picture is looked at before a run; a later one that is broken is named by the worker."""
+    """A picture that shows only as it is read to be broken is named by the worker, where it has to end the run."""
     from PIL import Image
 
     for name in ("cat", "dog"):
@@ -175,7 +175,7 @@ def test_data_that_breaks_after_the_check_is_the_users_matter(tmp_path: Path) ->
     broken = tmp_path / "pets" / "dog" / "4.png"
     broken.write_bytes(broken.read_bytes()[:40])
     network = chain(layer("image_input", size=8), layer("fully_connected", outputs=2), layer("softmax"))
-    data = {"source": "images", "path": "pets"}
+    data = {"source": "images", "path": "pets", "bad_samples": "fatal"}
     training = {"max_epochs": 1, "mini_batch_size": 4}
     done = train(project_of(network, data, {}, training), tmp_path / "run", end="failed")
     assert "dog/4.png" in done.result["reason"]

@@ -247,11 +247,11 @@ def _files(options: DataOptions, path: Path) -> LabelledFiles:
 
 def _whole(files: LabelledFiles, bad: Sequence[tuple[str, str]]) -> LabelledFiles:
     """Return the files without those that cannot be used, and a warning that names these."""
-    shown = listed([f"{name}, {why}" for name, why in bad])
+    shown = listed([f"{name} ({why})" for name, why in bad])
     are = "1 sound is" if len(bad) == 1 else f"{len(bad):,} of {len(files.names):,} sounds are"
     unusable = {name for name, _ in bad}
     places = np.flatnonzero([name not in unusable for name in files.names])
-    warning = f"{are} left out because of damage: {shown} (data.bad_samples=fatal has them end a run)."
+    warning = f"{are} left out because of damage: {shown}; data.bad_samples=fatal has them end a run."
     return files.only(places, warning)
 
 

@@ -81,9 +81,9 @@ def whole_files(options: DataOptions, folder: Path, names: Sequence[str]) -> tup
     if len(flaws) == len(names):
         raise bad_pictures(flaws, len(names), folder)
     bad = {name for name, _ in flaws}
-    shown = listed([f"{name}, {why}" for name, why in flaws])
+    shown = listed([f"{name} ({why})" for name, why in flaws])
     are = "1 image file is" if len(flaws) == 1 else f"{len(flaws):,} of {len(names):,} image files are"
-    warning = f"{are} left out because of damage: {shown} (data.bad_samples=fatal has them end a run)."
+    warning = f"{are} left out because of damage: {shown}; data.bad_samples=fatal has them end a run."
     return [name for name in names if name not in bad], [warning]
 
 

@@ -60,11 +60,11 @@ def test_the_first_worker_tells_how_far_the_data_is_read(monkeypatch: pytest.Mon
     told: list[Event] = []
     reports = SimpleNamespace(put=told.append)
     for rank in (0, 1):
-        with worker.telling(WorkerSpec(folder="", rank=rank, rendezvous=""), cast(ReportPipe, reports)):
+        with worker.preparing_events(WorkerSpec(folder="", rank=rank, rendezvous=""), cast(ReportPipe, reports)):
             report(3, 4, "rows")
     report(4, 4, "rows")
     assert told == [Preparing(done=3, total=4, unit="rows")]
     monkeypatch.setattr(worker, "PREPARING_S", 3600.0)
-    with worker.telling(WorkerSpec(folder="", rank=0, rendezvous=""), cast(ReportPipe, reports)):
+    with worker.preparing_events(WorkerSpec(folder="", rank=0, rendezvous=""), cast(ReportPipe, reports)):
         report(3, 4, "rows")
     assert len(told) == 1, "what is quick is not told"

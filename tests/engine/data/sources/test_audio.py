@@ -247,9 +247,9 @@ def test_a_folder_of_sounds_as_they_come(tmp_path: Path) -> None:
     assert found.classes == ("high", "low")
     (warning,) = found.warnings
     assert warning.startswith(
-        "4 of 205 sounds are left out because of damage: low/000.wav, it is empty, low/broken.wav"
+        "4 of 205 sounds are left out because of damage: low/000.wav (it is empty), low/broken.wav"
     )
-    assert "low/page.wav, it is no WAV file, low/silent.wav, it holds no sound (data.bad_samples=fatal" in warning
+    assert "low/page.wav (it is no WAV file), low/silent.wav (it holds no sound); data.bad_samples=fatal" in warning
     assert "Left out, since they are no sounds: low/notes.txt." in found.notes
     assert "Left out because the folders have no sounds: empty." in found.notes
     assert any("at 8,000, 16,000, 22,050 Hz, with 1, 2 channels" in note for note in found.notes)
@@ -269,4 +269,4 @@ def test_a_table_beside_sounds_names_them_without_folder_or_suffix(tmp_path: Pat
     assert sum(data.facts.samples.values()) == 12
     assert "Left out because the name of sounds is missing: 1 row." in data.facts.notes
     assert "Columns that are not read: pitch (data.response names those to predict)." in data.facts.notes
-    assert data.facts.warnings[0].startswith("1 sound is left out because of damage: gone.wav, it is missing")
+    assert data.facts.warnings[0].startswith("1 sound is left out because of damage: gone.wav (it is missing")

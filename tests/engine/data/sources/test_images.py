@@ -386,9 +386,9 @@ def test_files_that_cannot_be_used_are_left_out_with_a_warning(tmp_path):
     found = facts(LENIENT, tmp_path)
     assert sum(found.samples.values()) == 200 - 5 + 1
     (warning,) = found.warnings
-    assert warning.startswith("9 of 205 image files are left out because of damage: cat/000.jpg, it is damaged")
-    assert "cat/002.gif, i" in warning
-    assert warning.endswith("and 4 more (data.bad_samples=fatal has them end a run).")
+    assert warning.startswith("9 of 205 image files are left out because of damage: cat/000.jpg (it is damaged")
+    assert "cat/002.gif (i" in warning
+    assert warning.endswith("and 4 more; data.bad_samples=fatal has them end a run.")
     assert "Left out: cat/notes.txt (1 entry is not an image file)." in found.notes
     for is_streamed in (False, True):
         data = load(LENIENT, tmp_path, is_streamed=is_streamed)

@@ -88,4 +88,4 @@ def test_an_image_is_left_out_with_its_mask(folder: Path) -> None:
         load(OPTIONS.replace(bad_samples="fatal"), folder)
     whole = load(OPTIONS, folder).facts
     assert whole.samples["training"] == 3
-    assert whole.warnings[0].startswith("1 image file is left out because of damage: 1.png, it is not a picture")
+    assert whole.warnings[0].startswith("1 image file is left out because of damage: 1.png (it is not a picture")
