@@ -12,7 +12,9 @@ DAY_FIRST = ("31/01/2024", "31/01/24")
 MOST_KEPT = 2**16
 CENTURY_SPLIT = 70
 """Years of two digits from here on are of the last century, as in MATLAB and C."""
-_TIME = r"(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*([AaPp][Mm])?)?"
+_CLOCK = r"(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?|\.(\d{2})\.(\d{2}))\s*([AaPp][Mm])?"
+"""23:59, 23:59:59.5, 11:59 PM, and 23.59.59."""
+_TIME = rf"(?:[T ,]+{_CLOCK})?"
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 
 
@@ -47,8 +49,9 @@ def _by(pattern: str, order: str, time: str = _TIME) -> Callable[[str], datetime
 
 
 def _clock(groups: tuple[str | None, ...]) -> tuple[int, int, int]:
-    """Return hour, minute and second of the groups of `_TIME`. Raises `ValueError`."""
-    hour, minute, second, half = groups or (None,) * 4
+    """Return hour, minute and second of the groups of `_CLOCK`. Raises `ValueError`."""
+    hour, minute, second, minute_behind_point, second_behind_point, half = groups or (None,) * 6
+    minute, second = minute or minute_behind_point, second or second_behind_point
     hours = int(hour or 0)
     if half:
         if not 1 <= hours <= 12:
@@ -59,7 +62,7 @@ def _clock(groups: tuple[str | None, ...]) -> tuple[int, int, int]:
 
 def _time(text: str) -> datetime:
     """Return a time of the day, on the first day that there is."""
-    found = re.fullmatch(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*([AaPp][Mm])?", text)
+    found = re.fullmatch(_CLOCK, text)
     if found is None:
         raise ValueError(text)
     return datetime(1, 1, 1, *_clock(found.groups()))

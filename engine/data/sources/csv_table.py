@@ -37,6 +37,7 @@ HEAD_BYTES = 2**20
 """Bytes by which the encoding is found, and the number of rows is estimated."""
 BLANK = frozenset({"\n", "\r", "\r\n"})
 EXPECTED = "a CSV table: text with a header line and the same number of cells in each line"
+DIGITS = "0123456789"
 COMMA_DECIMALS = {ord(","): ".", ord("."): "p"}
 """Makes plain numbers of those with decimal commas, and no numbers of those with points."""
 Gaps = Literal["refuse", "leave-out", "keep"]
@@ -313,6 +314,8 @@ class CsvTable:
         for line, row in self._rows(self.delimiter):
             if line <= self.dialect.first_line:
                 continue
+            if not row[0].strip() and not any(map(str.strip, row)):
+                continue  # separators alone
             if len(row) == self.width + 1 and not row[-1].strip():
                 row.pop()  # a separator at the end of the line
             if len(row) != self.width:
@@ -324,7 +327,8 @@ class CsvTable:
             if self.missing == "leave-out" and any(is_missing(cell) for cell in cells):
                 self.gaps += 1
             elif self.missing == "keep":
-                yield line, tuple("" if is_missing(cell) else cell for cell in cells)
+                # Most cells begin with a digit; an empty one is in DIGITS, too, and stays empty.
+                yield line, tuple(c if c[:1] in DIGITS else "" if is_missing(c) else c for c in cells)
             else:
                 yield line, cells
 

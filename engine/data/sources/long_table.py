@@ -110,45 +110,49 @@ def row_unit(table: CsvTable | ParquetCells) -> str:
 def read_long_table(path: Path, roles: Roles) -> LongTable:
     """Read a long table. Raises `UserError`, which names the column and the line, and for times out of order."""
     table = open_table(path, roles.left_out, roles.written)
-    several = tuple(name.strip() for name in roles.group.split(",") if name.strip())
-    groups = (roles.group,) if roles.group in table.names else several
-    for name in (roles.time, *groups, *roles.labels, *roles.either):
+    groups, times_of = (_named(text, table.names) for text in (roles.group, roles.time))
+    for name in (*times_of, *groups, *roles.labels, *roles.either):
         if name and name not in table.names:
             hint = did_you_mean(name, table.names)
             raise UserError(
                 f"{path} has no column {quoted(name)}.{hint} Its columns are: {listed(list(table.names), 20)}."
             )
-    columns = {name: _column_for(name, roles, groups, table) for name in table.names}
+    clock = Times(roles.time, table, roles.date_order)
+    columns = {name: _column_for(name, roles, (*groups, *times_of), table) for name in table.names}
+    time_places = [table.names.index(name) for name in times_of]
     first_rows: list[tuple[str, ...]] = []
-    quick = table.all_numbers()
+    quick = table.all_numbers() if len(times_of) < 2 else None
     if quick is not None:
         for name, column in columns.items():
-            column.take_numbers(quick.numbers[name])
+            (clock if name in times_of else column).take_numbers(quick.numbers[name])
         first_rows, rows = list(quick.first_rows), quick.rows
     else:
         rows = 0
         for piece in table.pieces():
             first_rows += piece[: max(0, SAMPLE_ROWS - len(first_rows))]
-            for column, cells in zip(columns.values(), zip(*piece, strict=True), strict=True):
-                column.take(cells, rows)
+            for name, cells in zip(table.names, zip(*piece, strict=True), strict=True):
+                if name not in times_of:
+                    columns[name].take(cells, rows)
+            if times_of:
+                clock.take([" ".join(row[place] for place in time_places) for row in piece], rows)
             rows += len(piece)
     if not rows:
         raise table.no_rows()
     codes, series = _series_of([columns[name] for name in groups])
-    times = columns[roles.time].values() if roles.time else None
+    times = clock.values() if times_of else None
     order, bounds, notes = _order(codes, times, rows, roles.time)
 
     def in_order(values: Array) -> Array:
         return values if order is None else values[order]
 
-    values = {name: column.values() for name, column in columns.items() if name not in (*groups, roles.time)}
+    values = {name: column.values() for name, column in columns.items() if name not in (*groups, *times_of)}
     found = LongTable(
         table,
-        {name: in_order(values[name]) for name, c in columns.items() if c.holds == "numbers"},
+        {name: in_order(values[name]) for name, c in columns.items() if c.holds == "numbers" and name in values},
         {
             name: Labels(in_order(values[name]), tuple(c.names))
             for name, c in columns.items()
-            if c.holds == "texts" and name not in groups
+            if c.holds == "texts" and name not in (*groups, *times_of)
         },
         None if times is None else in_order(times),
         series,
@@ -157,17 +161,20 @@ def read_long_table(path: Path, roles: Roles) -> LongTable:
         tuple(first_rows),
         (*table.notes(), *notes, *(note for column in columns.values() for note in column.notes)),
     )
-    if roles.time:
+    if times_of:
         _refuse_doubles(found, roles.time)
     return found
 
 
-def _column_for(name: str, roles: Roles, groups: Sequence[str], table: CsvTable | ParquetCells) -> StepColumn:
-    if name == roles.time:
-        return Times(name, table, roles.date_order)
+def _named(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that an option names, separated by commas; a single name may contain commas."""
+    return (text,) if text in names else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _column_for(name: str, roles: Roles, keys: Sequence[str], table: CsvTable | ParquetCells) -> StepColumn:
     if name in roles.either:
         return Either(name, table)
-    return Texts(name, table) if name in groups or name in roles.labels else Step(name, table)
+    return Texts(name, table) if name in keys or name in roles.labels else Step(name, table)
 
 
 def _series_of(columns: Sequence[StepColumn]) -> tuple[Array | None, tuple[str, ...]]:

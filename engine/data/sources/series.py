@@ -180,8 +180,11 @@ class _Columns:
         described = []
         for name in table.table.names:
             if name not in self.names:
-                is_group = name == options.group_column or name in map(str.strip, options.group_column.split(","))
-                what = "time" if name == options.time_column else "group" if is_group else "left out"
+                is_time, is_group = (
+                    name == text or name in map(str.strip, text.split(","))
+                    for text in (options.time_column, options.group_column)
+                )
+                what = "time" if is_time else "group" if is_group else "left out"
                 is_empty = name in table.numbers
                 kind = {"time": "time", "group": f"{len(table.groups):,} series"}.get(
                     what, "empty" if is_empty else "text"

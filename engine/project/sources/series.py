@@ -25,8 +25,9 @@ class StepOptions(Record):
         "",
         label="Time column",
         group="Source",
-        help="Column with the time of each row: numbers, or dates such as 2024-01-31 or 2024-01. Rows are sorted by "
-        "it. Default none: rows follow each other evenly. MATLAB: the row times of a timetable",
+        help="Column with the time of each row: numbers, or dates such as 2024-01-31 or 2024-01; or a column of dates "
+        "and one of times, separated by a comma. Rows are sorted by it. Default none: rows follow each other evenly. "
+        "MATLAB: the row times of a timetable",
     )
     missing_cells = Choice(
         "last-value",
@@ -197,12 +198,15 @@ class Series(SourceType):
         if found is None:
             return None
         names = peek.table.dialect.names
-        rest = [place for place, name in enumerate(names) if name and name not in (found.time, *found.keys)]
+        rest = [place for place, name in enumerate(names) if name and name not in (*found.times, *found.keys)]
         numbers = [place for place in rest if all(map(is_number_like, peek.table.column(place)))]
         if not numbers:
             return None
-        options = {"time_column": found.time}
-        text = f"The column '{found.time}' is a time in {'equal' if found.share == 1 else 'mostly equal'} steps"
+        options = {"time_column": ", ".join(found.times)}
+        steps = "equal" if found.share == 1 else "mostly equal"
+        text = f"The column '{found.times[0]}' is a time in {steps} steps"
+        if len(found.times) > 1:
+            text = f"The columns '{found.times[0]}' and '{found.times[1]}' are a time in {steps} steps"
         if found.keys:
             options["group_column"] = ", ".join(found.keys)
             which = " and ".join(f"'{key}'" for key in found.keys)

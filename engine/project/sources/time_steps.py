@@ -22,10 +22,10 @@ Time = datetime | float
 
 @dataclass(frozen=True)
 class TimeSeries:
-    """Columns that make a table one of time series: that of the time, and those that tell series apart. `share` is the
-    fraction of steps that are the usual one."""
+    """Columns that make a table one of time series: that of the time, or of date and time of the day, and those that
+    tell series apart. `share` is the fraction of steps that are the usual one."""
 
-    time: str
+    times: tuple[str, ...]
     keys: tuple[str, ...] = ()
     series: int = 1
     share: float = 1.0
@@ -72,24 +72,31 @@ def time_series(table: Beginning, is_day_first: bool = False) -> TimeSeries | No
     names = table.dialect.names
     if len(names) < 2 or len(table.rows) < LEAST_ROWS:
         return None
+    clocks = [place for place, name in enumerate(names) if name and _is_clock(table, place)]
     for place, name in sorted(enumerate(names), key=lambda item: (item[1].lower() not in TIME_NAMES, item[0])):
-        times = _times(table, place)
-        if times is not None and (found := _with_keys(table, place, name, times)) is not None:
-            return found
+        for places in (*((place, clock) for clock in clocks if clock != place), (place,)):
+            times = _times(table, places) if name and place not in clocks else None
+            if times is not None and (found := _with_keys(table, places, times)) is not None:
+                return found
     return None
 
 
-def _times(table: Beginning, place: int) -> list[Time] | None:
-    """Return the times of a column; None for another column, and where one is missing. Numbers are times in a first
-    column that is called so."""
-    name, cells = table.dialect.names[place], [row[place] for row in table.rows]
-    if not name or not all(cells):
+def _is_clock(table: Beginning, place: int) -> bool:
+    """Return whether a column holds times of the day."""
+    return forms_of(dict.fromkeys(row[place] for row in table.rows)) == (TIME_FORM,)
+
+
+def _times(table: Beginning, places: Sequence[int]) -> list[Time] | None:
+    """Return the times of a column, or of dates and times of the day in two; None for other columns, and where one is
+    missing. Numbers are times in a first column that is called so."""
+    cells = [" ".join(row[place] for place in places) for row in table.rows]
+    if not all(row[place] for row in table.rows for place in places):
         return None
-    forms = tuple(form for form in forms_of(dict.fromkeys(cells)) if form != TIME_FORM)
+    forms = forms_of(dict.fromkeys(cells))
     if forms:
         form = likeliest(forms, cells, is_day_first=table.dialect.decimal == ",", is_open=True)
         return [read(cell, form) for cell in cells]
-    if place or name.lower() not in TIME_NAMES:
+    if places[0] or len(places) > 1 or table.dialect.names[0].lower() not in TIME_NAMES:
         return None
     try:
         return [float(cell.replace(",", ".")) for cell in cells]
@@ -97,18 +104,19 @@ def _times(table: Beginning, place: int) -> list[Time] | None:
         return None
 
 
-def _with_keys(table: Beginning, place: int, name: str, times: list[Time]) -> TimeSeries | None:
-    """Return the series that a column of times makes: one, or several told apart by one or two columns."""
+def _with_keys(table: Beginning, places: Sequence[int], times: list[Time]) -> TimeSeries | None:
+    """Return the series that times make: one, or several told apart by one or two columns."""
+    names = tuple(table.dialect.names[place] for place in places)
     if share := _ordered_share(times):
-        keys = [key for key in _keys(table, place) if len({row[key] for row in table.rows}) == 1]
+        keys = [key for key in _keys(table, places) if len({row[key] for row in table.rows}) == 1]
         constant = tuple(table.dialect.names[key] for key in keys[:1])
-        return TimeSeries(name, constant, 1, share) if share >= USUAL_SHARE else None
-    keys = _keys(table, place)
+        return TimeSeries(names, constant, 1, share) if share >= USUAL_SHARE else None
+    keys = _keys(table, places)
     for count in (1, 2):
         found = [
             series
             for some in combinations(keys[: MOST_KEYS if count == 2 else None], count)
-            if (series := _several(table, name, some, times)) is not None
+            if (series := _several(table, names, some, times)) is not None
         ]
         if found:
             return min(found, key=lambda series: series.series)
@@ -120,8 +128,9 @@ def _ordered_share(times: Sequence[Time]) -> float:
     return usual_share(times) or usual_share(times[::-1])
 
 
-def _keys(table: Beginning, time: int) -> list[int]:
-    """Return the columns that could tell series apart: of texts, or of whole numbers that are called so."""
+def _keys(table: Beginning, times: Sequence[int]) -> list[int]:
+    """Return the columns that could tell series apart: of texts that are no times, or of whole numbers that are called
+    so."""
     found = []
     for place, name in enumerate(table.dialect.names):
         cells = [row[place] for row in table.rows]
@@ -129,7 +138,8 @@ def _keys(table: Beginning, time: int) -> list[int]:
         is_text = not any(_is_float(cell) for cell in cells)
         words = name.lower().replace("-", "_").split("_")
         is_named = name.lower() in ID_NAMES or words[-1] in ("id", "no", "nr", "number", "code") or name.endswith("ID")
-        if place != time and name and all(cells) and (is_text or (is_number and is_named)):
+        is_key = (is_text and not forms_of(dict.fromkeys(cells))) or (is_number and is_named)
+        if place not in times and name and all(cells) and is_key:
             found.append(place)
     return found
 
@@ -142,7 +152,7 @@ def _is_float(cell: str) -> bool:
     return True
 
 
-def _several(table: Beginning, name: str, keys: Sequence[int], times: list[Time]) -> TimeSeries | None:
+def _several(table: Beginning, names: tuple[str, ...], keys: Sequence[int], times: list[Time]) -> TimeSeries | None:
     """Return the series that columns tell apart; None where the times of one do not follow each other."""
     groups: dict[tuple[str, ...], list[Time]] = {}
     for row, time in zip(table.rows, times, strict=True):
@@ -152,4 +162,4 @@ def _several(table: Beginning, name: str, keys: Sequence[int], times: list[Time]
     shares = [_ordered_share(some) for some in groups.values() if len(some) > 1]
     if not shares or min(shares) < USUAL_SHARE:
         return None
-    return TimeSeries(name, tuple(table.dialect.names[key] for key in keys), len(groups), min(shares))
+    return TimeSeries(names, tuple(table.dialect.names[key] for key in keys), len(groups), min(shares))

@@ -83,6 +83,7 @@ WAYS: dict[str, tuple[str | bytes, str]] = {
     "separator at the end of all lines": (PLAIN.replace("\n", ",\n"), "Left out because it has no name: column 4."),
     "separator at the end of rows": (PLAIN.replace("\n", ",\n").replace("y,\n", "y\n"), ""),
     "blank lines and blanks": (PLAIN.replace("\n", "\n\n").replace(",", " , "), ""),
+    "rows of separators": (PLAIN.replace("\n", "\n,,\n") + ",,\n , ,\n", ""),
     "old ends of line": (PLAIN.replace("\n", "\r"), ""),
     "quotes": ("".join(",".join(f'"{c}"' for c in line.split(",")) + "\n" for line in PLAIN.splitlines()), ""),
 }

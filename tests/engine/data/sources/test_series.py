@@ -395,6 +395,19 @@ def test_times_and_numbers_of_another_country(tmp_path: Path, form: str, order: 
     assert not any("gap" in note or "sorted" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("clock", ["%H:%M:%S", "%H.%M.%S"])
+def test_dates_and_times_of_the_day_in_two_columns(tmp_path: Path, clock: str) -> None:
+    times = [time.replace(" ", ";") for time in hours(500, f"%d/%m/%Y {clock}")]
+    text = "Date;Time;Load\n" + "".join(f"{time};{i},25\n" for i, time in enumerate(times))
+    found, data = opened(tmp_path, text, time_column="Date, Time", **WHOLE)
+    assert found.inputs[0].columns == ("Load",)
+    assert windows_of(data)[0][0] == [[0.25], [1.25], [2.25]]
+    assert not any("gap" in note or "sorted" in note for note in found.notes)
+    numbers = "a,b,y\n" + "".join(f"{i},{i},{i}\n" for i in range(99))
+    assert 'line 2: expected a time, received "0 0"' in refused(tmp_path, numbers, time_column="a, b")
+    assert "S has no column \"Tim\". Did you mean 'Time'?" in refused(tmp_path, text, time_column="Date, Tim")
+
+
 def test_months_that_could_be_days_are_those_with_even_steps(tmp_path: Path) -> None:
     text = "m,load\n" + "".join(f"01/{i % 12 + 1:02}/{2000 + i // 12},{i}\n" for i in range(120))
     found, _ = opened(tmp_path, text, time_column="m", **WHOLE)

@@ -148,6 +148,10 @@ TIMES = {
     "newest first": (["Date,Close", *(f"{day(40 - n)},{n}.5" for n in range(40))], {"time_column": "Date"}),
     "weekdays": (["Date,Close", *(f"{moment},{n}.5" for n, moment in enumerate(WEEKDAYS))], {"time_column": "Date"}),
     "time behind": (["load,when", *(f"{n},{day(n)}" for n in range(40))], {"time_column": "when"}),
+    "date and time of the day": (
+        ["Date;Time;Last", *(f"{day(n // 24):%d/%m/%Y};{n % 24:02}.00.00;{n},5" for n in range(60))],
+        {"time_column": "Date, Time"},
+    ),
     "series by time": (
         ["date,store,sales", *(f"{day(n)},{store},{n}" for n in range(20) for store in "ABC")],
         {"time_column": "date", "group_column": "store"},
