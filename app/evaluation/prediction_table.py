@@ -94,8 +94,8 @@ class AnswersModel(TableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(answer, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            said = [name_of(answer) if not column else self.text(answer, column), *answer.get("warnings", ())]
-            return markup.wrapped("\n".join(said))
+            lines = [name_of(answer) if not column else self.text(answer, column), *answer.get("warnings", ())]
+            return markup.wrapped("\n".join(lines))
         if role == Qt.ItemDataRole.DecorationRole and not column and "picture" in answer:
             return self._picture(index.row(), str(answer["picture"]))
         if role == Qt.ItemDataRole.ForegroundRole and column == 1 and "error" in answer:

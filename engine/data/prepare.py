@@ -169,21 +169,21 @@ def prepare_columns(
 def cell_warnings(record: Preparation, cells: Mapping[str, Sequence[object]]) -> list[list[str]]:
     """Return sentences per row on cells that the network does not know as they stand: categories that the training rows
     did not have, and missing values. `cells` are those that `prepare_columns` takes."""
-    columns = [column for given in record.inputs for column in given.columns]
-    found: list[list[str]] = [[] for _ in range(max((len(cells[column.name]) for column in columns), default=0))]
+    columns = [column for info in record.inputs for column in info.columns]
+    warnings: list[list[str]] = [[] for _ in range(max((len(cells[column.name]) for column in columns), default=0))]
     for column in columns:
-        known, has_fill = frozenset(column.categories), column.missing is not None
+        categories, has_fill = frozenset(column.categories), column.missing is not None
         value = f"{column.missing:.4g}" if isinstance(column.missing, float) else column.missing
         for place, cell in enumerate(cells[column.name]):
             text = "" if cell is None or cell != cell else str(cell).strip()
             if has_fill and is_missing(text):
-                found[place].append(f"Column '{column.name}' has no value: taken as {value}.")
-            elif column.kind == "category" and text not in known:
+                warnings[place].append(f"Column '{column.name}' has no value: taken as {value}.")
+            elif column.kind == "category" and text not in categories:
                 becomes = "its index is 0" if column.encoding == "index" else "all its inputs are 0"
-                found[place].append(
+                warnings[place].append(
                     f"Column '{column.name}' holds {quoted(text)}, which the network does not know: {becomes}."
                 )
-    return found
+    return warnings
 
 
 def _images(record: Preparation, files: Sequence[Path]) -> Array:

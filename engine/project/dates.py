@@ -21,9 +21,9 @@ _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 def _iso(text: str) -> datetime:
     if not _ISO.fullmatch(text):
         raise ValueError(text)
-    found = datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(text)
     try:
-        return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
+        return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
     except OverflowError:
         raise ValueError(text) from None
 
@@ -34,16 +34,16 @@ def _by(pattern: str, order: str, time: str = _TIME) -> Callable[[str], datetime
     expression = re.compile(pattern + time)
 
     def read_one(text: str) -> datetime:
-        found = expression.fullmatch(text)
-        if found is None:
+        match = expression.fullmatch(text)
+        if match is None:
             raise ValueError(text)
-        parts = dict(zip(order, found.groups(), strict=False))
+        parts = dict(zip(order, match.groups(), strict=False))
         month = parts.get("m", "1")
         number = int(month) if month.isdigit() else MONTHS.index(month[:3].lower()) + 1
         number = 3 * int(parts["q"]) - 2 if "q" in parts else number
         year = int(parts["y"])
         year += (1900 if year >= CENTURY_SPLIT else 2000) if len(parts["y"]) == 2 else 0
-        return datetime(year, number, int(parts.get("d", "1")), *_clock(found.groups()[len(order) :]))
+        return datetime(year, number, int(parts.get("d", "1")), *_clock(match.groups()[len(order) :]))
 
     return read_one
 
@@ -62,10 +62,10 @@ def _clock(groups: tuple[str | None, ...]) -> tuple[int, int, int]:
 
 def _time(text: str) -> datetime:
     """Return a time of the day, on the first day that there is."""
-    found = re.fullmatch(_CLOCK, text)
-    if found is None:
+    match = re.fullmatch(_CLOCK, text)
+    if match is None:
         raise ValueError(text)
-    return datetime(1, 1, 1, *_clock(found.groups()))
+    return datetime(1, 1, 1, *_clock(match.groups()))
 
 
 _READERS = (

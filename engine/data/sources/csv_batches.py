@@ -129,8 +129,8 @@ class CsvBatches:
             )
         except self._arrow.ArrowInvalid as error:
             words = str(error).strip().partition("\n")[0][:300]
-            if (found := NO_NUMBER.match(words)) and types:
-                raise NotNumbersError(self._header[int(found[1])], words) from None
+            if (cell := NO_NUMBER.match(words)) and types:
+                raise NotNumbersError(self._header[int(cell[1])], words) from None
             if "straddl" in words and block < LARGEST_BLOCK:
                 raise LongRowError from None
             if "UTF8" in words and self._is_open:

@@ -47,16 +47,16 @@ def read_columns(
         start += len(rows)
     if not start:
         raise table.no_rows()
-    found = table.texts([name for name in table.names if gathered[name].texts])
+    texts = table.texts([name for name in table.names if gathered[name].texts])
     numbers, notes = {}, []
     for name in table.names:
-        how = _format_of(table, name, gathered[name], found.get(name, ()), start)
+        how = _format_of(table, name, gathered[name], texts.get(name, ()), start)
         if how is None:
             continue
-        numbers[name] = np.concatenate(gathered[name].pieces) if name not in found else _numbers(found.pop(name), how)
+        numbers[name] = np.concatenate(gathered[name].pieces) if name not in texts else _numbers(texts.pop(name), how)
         notes += [f"Column '{name}': {words}, as in {quoted(how.example)}." for words in _words(how, table)]
     return Columns(
-        table.names, numbers, found, tuple(first_rows), start, (*table.notes(), *notes), table.dialect.decimal
+        table.names, numbers, texts, tuple(first_rows), start, (*table.notes(), *notes), table.dialect.decimal
     )
 
 
@@ -85,8 +85,8 @@ def _words(how: NumberFormat, table: CsvTable) -> list[str]:
 
 
 def _numbers(cells: Sequence[str], how: NumberFormat) -> Array:
-    known = {cell: how.number(cell) if cell else math.nan for cell in set(cells)}
-    return np.fromiter((known[cell] for cell in cells), np.float64, len(cells))
+    values = {cell: how.number(cell) if cell else math.nan for cell in set(cells)}
+    return np.fromiter((values[cell] for cell in cells), np.float64, len(cells))
 
 
 def _format_of(

@@ -260,7 +260,7 @@ class CsvTable:
             )
         if len(names) > MOST_COLUMNS:
             raise UserError(f"{self.path} has {len(names):,} columns; at most {MOST_COLUMNS:,} are taken.")
-        known: set[str] = set()
+        names_before: set[str] = set()
         for index, name in enumerate(names):
             if not name:
                 continue
@@ -268,9 +268,9 @@ class CsvTable:
                 raise UserError(
                     f"Column {index + 1} of {self.path} has the name {quoted(name)}, which is not printable. Rename it."
                 )
-            if name in known:
+            if name in names_before:
                 raise UserError(f"Two columns of {self.path} have the name {quoted(name)}. Rename one of them.")
-            known.add(name)
+            names_before.add(name)
         return names
 
     def _kept(self, header: Sequence[str], without: Sequence[str]) -> tuple[int, ...]:
@@ -285,14 +285,14 @@ class CsvTable:
                 raise UserError(
                     f"{self.path} has no column {quoted(name)} to leave out.{hint} Its columns are: {names}."
                 )
-        kept = tuple(place for place, name in enumerate(header) if name and name not in without)
-        if len(kept) < self.least_columns:
+        places = tuple(place for place, name in enumerate(header) if name and name not in without)
+        if len(places) < self.least_columns:
             expected = "two: inputs and a response" if self.least_columns == 2 else "one"
             raise UserError(
-                f"{plural(len(kept), 'column')} of {self.path} would be left. Expected at least {expected}. Leave out "
-                "fewer columns, and give those without a name one in the header line."
+                f"{plural(len(places), 'column')} of {self.path} would be left. Expected at least {expected}. Leave "
+                "out fewer columns, and give those without a name one in the header line."
             )
-        return kept
+        return places
 
     # ---- rows ----
 

@@ -86,8 +86,8 @@ class DiskTable(Source):
         for name in table.columns:
             if name in others:
                 continue
-            if (known := _as_stored(table, name, options, path)) is not None:
-                fitted.append(known)
+            if (stored := _as_stored(table, name, options, path)) is not None:
+                fitted.append(stored)
             else:
                 cells = table.cells(name, table.column(name))
                 what = f"Column '{name}' of {path}"

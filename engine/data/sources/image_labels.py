@@ -89,12 +89,12 @@ def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
     """Return the image files that a table names, in its order, and its columns. Rows without a file or a target are
     left out. Raises `UserError` where it names a file twice, or none."""
     columns = read_columns(path, gaps="keep", written=options.written)
-    known = files_by_name(folder, is_image)
-    if not known:
+    paths = files_by_name(folder, is_image)
+    if not paths:
         raise UserError(f"{folder} has no images. With a table of targets, the images lie there or in folders inside.")
-    column, cells = _file_column(columns, known, folder, path, options)
+    column, cells = _file_column(columns, paths, folder, path, options)
     targets, notes = _targets(columns, column, options.label_column, path)
-    files = [known.get(key_of(cell), "") for cell in cells]
+    files = [paths.get(key_of(cell), "") for cell in cells]
     columns = columns.with_texts(column, tuple(files))
     warnings = _missing(cells, files, folder, path)
     twice = [name for name, count in Counter(filter(None, files)).items() if count > 1]
@@ -102,7 +102,7 @@ def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
         raise UserError(
             f"{path} names {plural(len(twice), 'file')} more than once: {listed(twice)}. Keep one row each."
         )
-    if spare := sorted(set(known.values()) - set(files)):
+    if spare := sorted(set(paths.values()) - set(files)):
         lie = "1 image has" if len(spare) == 1 else f"{len(spare):,} images have"
         notes.append(f"{lie} no row in the table, left out: {listed(spare)}.")
     excluded = frozenset(options.excluded_files)
@@ -131,12 +131,12 @@ def _missing(cells: Sequence[str], files: Sequence[str], folder: Path, path: Pat
 
 
 def _file_column(
-    columns: Columns, known: dict[str, str], folder: Path, table: Path, options: DataOptions
+    columns: Columns, paths: dict[str, str], folder: Path, table: Path, options: DataOptions
 ) -> tuple[str, list[str]]:
     """Return the column most of whose cells name a file, and its cells as they stand in the table: `007` is a name.
     Raises `UserError` where none does."""
     written = CsvTable(table, (), written=options.written, least_columns=1).texts(list(columns.names))
-    hits = {name: sum(key_of(cell) in known for cell in cells[:LOOKED_AT]) for name, cells in written.items()}
+    hits = {name: sum(key_of(cell) in paths for cell in cells[:LOOKED_AT]) for name, cells in written.items()}
     best = max(hits, key=lambda name: hits[name])
     if not hits[best]:
         raise UserError(
@@ -152,29 +152,29 @@ def _targets(columns: Columns, files: str, wanted: str, table: Path) -> tuple[tu
     only one, one with a usual name, or all that can be targets. Raises `UserError`."""
     others = [name for name in columns.names if name != files]
     if wanted:
-        chosen = (wanted,) if wanted in others else tuple(name.strip() for name in wanted.split(",") if name.strip())
-        for name in chosen:
+        names = (wanted,) if wanted in others else tuple(name.strip() for name in wanted.split(",") if name.strip())
+        for name in names:
             if name not in others:
                 hint = did_you_mean(name, others)
                 raise UserError(
                     f"{table} has no column {quoted(name)} for classes.{hint} It has: {listed(others, 20)}."
                 )
-        return chosen, []
+        return names, []
     usual = [name for name in others if name.strip().lower() in USUAL]
     if len(others) == 1 or len(usual) == 1:
-        chosen = tuple((usual or others)[:1])
+        names = tuple((usual or others)[:1])
     else:
-        chosen = tuple(name for name in others if _can_be_target(columns, name))
-    if not chosen:
+        names = tuple(name for name in others if _can_be_target(columns, name))
+    if not names:
         raise UserError(
             f"{table} has no column of targets beside that of the files, '{files}': its columns are "
             f"{listed(others, 20)}. Choose one (data.label_column)."
         )
-    left = [name for name in others if name not in chosen]
-    if not left and len(chosen) == 1:
-        return chosen, []
-    rest = f", and not {listed(left)}" if left else ""
-    return chosen, [f"The targets are {listed(list(chosen))} of the table{rest} (data.label_column)."]
+    unused = [name for name in others if name not in names]
+    if not unused and len(names) == 1:
+        return names, []
+    rest = f", and not {listed(unused)}" if unused else ""
+    return names, [f"The targets are {listed(list(names))} of the table{rest} (data.label_column)."]
 
 
 def _can_be_target(columns: Columns, name: str) -> bool:

@@ -34,9 +34,9 @@ def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: i
     lines = "".join(f"\n  {name}: {why}" for name, why in bad[:5])
     more = f"\n  and {len(bad) - 5:,} more" if len(bad) > 5 else ""
     files = "file" if total == 1 else "files"
-    looked = f" ({total:,} of {out_of:,} were looked at)" if out_of > total else ""
+    sample = f" ({total:,} of {out_of:,} were looked at)" if out_of > total else ""
     return UserError(
-        f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used{looked}:{lines}{more}\n"
+        f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used{sample}:{lines}{more}\n"
         "Expected whole pictures, such as PNG or JPEG. Replace or remove what is damaged, or leave it out on the Data "
         "tab (data.excluded_files)."
     )
@@ -189,16 +189,16 @@ def read_images(folder: Path, outline: Outline, chosen: Array | None = None) -> 
     files = outline.raw
     assert isinstance(files, ImageFiles)
     channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
-    wanted = list(files.names) if chosen is None else [files.names[i] for i in chosen.tolist()]
+    names = list(files.names) if chosen is None else [files.names[i] for i in chosen.tolist()]
     # As the parts will need it, in float32.
-    needed = len(wanted) * channels * height * width * 4
-    what = f"{len(wanted):,} images of {channels} × {height:,} × {width:,}"
+    needed = len(names) * channels * height * width * 4
+    what = f"{len(names):,} images of {channels} × {height:,} × {width:,}"
     refuse_too_large(needed, what, "Choose a smaller image size, or use fewer images.")
-    array = np.zeros((len(wanted), channels, height, width), files.kind)
+    array = np.zeros((len(names), channels, height, width), files.kind)
     with strictly():
-        bad = _fill(array, folder, wanted, "grey" if channels == 1 else "rgb")
-    if bad and (chosen is None or len(bad) == len(wanted)):
-        raise bad_pictures(bad, len(wanted), folder, len(files.names))
+        bad = _fill(array, folder, names, "grey" if channels == 1 else "rgb")
+    if bad and (chosen is None or len(bad) == len(names)):
+        raise bad_pictures(bad, len(names), folder, len(files.names))
     return Samples((array,), tuple(f"Cannot be read, and is shown black: {name}, {why}." for name, why in bad[:5]))
 
 
@@ -206,14 +206,14 @@ def _unlike(options: DataOptions, headers: Sequence[Header], common: tuple[str, 
     """Return notes where images differ from what all become: they are resized, or lose or get colours."""
     channels, height, width = common
     notes = []
-    other = next((one for one in headers if (one.height, one.width) != (height, width)), None)
+    other = next((header for header in headers if (header.height, header.width) != (height, width)), None)
     if other is not None and not options.image_size:
         notes.append(
             f"Images differ in size, such as {other.height:,} × {other.width:,}: all are resized to the most frequent "
             f"one, {height:,} × {width:,} (data.image_size)."
         )
-    if options.channels == "auto" and len({one.channels for one in headers}) > 1:
-        count = sum(one.channels == channels for one in headers)
+    if options.channels == "auto" and len({header.channels for header in headers}) > 1:
+        count = sum(header.channels == channels for header in headers)
         some = f"{count:,} of {len(headers):,} images that were looked at"
         notes.append(
             f"{some} have colours: grey ones get three equal channels (data.channels)."
@@ -239,10 +239,10 @@ def _fill(array: Array, folder: Path, names: list[str], channels: str) -> list[t
             return name, "it does not fit into memory"
         return None
 
-    found = []
+    flaws = []
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         for done, bad in enumerate(pool.map(read_one, enumerate(names)), start=1):
             report(done, len(names), "images")
             if bad is not None:
-                found.append(bad)
-    return found
+                flaws.append(bad)
+    return flaws

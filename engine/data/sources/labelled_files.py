@@ -67,12 +67,12 @@ def files_by_name(folder: Path, is_wanted: Callable[[str], bool]) -> dict[str, s
         )
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
-    known: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     files = [PurePosixPath(path) for path in paths]
     for calls in ([file.stem for file in files], [file.name for file in files]):
         several = {name for name, count in Counter(calls).items() if count > 1}
-        known |= {name: path for name, path in zip(calls, paths, strict=True) if name not in several}
-    return known | {path: path for path in paths}
+        by_name |= {name: path for name, path in zip(calls, paths, strict=True) if name not in several}
+    return by_name | {path: path for path in paths}
 
 
 def key_of(cell: str) -> str:
@@ -155,15 +155,15 @@ def of_table(
     columns = answered(columns, (name,), path, f"the name of {noun}")
     targets, wanted = targets_of(options.task, responses, columns, path)
     notes = (*columns.notes, *unread(columns, (name, *responses)))
-    known = files_by_name(path.parent, is_wanted)
-    files = tuple(known.get(key_of(cell), cell) for cell in columns.texts[name])
+    by_name = files_by_name(path.parent, is_wanted)
+    files = tuple(by_name.get(key_of(cell), cell) for cell in columns.texts[name])
     return LabelledFiles(path.parent, files, targets, wanted, notes, columns=columns)
 
 
 def unread(columns: Columns, names: Collection[str]) -> list[str]:
     """Return a note on the columns of a table of files or texts beside those that are read."""
-    left = [name for name in columns.names if name not in names]
-    return [f"Columns that are not read: {', '.join(left)} (data.response names those to predict)."] if left else []
+    rest = [name for name in columns.names if name not in names]
+    return [f"Columns that are not read: {', '.join(rest)} (data.response names those to predict)."] if rest else []
 
 
 def text_column(columns: Columns, responses: Collection[str], wanted: str, path: Path, holds: str) -> str:

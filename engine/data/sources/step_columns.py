@@ -95,16 +95,16 @@ class Numbers(StepColumn):
     def _written(self, cells: Sequence[str], start: int) -> Array:
         """Return numbers with thousands separators, signs or gaps. Raises `UserError` for anything else."""
         distinct = dict.fromkeys(cells, math.nan)
-        known = [cell for cell in distinct if not is_missing(cell) and cell.strip().lower() not in ("inf", "-inf")]
+        filled = [cell for cell in distinct if not is_missing(cell) and cell.strip().lower() not in ("inf", "-inf")]
         try:
-            how = number_format(known, self.table.decimal)
+            how = number_format(filled, self.table.decimal)
         except UnlikeNumbersError as error:
             row = start + next(i for i, cell in enumerate(cells) if cell.strip() == error.unlike)
             way_out = "Write all numbers of the column alike, or say which is the decimal mark (data.decimal_mark)."
             expected = f"a thousands separator as in {quoted(error.grouped)}"
             raise self.refuse(row, error.unlike, expected, way_out) from None
-        if how is None and known:
-            wrong = next((cell for cell in known if not is_number_like(cell)), known[0])
+        if how is None and filled:
+            wrong = next((cell for cell in filled if not is_number_like(cell)), filled[0])
             way_out = "Correct the cell, or leave the column out (data.left_out)."
             raise self.refuse(start + cells.index(wrong), wrong, "a number", way_out)
         if how is not None:
@@ -113,7 +113,7 @@ class Numbers(StepColumn):
                 for words in how.words
                 if how.decimal != self.table.decimal or "decimal" not in words
             ]
-            distinct |= {cell: how.number(cell) for cell in known}
+            distinct |= {cell: how.number(cell) for cell in filled}
         return np.fromiter((distinct[cell] for cell in cells), np.float64, len(cells))
 
 
@@ -124,10 +124,10 @@ class Texts(StepColumn):
 
     def take(self, cells: Sequence[str], start: int) -> None:
         """Add texts, which must not be empty."""
-        known = self.names
-        codes = np.fromiter((known.setdefault(cell.strip(), len(known)) for cell in cells), np.int32, len(cells))
+        names = self.names
+        codes = np.fromiter((names.setdefault(cell.strip(), len(names)) for cell in cells), np.int32, len(cells))
         self.pieces.append(codes)
-        if "" in known:
+        if "" in names:
             at = next(i for i, cell in enumerate(cells) if not cell.strip())
             raise self.refuse(start + at, "", "a name", "Write one, or leave the row out.")
 

@@ -41,23 +41,23 @@ def _divided(peek: Peek) -> list[Guess]:
     splits = {SPLIT_NAMES.get(name.lower(), ""): name for name in folders}
     if "training" not in splits or "" in splits or len(splits) < 2:
         return []
-    found = []
+    choices = []
     for source in SOURCES.values():
         guesses = {split: source.guess(Peek(peek.path / name)) for split, name in splits.items() if source.has_folders}
         training = guesses.get("training")
         if training is None or any(isinstance(value, str) and "/" in value for value in training.options.values()):
             continue
-        known = [splits[split] for split, guess in guesses.items() if guess is not None and guess.confidence > UNSURE]
-        others = [name for name in folders if name not in known]
+        classed = [splits[split] for split, guess in guesses.items() if guess is not None and guess.confidence > UNSURE]
+        others = [name for name in folders if name not in classed]
         reason = f"{training.reason}, in {splits['training']}"
         if others:
             options = {"path": str(peek.path / splits["training"])}
             reason += f"; {' and '.join(others)} has no such classes and is not read"
         else:
             options = {"split": "folders"}
-            reason += f"; the folders {', '.join(known)} are the splits"
-        found.append(Guess(source.key, training.confidence, reason, {**training.options, **options}))
-    return found
+            reason += f"; the folders {', '.join(classed)} are the splits"
+        choices.append(Guess(source.key, training.confidence, reason, {**training.options, **options}))
+    return choices
 
 
 def not_understood(path: Path) -> str:

@@ -58,15 +58,15 @@ class NumberFormat:
     @property
     def words(self) -> tuple[str, ...]:
         """What is not as in `0.5`, each in words."""
-        found = []
+        words = []
         if self.decimal == ",":
-            found.append("a comma is taken as the decimal mark")
+            words.append("a comma is taken as the decimal mark")
         if self.between:
             marks = {".": "points are", ",": "commas are"}.get(self.between, "blanks and apostrophes are")
-            found.append(f"{marks} taken as thousands separators")
+            words.append(f"{marks} taken as thousands separators")
         if self.unit:
-            found.append(f"the sign {self.unit} is left out")
-        return tuple(found)
+            words.append(f"the sign {self.unit} is left out")
+        return tuple(words)
 
 
 def is_missing(cell: str) -> bool:
@@ -163,5 +163,5 @@ def _sign(parts: re.Match[str]) -> str:
 
 
 def _digits(body: str, decimal: str) -> str:
-    kept = "".join(sign for sign in body if sign.isdigit() or sign == decimal)
-    return kept.replace(",", ".")
+    digits = "".join(sign for sign in body if sign.isdigit() or sign == decimal)
+    return digits.replace(",", ".")

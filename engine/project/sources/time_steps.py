@@ -33,15 +33,15 @@ class TimeSeries:
 
 def likeliest(forms: Sequence[str], cells: Sequence[str], *, is_day_first: bool, is_open: bool) -> str:
     """Return one of the forms that fit the times of a column: where `is_open`, the one with the evenest steps."""
-    chosen = in_order(tuple(forms), is_day_first=is_day_first)
+    usual = in_order(tuple(forms), is_day_first=is_day_first)
     if len(forms) < 2 or not is_open:
-        return chosen
+        return usual
 
     def share(form: str) -> tuple[float, bool]:
         try:
-            return usual_share([read(cell.strip(), form) for cell in cells]), form == chosen
+            return usual_share([read(cell.strip(), form) for cell in cells]), form == usual
         except ValueError:
-            return 0.0, form == chosen
+            return 0.0, form == usual
 
     return max(forms, key=share)
 
@@ -76,8 +76,8 @@ def time_series(table: Beginning, is_day_first: bool = False) -> TimeSeries | No
     for place, name in sorted(enumerate(names), key=lambda item: (item[1].lower() not in TIME_NAMES, item[0])):
         for places in (*((place, clock) for clock in clocks if clock != place), (place,)):
             times = _times(table, places) if name and place not in clocks else None
-            if times is not None and (found := _with_keys(table, places, times)) is not None:
-                return found
+            if times is not None and (series := _with_keys(table, places, times)) is not None:
+                return series
     return None
 
 
@@ -113,13 +113,13 @@ def _with_keys(table: Beginning, places: Sequence[int], times: list[Time]) -> Ti
         return TimeSeries(names, constant, 1, share) if share >= USUAL_SHARE else None
     keys = _keys(table, places)
     for count in (1, 2):
-        found = [
+        choices = [
             series
             for some in combinations(keys[: MOST_KEYS if count == 2 else None], count)
             if (series := _several(table, names, some, times)) is not None
         ]
-        if found:
-            return min(found, key=lambda series: series.series)
+        if choices:
+            return min(choices, key=lambda series: series.series)
     return None
 
 
@@ -131,7 +131,7 @@ def _ordered_share(times: Sequence[Time]) -> float:
 def _keys(table: Beginning, times: Sequence[int]) -> list[int]:
     """Return the columns that could tell series apart: of texts that are no times, or of whole numbers that are called
     so."""
-    found = []
+    keys = []
     for place, name in enumerate(table.dialect.names):
         cells = [row[place] for row in table.rows]
         is_number = all(cell.lstrip("-").isdigit() for cell in cells)
@@ -140,8 +140,8 @@ def _keys(table: Beginning, times: Sequence[int]) -> list[int]:
         is_named = name.lower() in ID_NAMES or words[-1] in ("id", "no", "nr", "number", "code") or name.endswith("ID")
         is_key = (is_text and not forms_of(dict.fromkeys(cells))) or (is_number and is_named)
         if place not in times and name and all(cells) and is_key:
-            found.append(place)
-    return found
+            keys.append(place)
+    return keys
 
 
 def _is_float(cell: str) -> bool:
