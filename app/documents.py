@@ -15,8 +15,9 @@ from engine.core.errors import UserError
 from engine.core.fields import FilePath
 from engine.core.files import open_file, path_from, write_atomically
 from engine.core.folders import state_folder
+from engine.core.own_files import SUFFIX
 from engine.project.data_hosts import allow, allowed, hosts_of, merged
-from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
+from engine.project.file import Opened, dumps, load, loads, save
 from engine.project.project import Project, new_identity
 from engine.project.user_code import moved_project
 

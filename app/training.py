@@ -16,7 +16,8 @@ from app.runs.queue_follower import QueueFollower
 from app.shell import Shell
 from app.user_code import UserCodeTracker
 from engine.core.errors import UserError, listed, plural
-from engine.project.file import SUFFIX, dumps
+from engine.core.own_files import SUFFIX
+from engine.project.file import dumps
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
     from app.runs.monitor import Monitor

@@ -33,8 +33,8 @@ from app.weights_tracker import WeightsTracker
 from app.widgets import within_screen
 from designer import markup, theme
 from designer.editor import Editor
+from engine.core.own_files import SUFFIX
 from engine.network.block import Block
-from engine.project.file import SUFFIX
 from engine.project.import_kinds import can_import
 from engine.project.sources.catalog import SOURCES
 

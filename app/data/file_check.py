@@ -131,7 +131,8 @@ class FileCheck(QFrame):
         if not self._findings.get("done"):
             return f"Checking {checked:,} of {total:,} files…" if total else "Checking the files…"
         if self._groups.count():
-            return f"{plural(total, 'file')} checked."
+            num_used = total - len(set(self._options.excluded_files) - self._unchecked)
+            return f"{plural(num_used, 'file')} checked."
         return f"{plural(total, 'file')} checked: all can be read, and none is resized or converted."
 
     def _resized(self, count: int) -> str:

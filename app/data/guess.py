@@ -10,8 +10,8 @@ from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.shell import Shell
+from engine.core.own_files import SUFFIX
 from engine.project.data import DataOptions
-from engine.project.file import SUFFIX
 from engine.project.sources.base import Guess
 from engine.project.sources.catalog import SOURCES
 from engine.project.sources.guess import CLOSE, with_guess

@@ -33,10 +33,11 @@ from designer.elided_label import ElidedLabel
 from designer.markup import visible
 from designer.scene.differences import SIGNS, sign_icon
 from engine.core.errors import UserError
+from engine.core.own_files import SUFFIX
 from engine.network.arrangement import placed
 from engine.network.network import Connection
 from engine.project.compare import KINDS, Comparison, Difference, Kind, compare
-from engine.project.file import SUFFIX, load
+from engine.project.file import load
 from engine.project.project import Project
 
 FILTER = f"Netwright projects (*{SUFFIX})"

@@ -45,10 +45,11 @@ from app.shell import Shell
 from designer import theme
 from engine.core.errors import UserError
 from engine.core.files import refuse_destination
+from engine.core.own_files import SUFFIX
 from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
 from engine.project.export_report import measured_where
-from engine.project.file import SUFFIX, load, save
+from engine.project.file import load, save
 from engine.project.input_format import input_formats
 from engine.project.preparing import preparation_of
 from engine.project.project import Project

@@ -24,7 +24,7 @@ from app.processes import EngineServer
 from designer import theme
 from designer.elided_label import ElidedLabel
 from engine.core.errors import UserError
-from engine.project.file import SUFFIX
+from engine.core.own_files import SUFFIX
 from engine.user_code import trust
 from engine.user_code.registry import module_names
 

@@ -10,8 +10,8 @@ from app import messages
 from app.documents import uncollected
 from app.shell import Shell
 from engine.core.errors import UserError
+from engine.core.own_files import SUFFIX
 from engine.network.arrangement import placed
-from engine.project.file import SUFFIX
 from engine.project.import_kinds import KINDS
 from engine.project.project import Project
 

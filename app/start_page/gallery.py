@@ -11,7 +11,7 @@ from typing import Any
 
 from app.documents import EXAMPLES, TEMPLATES
 from engine.core.errors import UserError, did_you_mean
-from engine.project.file import SUFFIX
+from engine.core.own_files import SUFFIX
 
 INDEX = TEMPLATES / "index.json"
 

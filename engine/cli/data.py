@@ -15,10 +15,10 @@ from engine.cli.common import add_allow_host, add_settings, add_trust, data_plac
 from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from engine.core.own_files import SUFFIX
 from engine.project.data import DataOptions
 from engine.project.data_hosts import say_typed
 from engine.project.dataset_info import SPLITS, DatasetInfo
-from engine.project.file import SUFFIX
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import guesses, names_shards, not_understood, with_guess
 from engine.project.sources.urls import is_remote, without_secrets

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -15,9 +16,10 @@ from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.core.files import path_from
+from engine.core.own_files import SUFFIX
 from engine.project.data import DataOptions
 from engine.project.data_hosts import keep_for
-from engine.project.file import SUFFIX, load, save
+from engine.project.file import load, save
 from engine.project.project import Project
 from engine.project.relevance import idle_settings
 from engine.project.sources.guess import with_guessed_source
@@ -99,7 +101,7 @@ def _run_made(arguments: argparse.Namespace) -> int:
             "Expected the name of an example or a template, or data to make a network for.",
             hint="`netwright-engine templates` lists the names; --data PATH names the data.",
         )
-    name = Path(without_secrets(arguments.data)).absolute().stem
+    name = Path(os.path.abspath(without_secrets(arguments.data))).stem
     target = Path(f"{name}{SUFFIX}")
     _refuse_existing(target)
     project, told = _with_own_data(Project(), arguments, Path())

@@ -11,9 +11,9 @@ from engine.cli.common import add_allow_host, add_trust
 from engine.cli.printing import say
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError
+from engine.core.own_files import SUFFIX
 from engine.core.text import format_bytes, format_percent
 from engine.project.dataset_info import SPLITS
-from engine.project.file import SUFFIX
 from engine.project.options.metrics import format_score, in_a_line
 
 AMOUNTS = "0.25,0.5,0.75"

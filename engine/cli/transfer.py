@@ -14,10 +14,11 @@ from engine.cli.terminal import print_table, showing
 from engine.core.child_process import run_in_child_process
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.files import path_from
+from engine.core.own_files import SUFFIX
 from engine.core.text import format_bytes
 from engine.project.data import DataOptions
 from engine.project.data_hosts import look_up
-from engine.project.file import SUFFIX, save
+from engine.project.file import save
 from engine.project.project import Project
 from engine.project.published_weights import published, published_entry
 from engine.project.sources.guess import with_guessed_source

@@ -217,7 +217,7 @@ def _folders(
 def _names(folder: Path, *, is_folder: bool) -> list[str]:
     """Return the sorted names of the folders, or of the files, in a folder."""
     with os.scandir(folder) as entries:
-        return sorted(e.name for e in entries if e.is_dir() == is_folder and not is_hidden(e.name))
+        return sorted(e.name for e in entries if e.is_dir() == is_folder and not is_hidden(e.path))
 
 
 def _images(options: DataOptions, path: Path, room: Path) -> Excerpt | None:

@@ -126,14 +126,14 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
     if "image" in reads:
         files = [path]
         if path.is_dir():
-            files = sorted(entry for entry in path.iterdir() if is_image(entry.name) and not is_hidden(entry.name))
+            files = sorted(entry for entry in path.iterdir() if is_image(entry.name) and not is_hidden(str(entry)))
         if not files:
             raise UserError(f"{path} holds no pictures. Expected files with {', '.join(IMAGE_SUFFIXES)}.")
         return (_images(record, files),)
     if "sound" in reads:
         files = [path]
         if path.is_dir():
-            files = sorted(entry for entry in path.iterdir() if is_sound(entry.name) and not is_hidden(entry.name))
+            files = sorted(entry for entry in path.iterdir() if is_sound(entry.name) and not is_hidden(str(entry)))
         if not files:
             raise UserError(f"{path} holds no sounds. Expected files with {', '.join(AUDIO_SUFFIXES)}.")
         return (_sounds(record, files),)

@@ -247,7 +247,7 @@ def _walk(source: Path, fits: Callable[[str], bool]) -> Iterator[Path]:
         yield source
         return
     for folder, inside, names in os.walk(source):
-        inside[:] = sorted(name for name in inside if not is_hidden(name))
+        inside[:] = sorted(name for name in inside if not is_hidden(os.path.join(folder, name)))
         yield from (Path(folder, name) for name in sorted(names) if fits(name) and not is_hidden(name))
 
 

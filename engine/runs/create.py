@@ -14,6 +14,7 @@ from pathlib import Path
 from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT, write_atomically, write_checked_json
 from engine.core.folders import data_folder
+from engine.core.own_files import RUNS
 from engine.runs.data_record import DataRecord, write_record
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
@@ -24,7 +25,7 @@ SHIPPED = ROOT / "resources"
 
 def runs_beside(project_path: Path) -> Path:
     """Return the folder for the runs of a project, beside its file."""
-    return project_path.parent / "runs"
+    return project_path.parent / RUNS
 
 
 def is_shipped(project_path: Path) -> bool:
@@ -38,7 +39,7 @@ def new_path(project_path: Path | None, name: str) -> Path:
     Raises `RunError`."""
     bases = [runs_beside(project_path)] if project_path and not is_shipped(project_path) else []
     with contextlib.suppress(RuntimeError):  # no home folder, as in some containers
-        bases.append(data_folder() / "runs")
+        bases.append(data_folder() / RUNS)
     return _path_in(bases, name)
 
 

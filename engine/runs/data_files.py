@@ -21,6 +21,7 @@ from typing import Any, Self
 from engine.core.errors import plural
 from engine.core.fields import printable
 from engine.core.files import open_file
+from engine.project.sources.base import is_hidden
 
 MOST_LISTED = 100_000
 """Number of files up to which each is listed; of more, the subfolders are."""
@@ -260,7 +261,7 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
                 left -= 1
                 if left < 0:
                     break
-                if name[0] == ".":
+                if is_hidden(f"{folder}{os.sep}{name}"):
                     continue
                 if entry.is_dir():
                     inside = f"{folder}{os.sep}{name}"

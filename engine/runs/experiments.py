@@ -32,13 +32,13 @@ from engine.core.files import (
 )
 from engine.core.folders import data_folder
 from engine.core.locks import is_locked
+from engine.core.own_files import COPY, EXPERIMENTS
 from engine.project.file import load
 from engine.runs.create import is_shipped, new_folder_in
 from engine.runs.events import ENDS
 from engine.runs.trial_log import Trial, trials_from
 from engine.user_code import registry
 
-FOLDER = "experiments"
 INFO_LIMIT_BYTES = 2**20
 LOG_LIMIT_BYTES = 2**28
 REQUEST_LIMIT_BYTES = 4096
@@ -96,7 +96,7 @@ class ExperimentFolder:
     @property
     def project(self) -> Path:
         """Frozen copy of the project, with the definition of the experiment."""
-        return self.path / "project.netwright"
+        return self.path / COPY
 
     @property
     def info(self) -> Path:
@@ -208,9 +208,9 @@ def create_experiment(
 
     Raises `RunError` where no folder can be written.
     """
-    bases = [project_path.parent / FOLDER] if project_path is not None and not is_shipped(project_path) else []
+    bases = [project_path.parent / EXPERIMENTS] if project_path is not None and not is_shipped(project_path) else []
     with contextlib.suppress(RuntimeError):
-        bases.append(data_folder() / FOLDER)
+        bases.append(data_folder() / EXPERIMENTS)
     folder = ExperimentFolder(new_folder_in(bases, name))
     try:
         (folder.path / "runs").mkdir(0o700)
@@ -262,8 +262,8 @@ def experiments_of(project_path: Path | None, project_id: str = "") -> list[Expe
     found: list[tuple[float, ExperimentFolder]] = []
     own: Path | None = None
     with contextlib.suppress(RuntimeError):
-        own = data_folder() / FOLDER
-    beside = project_path.resolve().parent / FOLDER if project_path is not None else None
+        own = data_folder() / EXPERIMENTS
+    beside = project_path.resolve().parent / EXPERIMENTS if project_path is not None else None
     for base in dict.fromkeys(filter(None, (beside, own))):
         with contextlib.suppress(OSError):
             for entry in os.scandir(base):

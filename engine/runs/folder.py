@@ -23,6 +23,7 @@ from engine.core import locks
 from engine.core.errors import RunError, UserError
 from engine.core.fields import quoted
 from engine.core.files import CHECKSUM, ChecksumError, read_file, without_checksum, write_checked_json, write_json
+from engine.core.own_files import COPY
 from engine.runs import liveness
 from engine.runs.events import ENDS
 from engine.runs.info import RunInfo
@@ -51,7 +52,7 @@ class RunFolder:
     @property
     def project(self) -> Path:
         """Frozen copy of the project."""
-        return self.path / "project.netwright"
+        return self.path / COPY
 
     @property
     def info(self) -> Path:

@@ -138,7 +138,7 @@ def _list(folder: Path, excluded: Collection[str], inner: str) -> _Listing:
     excluded = frozenset(excluded)
     num_files = 0
     try:
-        entries = sorted((e for e in os.scandir(folder) if not is_hidden(e.name)), key=lambda e: e.name)
+        entries = sorted((e for e in os.scandir(folder) if not is_hidden(e.path)), key=lambda e: e.name)
         classes = [entry for entry in entries if entry.is_dir()]
         files: dict[str, tuple[str, ...]] = {}
         left_out: list[str] = []
@@ -170,7 +170,7 @@ def _pictures_in(folder: Path, *, is_deep: bool) -> tuple[list[str], list[str]]:
     """Return the image files in a folder, sorted, with `is_deep` also those in folders inside it, and what else is
     there."""
     if not is_deep:
-        names = sorted((e for e in os.scandir(folder) if not is_hidden(e.name)), key=lambda e: e.name)
+        names = sorted((e for e in os.scandir(folder) if not is_hidden(e.path)), key=lambda e: e.name)
         return [e.name for e in names if is_picture(e)], [e.name for e in names if not is_picture(e)]
     paths = sorted(Path(entry.path).relative_to(folder).as_posix() for entry in files_below(folder, 1))
     return [path for path in paths if is_image(path)], [path for path in paths if not is_image(path)]

@@ -47,7 +47,7 @@ def files_below(folder: Path | str, level: int = 0) -> Iterator[os.DirEntry[str]
     first level only, and `DEEPEST` levels are read. Raises `OSError`."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if is_hidden(entry.name):
+            if is_hidden(entry.path):
                 continue
             if entry.is_dir(follow_symlinks=level == 0):
                 if level < DEEPEST:
@@ -91,7 +91,7 @@ def stamp(path: Path, expected: str) -> Hashable:
         return file_stamp(path, EXPECTED_TABLE if is_table(path) else expected)
     entries = []
     try:
-        for folder in sorted(entry.path for entry in os.scandir(path) if entry.is_dir()):
+        for folder in sorted(entry.path for entry in os.scandir(path) if entry.is_dir() and not is_hidden(entry.path)):
             entries += [(entry.path, *_status(entry)) for entry in os.scandir(folder)]
     except OSError as error:
         raise unreadable(Path(error.filename or path), error) from None
@@ -114,12 +114,12 @@ def of_classes(folder: Path, suffixes: Collection[str], noun: str) -> LabelledFi
     left_out: list[str] = []
     try:
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-            if is_hidden(entry.name):
+            if is_hidden(entry.path):
                 continue
             if not entry.is_dir():
                 left_out.append(entry.name)
                 continue
-            names = sorted(file.name for file in os.scandir(entry.path) if not is_hidden(file.name))
+            names = sorted(file.name for file in os.scandir(entry.path) if not is_hidden(file.path))
             classes[entry.name] = [name for name in names if Path(name).suffix.lower() in suffixes]
             left_out += [f"{entry.name}/{name}" for name in names if Path(name).suffix.lower() not in suffixes]
     except OSError as error:

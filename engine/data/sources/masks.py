@@ -97,7 +97,7 @@ def stamp_of(*folders: Path) -> Hashable:
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     if not folder.is_dir():
         raise UserError(f"{folder} is a file. Expected a folder. {WAY_OUT}")
-    return sorted((entry for entry in os.scandir(folder) if not is_hidden(entry.name)), key=lambda entry: entry.name)
+    return sorted((entry for entry in os.scandir(folder) if not is_hidden(entry.path)), key=lambda entry: entry.name)
 
 
 def pairs_of(

@@ -342,7 +342,7 @@ def _stretches(text: str, size: int) -> Iterator[str]:
 def _flat_files(folder: Path) -> list[Path]:
     """Return the text files that lie in a folder itself, sorted."""
     try:
-        return sorted(file for file in folder.iterdir() if is_text(file.name) and not is_hidden(file.name))
+        return sorted(file for file in folder.iterdir() if is_text(file.name) and not is_hidden(str(file)))
     except OSError as error:
         raise unreadable(folder, error) from None
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from engine.core.errors import FieldError
 from engine.core.fields import FilePath
+from engine.core.own_files import is_own
 from engine.core.records import Record
 from engine.core.types import TensorType
 from engine.project.dataset_info import InputInfo
@@ -35,9 +36,11 @@ SPLIT_NAMES: Mapping[str, str] = {
 HIDDEN = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
 
 
-def is_hidden(name: str) -> bool:
-    """Return whether a file or folder is not part of the data, by its name."""
-    return name.startswith(".") or name in HIDDEN
+def is_hidden(path: str) -> bool:
+    """Return whether a file or folder is not part of the data around it: by its name, or since it is a project or holds
+    runs."""
+    name = os.path.basename(path)
+    return name.startswith(".") or name in HIDDEN or is_own(path)
 
 
 def remote_options(options: "DataOptions") -> tuple[str, ...]:
@@ -121,7 +124,7 @@ class Peek:
                     left -= 1
                     if left < 0:
                         break
-                    if not is_hidden(entry.name):
+                    if not is_hidden(entry.path):
                         (folders if entry.is_dir() else names).append(entry.name)
             found[inside] = tuple(sorted(names))
             if level < DEEPEST:

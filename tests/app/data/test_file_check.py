@@ -71,6 +71,7 @@ def test_a_damaged_file_can_be_left_out_and_included_again(qtbot: Any, card: Fil
     assert "cannot be used" not in words(card)
     assert "1 file left out of the data" in words(card)
     assert len(started) == 1, "nothing was checked again"
+    assert card.state.text().startswith("7 files checked"), "those that are used"
     press(qtbot, card, "Include again")
     assert asked[-1] == ()
 

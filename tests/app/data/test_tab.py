@@ -275,6 +275,19 @@ def test_the_real_engine_answers_for_every_source(qtbot, real: MainWindow, tmp_p
     assert tiles["arrays"][1] > 0
 
 
+def test_runs_in_the_folder_of_the_images_are_no_class(qtbot, real: MainWindow, tmp_path: Path) -> None:
+    tab = tab_of(real)
+    values = write_images(tmp_path)
+    run = tmp_path / "img" / "runs" / "2030-01-02_img"
+    run.mkdir(parents=True)
+    (run / "project.netwright").write_text("{}")
+    Image.new("RGB", (7, 9)).save(run / "curves.png")
+    choose(real, **values, inner_folders="class")
+    qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
+    assert "Classes 2 to predict" in words(tab.preview)
+    assert "runs" not in words(tab.preview)
+
+
 def test_the_real_engine_refuses_in_words(qtbot, real: MainWindow, tmp_path: Path) -> None:
     tab = tab_of(real)
     (tmp_path / "broken.npz").write_bytes(b"not an archive")

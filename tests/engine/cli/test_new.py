@@ -141,3 +141,30 @@ def test_settings_say_what_is_learned_from_new_data(
     assert main(["new", "digits", "nets", "--set", "training.max_epochs=7"]) == 0
     assert load(tmp_path / "nets" / "digits.netwright").project.training.max_epochs == 7
     assert main(["new", "--data", "prices.csv", "--set", "data.respons=price"]) == 2
+
+
+def test_a_project_may_lie_in_the_folder_of_its_images(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its runs lie there, too, and are no class; a second project from a folder inside has the name of the folder."""
+    pets = tmp_path / "pets"
+    for kind, brightness in (("cat", 30), ("dog", 220)):
+        (pets / kind).mkdir(parents=True)
+        for index in range(8):
+            Image.new("L", (8, 8), brightness + index).save(pets / kind / f"{index}.png")
+    monkeypatch.chdir(pets)
+    assert main(["new", "--data", "."]) == 0
+    train = ["train", "pets.netwright", "--set", "training.max_epochs=1", "--set", "training.mini_batch_size=4"]
+    assert main(train) == 0
+    capsys.readouterr()
+    (run,) = (pets / "runs").iterdir()
+    Image.new("L", (8, 8), 100).save(run / "curves.png")
+    assert main(train) == 0
+    lines = "".join(capsys.readouterr()).splitlines()
+    assert not [line for line in lines if line.startswith("note: ") and "eft out" in line]
+    record = json.loads((run / "data.json").read_text())
+    assert sum(place["files"] for place in record["places"]) == 16
+    monkeypatch.chdir(pets / "cat")
+    assert main(["new", "--data", "..", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (Path(answer["path"]), answer["notes"]) == (pets / "cat" / "pets.netwright", [])

@@ -303,6 +303,29 @@ def test_a_folder_without_images_is_left_out_with_a_note(tmp_path):
     assert "Left out because the folders have no images: drafts, train." in found.notes
 
 
+@pytest.mark.parametrize("inner", ["leave-out", "class", "path"])
+def test_projects_runs_and_experiments_in_the_folder_are_no_data(tmp_path: Path, inner: str) -> None:
+    two_classes(tmp_path)
+    options = OPTIONS.replace(inner_folders=inner)
+    stamp = Images().stamp(tmp_path / "pets")
+    (tmp_path / "pets" / "pets.netwright").write_text("{}")
+    for name in ("runs/2030-01-02_pets", "experiments/2030-01-02_pets/runs/1"):
+        put(tmp_path, f"{name}/samples/0.png", plain())
+        put(tmp_path, f"{name}/0.png", plain())
+    for name in ("runs/2030-01-02_pets", "experiments/2030-01-02_pets"):
+        (tmp_path / "pets" / name / "project.netwright").write_text("{}")
+    classes = facts(options, tmp_path)
+    assert classes.classes == ("cat", "dog")
+    assert not classes.notes
+    assert Images().stamp(tmp_path / "pets") == stamp, "a run that writes its files does not change the data"
+
+
+def test_a_class_of_images_may_be_called_runs(tmp_path: Path) -> None:
+    two_classes(tmp_path)
+    put(tmp_path, "runs/0.png", plain())
+    assert facts(OPTIONS, tmp_path).classes == ("cat", "dog", "runs")
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "pets").write_text("x")
     assert "is a file. Expected a folder." in refused(tmp_path)

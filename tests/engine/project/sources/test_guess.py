@@ -28,6 +28,13 @@ def test_subfolders_of_images_are_classes(tmp_path: Path) -> None:
     assert guess.reason == "2 subfolders with 3 images: one class each"
 
 
+def test_runs_of_a_project_in_the_folder_are_no_class(tmp_path: Path) -> None:
+    run = "runs/2030-01-02_pets"
+    files(tmp_path, "cat/1.png", "dog/1.png", "pets.netwright", f"{run}/project.netwright", f"{run}/samples/1.png")
+    (guess,) = guesses(tmp_path)
+    assert guess.reason == "2 subfolders with 2 images: one class each"
+
+
 def test_a_table_names_its_columns(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('\ufeff"width";height;price;kind;city\n1;2;3;a;b\n')
     (guess,) = guesses(tmp_path / "a.csv")
