@@ -18,6 +18,8 @@ from engine.project.sources.number_texts import MISSING, NumberFormat, UnlikeNum
 BLOCK_BYTES, LARGEST_BLOCK, FIRST_BLOCK = 2**20, 2**25, 2**22
 """Bytes that pyarrow reads at once, of which it holds some seventy times as much; where rows are longer; and those by
 which the kinds of columns are found."""
+NULLS = sorted({*MISSING, *map(str.upper, MISSING), *map(str.capitalize, MISSING), "NaN", "k.A.", "k. A."})
+"""Markers of missing values as pyarrow takes them: it compares the case, too."""
 NO_NUMBER = re.compile(r"In CSV column #(\d+): .*? to \w+: invalid value '(.*)'")
 
 
@@ -123,7 +125,7 @@ class CsvBatches:
                     include_columns=list(self.names),
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
-                    null_values=[*MISSING, *(mark.upper() for mark in MISSING), "NaN", "Null"],
+                    null_values=NULLS,
                     decimal_point=self.decimal,
                 ),
             )

@@ -327,8 +327,11 @@ class CsvTable:
             if self.missing == "leave-out" and any(is_missing(cell) for cell in cells):
                 self.gaps += 1
             elif self.missing == "keep":
-                # Most cells begin with a digit; an empty one is in DIGITS, too, and stays empty.
-                yield line, tuple(c if c[:1] in DIGITS else "" if is_missing(c) else c for c in cells)
+                # Most cells begin with a digit, or a sign and one; an empty one is in DIGITS, too, and stays empty.
+                yield (
+                    line,
+                    tuple([c if c[:1] in DIGITS or c[1:2].isdigit() else "" if is_missing(c) else c for c in cells]),
+                )
             else:
                 yield line, cells
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 MISSING = frozenset(
     {
         *("", "na", "n/a", "n.a.", "nan", "null", "<na>", "#n/a", "#na", "?", "-", "--", "."),
+        *("n. a.", "k.a.", "k. a.", "..", "\u2013", "\u2014"),
         *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
     }
 )
-"""Markers of missing values, in lower case."""
+"""Markers of missing values, in lower case; `k. A.` is the German `n. a.`, `..` that of offices of statistics."""
 OTHER_MARK = {".": ",", ",": "."}
 UNITS = ("%", "‰", "$", "€", "£", "¥", "₹", "₽", "USD", "EUR", "GBP", "CHF", "JPY")
 """Signs that may stand beside a number."""

@@ -318,6 +318,16 @@ def test_a_table_from_a_spreadsheet_is_read_as_one_that_is_held_in_memory(tmp_pa
     assert set(decided) <= set(long.facts.notes)
 
 
+@pytest.mark.parametrize("how", ["memory", "stream"])
+@pytest.mark.parametrize("mark", ["k.A.", "k. A.", "n. a.", "N/a", "\u2013", ".."])
+def test_gaps_as_offices_of_statistics_mark_them(tmp_path: Path, how: str, mark: str) -> None:
+    rows = "".join(f"{row}.5,{'ab'[row % 2]},{row}\n" for row in range(40))
+    (tmp_path / "some.csv").write_text(f"a,kind,y\n{mark},{mark},1\n{rows}")
+    notes = facts(CSV.replace(loading=how, missing_values="impute"), tmp_path).notes
+    assert any(note.startswith("Column 'a': 1 missing value") for note in notes)
+    assert any(note.startswith("Column 'kind': 1 missing value") for note in notes)
+
+
 def test_text_that_is_utf_8_at_its_beginning_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_table, "BLOCK_BYTES", 4096)
     monkeypatch.setattr(csv_batches, "FIRST_BLOCK", 4096)
