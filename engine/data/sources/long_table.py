@@ -4,7 +4,7 @@ Columns hold numbers, except those whose role says otherwise: the time (numbers 
 apart, and labels. Other columns of texts are left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

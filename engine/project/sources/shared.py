@@ -70,6 +70,13 @@ class SharedOptions(Record):
     text_encoding = Choice(
         "auto",
         options=("auto", "utf-8", "utf-16", "latin-1", "windows-1252"),
+        words={
+            "auto": "Automatic",
+            "utf-8": "UTF-8",
+            "utf-16": "UTF-16",
+            "latin-1": "Latin-1",
+            "windows-1252": "Windows-1252",
+        },
         notes={"auto": "UTF-8 or UTF-16 where the bytes are that, else Windows-1252"},
         label="Encoding",
         group="Source",
@@ -79,6 +86,7 @@ class SharedOptions(Record):
     decimal_mark = Choice(
         "auto",
         options=("auto", "point", "comma"),
+        words={"auto": "Automatic", "point": "Point", "comma": "Comma"},
         notes={
             "auto": "As most numbers of the first rows show it",
             "point": "0.5; commas stand between thousands",
@@ -92,6 +100,7 @@ class SharedOptions(Record):
     date_order = Choice(
         "auto",
         options=("auto", "day-first", "month-first"),
+        words={"auto": "Automatic", "day-first": "Day first", "month-first": "Month first"},
         notes={
             "auto": "As the dates tell; else the day where decimals have a comma, and the month where they have a "
             "point",

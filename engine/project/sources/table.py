@@ -24,7 +24,7 @@ class TableOptions(Record):
         "auto",
         options=("auto", "impute", "leave-out", "refuse"),
         words={
-            "auto": "Fill in where there are any",
+            "auto": "Automatic",
             "impute": "Fill in",
             "leave-out": "Leave the rows out",
             "refuse": "Stop with an error",
