@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
+from engine.core.text import format_number
 from engine.data.columns import Cells, encode, parse
 from engine.data.sources.array_files import headers
 from engine.data.sources.arrays import in_channels
@@ -173,7 +174,7 @@ def cell_warnings(record: Preparation, cells: Mapping[str, Sequence[object]]) ->
     warnings: list[list[str]] = [[] for _ in range(max((len(cells[column.name]) for column in columns), default=0))]
     for column in columns:
         categories, has_fill = frozenset(column.categories), column.missing is not None
-        value = f"{column.missing:.4g}" if isinstance(column.missing, float) else column.missing
+        value = format_number(column.missing) if isinstance(column.missing, float) else column.missing
         for place, cell in enumerate(cells[column.name]):
             text = "" if cell is None or cell != cell else str(cell).strip()
             if has_fill and is_missing(text):

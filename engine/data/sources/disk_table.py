@@ -14,7 +14,7 @@ import numpy as np
 from engine.core.errors import UserError
 from engine.core.text import format_bytes
 from engine.data import histograms
-from engine.data.columns import LeftOutColumn, encode, fit_column, notes_on, refuse_huge
+from engine.data.columns import LeftOutColumn, encode, fit_column, notes_on
 from engine.data.sources.csv_batches import Reading
 from engine.data.sources.csv_table import Columns
 from engine.data.sources.parquet_file import BATCH_ROWS
@@ -86,13 +86,10 @@ class DiskTable(Source):
         for name in table.columns:
             if name in others:
                 continue
-            if (stored := _as_stored(table, name, options, path)) is not None:
-                fitted.append(stored)
-            else:
-                cells = table.cells(name, table.column(name))
-                what = f"Column '{name}' of {path}"
-                fitted.append(fit_column(name, cells, training, options, what, table.decimal))
-                notes += notes_on(fitted[-1], cells, options)
+            cells = table.cells(name, table.column(name))
+            what = f"Column '{name}' of {path}"
+            fitted.append(fit_column(name, cells, training, options, what, table.decimal))
+            notes += notes_on(fitted[-1], cells, options)
         return with_inputs(outline, fitted, notes, path)
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
@@ -160,15 +157,6 @@ class RowReader:
             out[...] = rows[:, places[0] : places[0] + len(places)]
         else:
             out[...] = rows[:, places]
-
-
-def _as_stored(table: StoredTable, name: str, options: DataOptions, path: Path) -> ColumnPreparation | None:
-    """Return a column of numbers that are taken as stored, without reading it; None for others."""
-    column = table.columns[name]
-    if column.texts is not None or column.gaps or column.low is None or options.missing_values == "impute":
-        return None
-    refuse_huge(np.array([column.low, column.high]), f"Column '{name}' of {path}")
-    return ColumnPreparation(name=name, decimal="," if table.decimal == "," else ".")
 
 
 def _responses(options: DataOptions, table: StoredTable, path: Path) -> tuple[str, ...]:

@@ -310,6 +310,6 @@ def test_what_is_predicted_stands_in_the_empty_field_and_options_are_words(
     assert (response.text(), response.placeholderText()) == ("", "price (last column)")
     missing = tab.form.rows["missing_values"].widget
     assert isinstance(missing, QComboBox)
-    assert missing.currentText() == "Stop with an error"
+    assert missing.currentText() == "Automatic"
     choose(window, source="table", path="other.csv")
     assert response.placeholderText() == ""
