@@ -21,7 +21,7 @@ class Throttle:
     """Passes reports on to a listener, at most one every `every_s` seconds, the first after `after_s`."""
 
     listener: Listener
-    every_s: float = TOLD_S
+    every_s: float = field(default_factory=lambda: TOLD_S)
     after_s: float = 0.0
     _last: float = field(init=False)
 

@@ -157,7 +157,8 @@ def test_a_value_that_the_network_does_not_know_is_said_beside_the_answer(
     server.answer("predict", {"predictions": [{**plain, "warnings": [said]}], "count": 1, "failed": 0})
     assert said in [label.text() for label in page.panel.view.findChildren(QLabel)]
     page.panel.copy()
-    assert QGuiApplication.clipboard().text() == f"1\t1,234.5\t{said}"
+    quoted = said.replace('"', '""')
+    assert QGuiApplication.clipboard().text() == f'1\t1,234.5\t"{quoted}"'
     assert isinstance(page.sample, RowInput)
     QTest.keyClicks(page.sample.fields["floor"], "1")
     pending(server, qtbot)
