@@ -126,6 +126,7 @@ class CurveCard(PlotCard):
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._redraw.timeout.connect(self.flush)
         self._close = self._make_close()
+        self._name_buttons()
         self._arrange()
         theme.changed.connect(self._restyle)
         self.flush()
@@ -133,6 +134,7 @@ class CurveCard(PlotCard):
     def set_title(self, title: str) -> None:
         """Another quantity is shown from now on."""
         self.title = self.data.title = title
+        self._name_buttons()
         self.refresh()
 
     def append(self, split: str, first_step: int, steps_apart: int, values: Sequence[float] | Floats) -> None:
@@ -232,7 +234,6 @@ class CurveCard(PlotCard):
         theme.mark(button, "role", "chip")
         button.setCheckable(True)
         button.setToolTip("Logarithmic vertical axis")
-        button.setAccessibleName(f"Logarithmic axis of {self.title}")
         button.clicked.connect(self.log_changed)
         return button
 
@@ -241,9 +242,12 @@ class CurveCard(PlotCard):
         button.setAutoRaise(True)
         button.setIcon(theme.icon("close", "muted"))
         button.setToolTip("Hide this plot")
-        button.setAccessibleName(f"Close {self.title}")
         button.clicked.connect(self.closed)
         return button
+
+    def _name_buttons(self) -> None:
+        self._log.setAccessibleName(f"Logarithmic axis of {self.title}")
+        self._close.setAccessibleName(f"Close {self.title}")
 
     def _restyle(self) -> None:
         self._close.setIcon(theme.icon("close", "muted"))

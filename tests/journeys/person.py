@@ -253,7 +253,8 @@ class Person:
         line.setFocus()
         line.selectAll()
         QTest.keyClicks(line, text)
-        QTest.keyClick(line, Qt.Key.Key_Tab)
+        # What completes the text takes the keys while it is open.
+        QTest.keyClick(QApplication.activePopupWidget() or line, Qt.Key.Key_Tab)
 
     def choose(self, name: str, text: str, *, within: str = "") -> None:
         """Choose an entry of the combo box of this name, by the keyboard."""
@@ -351,6 +352,15 @@ class Person:
         """Click a card of the start page."""
         self.click(name)
         self._wait(lambda: self.sees(r"^[1-9]\d* layers"), "for its layers")
+
+    def export(self, path: Path) -> None:
+        """Write what the export dialog in front offers to a file, and copy the code that it offers."""
+        self.type_into("File to write", str(path))
+        self.click("Export")
+        self.wait_to_see("ONNX Runtime agrees", or_else="refused|could not|do not agree")
+        self.look("exported")
+        self.click("Copy code that runs it")
+        self.click("Close")
 
     def run_sweep(self, parameters: str) -> None:
         """Type what varies on the page of experiments, and run it."""

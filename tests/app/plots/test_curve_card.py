@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from app.plots.curve_card import CurveCard
 from app.plots.run_plot import RunPlot
@@ -149,6 +149,12 @@ def test_a_spike_between_a_million_points_is_drawn(card: CurveCard) -> None:
     rows = {y for y in range(image.height()) for x in range(image.width()) if image.pixelColor(x, y) == colour}
     assert len(rows) > 30
     assert num_of(calm, colour) > 300
+
+
+def test_buttons_are_named_by_the_quantity_that_is_shown(card: CurveCard) -> None:
+    card.set_title("RMSE")
+    names = {button.accessibleName() for button in card.findChildren(QAbstractButton)}
+    assert {"Close RMSE", "Logarithmic axis of RMSE"} <= names
 
 
 def test_drawing_waits_but_no_point_is_dropped(card: CurveCard, qtbot) -> None:

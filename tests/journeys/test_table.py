@@ -1,0 +1,61 @@
+"""A table as people keep it: gaps, dates, houses that must not be in two splits, two hundred thousand rows."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from tests.journeys.conftest import Visit
+from tests.journeys.elsewhere import run_elsewhere
+from tests.journeys.files import flat_table
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(900)
+def test_a_table_with_gaps_dates_and_groups_becomes_a_regression(visit: Visit, place: Path) -> None:
+    flat_table(place / "flats.csv")
+    person = visit()
+    person.drop(place / "flats.csv")
+    person.wait_to_see("^140,000$")
+    assert person.sees("^flats.csv: table. The first line names 8 columns, separated by commas")
+    assert person.sees("Column 'listed' holds dates such as 2024-01-31")
+    assert person.sees("Column 'rooms': 4,099 missing values taken as 3, the mean of the training rows")
+    person.look("data")
+    person.choose("Split", "By groups")
+    person.type_into("Column", "house")
+    person.wait_to_see(r"^house \(split\)|; house \(split\)")
+    person.wait_to_see("^15$")  # inputs: the house is none of them any more
+    person.look("groups")
+    person.click("Make a network for the data")
+    person.wait_to_see("^7 layers")
+
+    person.train(epochs=3)
+    person.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
+    person.look("trained")
+    person.click("Test network")
+    person.click("Evaluate")
+    person.wait_to_see("samples of the test split, best weights")
+    person.look("scores")
+    texts = person.screen().splitlines()
+    r_squared = float(texts[texts.index("  R²") + 1])
+    assert r_squared > 0.9
+    person.never_saw("Train the network first")
+
+    person.click("Predict")
+    person.type_into("area_m2", "100")
+    person.type_into("rooms", "5")
+    person.wait_to_see(r"^1,[3-9]\d\d$")
+    person.type_into("district", "Marsstadt")
+    assert "district" in person.wait_to_see("Marsstadt.*not|not.*Marsstadt|never.*Marsstadt")
+    person.look("predicted")
+    person.click("Look inside")
+    person.click("Show")
+    person.wait_to_see("^area_m2")
+    person.look("explained")
+
+    person.tab("Train")
+    with person.dialog(lambda: person.export(place / "flats.onnx")):
+        person.click("Export network…")
+    answers = run_elsewhere(QApplication.clipboard().text(), place)
+    assert re.search(r"\d{3}", answers), answers
