@@ -3,9 +3,11 @@
 import contextlib
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,6 +81,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProfile
     ray("start", f"--address=127.0.0.1:{port}", "--num-cpus=8", *sizes, env=env)
     yield profile
     kill([each for each in psutil.process_iter() if MARK in environment_of(each)])
+    shutil.rmtree(Path(tempfile.gettempdir(), "ray"), ignore_errors=True)  # where Ray keeps the files of its processes
 
 
 @pytest.fixture(autouse=True)
