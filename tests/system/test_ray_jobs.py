@@ -7,6 +7,8 @@ import secrets
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from tests.system.test_ray import cluster, profile  # noqa: F401  # fixtures
 from tests.system.test_training import TWO, digits, mlp
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
-LONG = {"max_epochs": 100_000, "checkpoint_unit": "iterations", "checkpoint_frequency": 20}
+LONG: dict[str, Any] = {"max_epochs": 100_000, "checkpoint_unit": "iterations", "checkpoint_frequency": 20}
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +45,10 @@ def engine(*words: str | Path) -> str:
     return done.stdout
 
 
-def start(folder: Path, **training: Any) -> RunFolder:
+def start(folder: Path, run: Mapping[str, Any] | None = None, **training: Any) -> RunFolder:
     path = folder / "digits.netwright"
-    save(digits(mlp(), **training), path)
+    project = digits(mlp(), **training)
+    save(replace(project, run=project.run.replace(**(run or {}))), path)
     words = ("--environment", "parallel", "--profile", "ray", "--run-dir", folder / secrets.token_hex(4), "--detach")
     return RunFolder(Path(engine("train", path, *words).strip()))
 
@@ -64,6 +67,19 @@ def remote_of(run: RunFolder) -> RemoteRun:
 def there(run: RunFolder) -> RunFolder:
     """The folder of the run on the cluster."""
     return RunFolder(Path(remote_of(run).folder) / "run")
+
+
+def resumptions(run: RunFolder) -> list[Resumed]:
+    return [event for event in read_all(run) if isinstance(event, Resumed)]
+
+
+def wait_for_resumptions(run: RunFolder, times: int) -> None:
+    wait_for(lambda: len(resumptions(there(run))) == times, f"resumption {times} of the run")
+
+
+def kill_coordinator(run: RunFolder) -> None:
+    """Kill the process on the cluster that the actor of a job has started."""
+    os.kill(there(run).read_info().coordinator, signal.SIGKILL)
 
 
 def actors() -> list[psutil.Process]:
@@ -107,6 +123,26 @@ def test_a_job_goes_on_without_this_machine_and_when_its_process_is_killed(tmp_p
     assert run.events.read_bytes() == there(run).events.read_bytes()
     resumed = next(event for event in read_all(run) if isinstance(event, Resumed))
     assert resumed.iteration >= 20
+
+
+def test_a_job_whose_coordinator_is_killed_goes_on_at_most_as_often_as_its_run_restarts(tmp_path: Path) -> None:
+    """The actor lives, and starts the coordinator again: no kill of it is one of the actor."""
+    run = start(tmp_path, {"max_restarts": 2}, **LONG)
+    wait_for(lambda: run.state() == "running" and len(losses(run)) > 40, "the run on Ray")
+    actor = actors()[0]
+    for times in (1, 2):
+        kill_coordinator(run)
+        wait_for_resumptions(run, times)
+        wait_for(lambda: there(run).state() == "running", "the run to go on")
+    assert all(resumption.iteration >= 20 for resumption in resumptions(there(run)))
+    assert actors() == [actor]
+    kill_coordinator(run)
+    wait_for(lambda: not actors(), "the end of the actor")
+    wait_for(lambda: run.state() == "lost", "the copy to say so")
+    engine("resume", run.path, "--detach")
+    wait_for_resumptions(run, 3)
+    engine("stop", run.path, "--wait", "120")
+    assert run.state() == "stopped"
 
 
 def test_a_job_that_is_deleted_ends_with_its_workers(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
     python -m engine.launch.remote.ray_jobs
 
-A job is a detached actor, which runs the job's script: it goes on without the process that has started it, and Ray
-starts it again, on another node where it must, when its process or its node dies; the script goes on with the run then.
-All nodes must see the folder of the job.
+A job is a detached actor, which runs the job's script: it goes on without the process that has started it. The script
+starts the run's coordinator, or goes on with the run where that has begun. The actor runs it again where that is
+killed, and Ray starts the actor again, on another node where it must, when its process or its node dies. All nodes must
+see the folder of the job.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from engine.cluster import host_script
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError
 from engine.launch.remote.ray_probe import answered, connect_to, serve
+from engine.project.project import RunOptions
 
 NAMESPACE = "netwright"
 ANSWER_S = 50.0
@@ -29,11 +31,13 @@ START_S = 15.0
 CHUNK_BYTES = 2**24
 DELETE_AGAIN = 10
 """How often to try to delete a folder in which processes that were ended may still write, once per second."""
+MAX_RESTARTS = RunOptions().max_restarts
+"""Restarts of a coordinator that is killed before it has written its record, which has the limit of the run."""
 OnNode = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class RayJob:
-    """A job as an actor, which ends when the script has ended.
+    """A job as an actor, which ends when the run has, or the coordinator was killed more often than the run restarts.
 
     Runs in a process of Ray, which has nothing of Netwright. The script dies with this process, so that there are
     never two where Ray starts the actor again.
@@ -41,6 +45,8 @@ class RayJob:
 
     SILENCE_S = 95.0
     """Seconds without a sign of life after which a coordinator on another host counts as dead: see `liveness`."""
+    LEAST_CODE_OF_SIGNAL = 128
+    """A program that was started by another one, as by conda or in a container, and killed has a code above this."""
 
     def __init__(self, folder: str) -> None:
         import threading
@@ -53,46 +59,65 @@ class RayJob:
         return os.uname().nodename
 
     def _run(self) -> None:
+        import ray
+
+        self._wait_for_silence()
+        restarts = 0
+        while self._is_killed() and restarts < self._info().get("max_restarts", MAX_RESTARTS):
+            restarts += 1
+        ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+
+    def _is_killed(self) -> bool:
+        """Run the script; return whether it was killed before the end of the run was recorded, rather than refused."""
         import ctypes
         import signal
         import subprocess
 
-        import ray
-
         library, kill = ctypes.CDLL(None), int(signal.SIGKILL)
-        self._wait_for_silence()
-        with open(os.path.join(self._folder, "output.txt"), "ab") as said:
-            subprocess.run(
+        with open(os.path.join(self._folder, "output.txt"), "ab") as output:
+            code = subprocess.run(
                 ["sh", os.path.join(self._folder, "job.sh")],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 cwd=self._folder,
                 start_new_session=True,
                 preexec_fn=lambda: library.prctl(1, kill),  # PR_SET_PDEATHSIG
                 check=False,
-            )
-        ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+            ).returncode
+        is_by_signal = code < 0 or code > self.LEAST_CODE_OF_SIGNAL
+        return is_by_signal and not self._is_over(self._info())
 
     def _wait_for_silence(self) -> None:
         """Wait until a coordinator of this run on another host, whose node Ray has lost, gives no sign of life."""
-        import json
         import time
 
-        run, mark = os.path.join(self._folder, "run"), os.path.join(self._folder, ".now")
-        while True:
+        lock, mark = os.path.join(self._folder, "run", "run.lock"), os.path.join(self._folder, ".now")
+        while (info := self._info()) and not self._is_over(info) and info.get("host") != os.uname().nodename:
             try:
-                with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
-                    info = json.load(file)
                 with open(mark, "w"):
                     pass
-                silent_s = os.stat(mark).st_mtime - os.stat(os.path.join(run, "run.lock")).st_mtime
-            except (OSError, ValueError):
+                silent_s = os.stat(mark).st_mtime - os.stat(lock).st_mtime
+            except OSError:
                 return
-            is_over = info.get("state") in ("finished", "stopped", "failed", "lost")
-            if is_over or info.get("host") == os.uname().nodename or silent_s > self.SILENCE_S:
+            if silent_s > self.SILENCE_S:
                 return
             time.sleep(1.0)
+
+    def _info(self) -> dict[str, Any]:
+        """Return the record of the run; nothing where it has none yet."""
+        import json
+
+        try:
+            with open(os.path.join(self._folder, "run", "run.json"), encoding="utf-8") as file:
+                info: dict[str, Any] = json.load(file)
+                return info
+        except (OSError, ValueError):
+            return {}
+
+    @staticmethod
+    def _is_over(info: Mapping[str, Any]) -> bool:
+        return info.get("state") in ("finished", "stopped", "failed", "lost")
 
 
 def take_chunk(asked: dict[str, Any]) -> dict[str, Any]:
