@@ -15,6 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
+from engine.cluster import local_ray
 from tests.faults.harness import wait_for
 
 SLURM_PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
@@ -45,6 +48,13 @@ InactiveLimit=0
 {nodes}
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverTimeLimit=0
 """
+
+
+def hide_local_ray(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the Ray of this machine be looked for in a folder alone: others may have one here."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(folder))
+    monkeypatch.setattr(local_ray, "PROCESSES", folder / "proc")
 
 
 def free_ports(count: int) -> list[int]:

@@ -29,13 +29,13 @@ from app.widgets import Divider, within_screen
 from designer import theme
 from designer.forms.form import Form
 from designer.forms.row import section_label
+from engine.cluster.local_ray import running_ray
 from engine.cluster.profile_file import (
     SIZE_LIMIT,
     exported,
     imported,
     read_profiles,
     remove_profile,
-    running_ray,
     save_profile,
     set_default,
 )

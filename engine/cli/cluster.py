@@ -15,6 +15,7 @@ from engine.cli.commands import Commands
 from engine.cli.printing import say
 from engine.cli.terminal import print_table
 from engine.cluster.install import install
+from engine.cluster.local_ray import running_ray
 from engine.cluster.profile_file import (
     Profiles,
     exported,
@@ -23,7 +24,6 @@ from engine.cluster.profile_file import (
     profiles_file,
     read_profiles,
     remove_profile,
-    running_ray,
     save_profile,
     set_default,
     unknown_profile,

@@ -6,9 +6,8 @@ A job on a cluster has a file of its own, which `NETWRIGHT_PROFILES` names.
 import contextlib
 import json
 import os
-import socket
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -123,21 +122,6 @@ def set_default(name: str, file: Path | None = None) -> None:
         if name and name not in change.profiles.by_name:
             raise unknown_profile(name, change.profiles)
         change.profiles = replace(change.profiles, default=name)
-
-
-def running_ray(profiles: Iterable[ClusterProfile] = ()) -> str | None:
-    """Return the address of a Ray that runs on this machine, by the file in which it notes it; None without one, and
-    where one of the profiles names it."""
-    folder = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
-    try:
-        address = read_file(folder, 256).decode().strip()
-        host, _, port = address.rpartition(":")
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=0.5):
-            pass
-    except (OSError, ValueError):
-        return None  # none was started, or it is gone and has left its file
-    is_known = any(profile.kind == "ray" and profile.address in ("auto", address) for profile in profiles)
-    return None if is_known else address
 
 
 def exported(profile: ClusterProfile) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from engine.cluster.bundle import interface_lines, python_words, sbatch_lines
 from engine.cluster.hosts import Host, hosts_of, python_of
 from engine.cluster.jobs import DEFAULT_STORAGE
-from engine.cluster.profile_file import running_ray
+from engine.cluster.local_ray import local_ray
 from engine.cluster.profiles import ClusterProfile
 from engine.cluster.ray_validation import RayCluster
 from engine.cluster.shared_folder import SAMPLE_FILE, SharedFolder, blind_error
@@ -93,9 +93,7 @@ def reach(attempt: Attempt) -> str:
 
 def _reach_ray(profile: ClusterProfile) -> str:
     """Return the address of the head of Ray, which answers."""
-    address = running_ray() if profile.address == "auto" else profile.address
-    if address is None:
-        raise RunError("No Ray runs on this machine.", hint="Start one: ray start --head, or name its host:port.")
+    address = local_ray() if profile.address == "auto" else profile.address
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_S):

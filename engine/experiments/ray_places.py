@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.errors import RunError
+from engine.core.errors import RunError, UserError
 from engine.launch.channel import ReportReader
 from engine.launch.remote.ray_address import address_of_head, refuse_silent
 from engine.launch.remote.ray_placer import connect, first_line
@@ -226,7 +226,7 @@ def main() -> int:
     config, *messages = messages
     try:
         connect(config["address"])
-    except RunError as refused:
+    except UserError as refused:
         say(refused=str(refused))
         return 0
     say(waits="")

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+from engine.cluster.local_ray import addresses_of_nodes
 from engine.cluster.profile_file import save_profile
 from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import STAGES, validate
@@ -134,6 +135,17 @@ def test_a_connection_that_breaks_costs_no_new_agent(cluster: ClusterProfile, tm
 def test_without_a_token_it_is_refused(cluster: ClusterProfile, tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="not used without a token"):
         ray_environment(cluster.replace(token_file=str(tmp_path / "none")))
+
+
+def test_the_processes_of_nodes_name_the_head_that_auto_means(
+    cluster: ClusterProfile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may have a Ray on this machine, so that the variable says which."""
+    port = cluster.address.rpartition(":")[2]
+    head = next(address for address in addresses_of_nodes() if address.endswith(f":{port}"))
+    monkeypatch.setenv("RAY_ADDRESS", head)
+    save_profile(cluster.replace(address="auto"), replacing="ray")
+    assert train(digits(convolution(), ON_RAY, max_epochs=1), tmp_path / "run").losses
 
 
 def test_another_token_is_refused(cluster: ClusterProfile, tmp_path: Path) -> None:

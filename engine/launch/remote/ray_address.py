@@ -4,11 +4,10 @@ import os
 import socket
 from pathlib import Path
 
+from engine.cluster.local_ray import local_ray
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError, UnavailableError
 
-_CURRENT = Path("/tmp/ray/ray_current_cluster")
-"""Ray's own record of the cluster that this machine belongs to."""
 _PORT = "6379"
 CONNECT_S = 2.0
 
@@ -18,13 +17,7 @@ def address_of_head(address: str) -> str:
     if address != "auto":
         plain = address.removeprefix("ray://")
         return plain if ":" in plain else f"{plain}:{_PORT}"
-    try:
-        return _CURRENT.read_text(encoding="utf-8").strip()
-    except OSError:
-        raise UnavailableError(
-            "No Ray cluster runs on this machine.",
-            hint="Start it with `ray start`, or name host:port of its head in the cluster profile.",
-        ) from None
+    return local_ray()
 
 
 def head_of(address: str) -> str:

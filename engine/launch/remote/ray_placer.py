@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from engine.core.errors import RunError
+from engine.core.errors import RunError, UserError
 from engine.core.lines import LineBuffer
 from engine.launch.remote.offer import Offer
 from engine.launch.remote.ray_address import address_of_head, refuse_silent
@@ -203,7 +203,7 @@ def first_line(error: BaseException) -> str:
 
 
 def connect(address: str) -> None:
-    """Connect this process to the cluster. Raises `RunError`."""
+    """Connect this process to the cluster. Raises `RunError`, and `UnavailableError` where none is meant."""
     import ray
 
     version = tuple(int(part) for part in ray.__version__.split(".")[:2])
@@ -252,8 +252,8 @@ def main() -> int:
     config = json.loads(lines.pop(0))
     try:
         connect(config["address"])
-    except RunError as refused:
-        say(failed=str(refused))
+    except UserError as refused:
+        say(failed=str(refused).removesuffix(refused.hint).strip(), hint=refused.hint)
         return 0
     say(waits="")
     rooms = RayRooms(config["python"], config["per_worker"], say)

@@ -25,6 +25,7 @@ from engine.project.environment import EnvironmentOptions
 from engine.runs.folder import RunFolder, write_info
 from engine.runs.info import RunInfo
 from engine.runs.remote import RemoteRun, write_remote
+from tests.clusters import hide_local_ray
 
 HPC = ClusterProfile(name="hpc", kind="slurm", workers=4)
 
@@ -33,7 +34,7 @@ HPC = ClusterProfile(name="hpc", kind="slurm", workers=4)
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    hide_local_ray(tmp_path, monkeypatch)
 
 
 def says(*reports: dict[str, Any], then: str = "") -> list[str]:

@@ -6,15 +6,17 @@ from typing import Any
 import pytest
 
 from engine.cli.main import main
-from engine.cluster.profile_file import find_profile, running_ray
+from engine.cluster.local_ray import running_ray
+from engine.cluster.profile_file import find_profile
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import EXIT_DONE, EXIT_INPUT
+from tests.clusters import hide_local_ray
 
 
 @pytest.fixture(autouse=True)
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    hide_local_ray(tmp_path, monkeypatch)
     return tmp_path
 
 
