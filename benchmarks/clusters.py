@@ -27,7 +27,7 @@ from engine.core.text import format_duration
 from engine.launch.remote.nodes import Nodes
 from engine.launch.remote.stream import FrameKind, connect
 from engine.placement.recovery import RESTART_S, WORKER_HOURS, best_interval_s, lost_share
-from engine.training.checkpoints import automatic_interval
+from engine.training.checkpoint_schedule import automatic_interval
 
 TOKEN = bytes(32)
 EVENT = b'{"event":{"kind":"points","split":"training","first_step":1,"steps_apart":1,"values":{"loss":[0.1]}}}\n'
@@ -192,7 +192,7 @@ def measure_failures() -> None:
         mtbf_s = WORKER_HOURS * 3600 / workers
         for checkpoint_s in (1.0, 30.0, 300.0):
             best = best_interval_s(checkpoint_s, mtbf_s)
-            auto = automatic_interval(checkpoint_s, 86_400.0)
+            auto = automatic_interval(checkpoint_s, 86_400.0, 86_400.0)
             lost = [simulated_loss(factor * best, checkpoint_s, mtbf_s) for factor in (1, 0.5, 2, 4)]
             lost.append(simulated_loss(auto, checkpoint_s, mtbf_s))
             print(

@@ -28,6 +28,7 @@ from engine.project.user_code import has_code
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.events import Message, Started
 from engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
+from engine.training.checkpoint_schedule import expected_cost_s
 from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates
 from engine.training.compilation import Step, accelerate, all_learn, choose_threads
 from engine.training.distillation import Distillation, distillation_for
@@ -124,6 +125,7 @@ class TrainerBuilder:
             now=lambda: clock.elapsed_s,
             rank=job.group.rank,
             size=job.group.size,
+            cost_s=expected_cost_s(num_parameters),
         )
         diagnosis = NanDiagnosis(step, in_stages=job.has_stages)
         hooks = self._hooks(clock)

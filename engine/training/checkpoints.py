@@ -28,16 +28,9 @@ from engine.parallel.process_group import ProcessGroup
 from engine.parallel.shards import local_shard, whole
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
+from engine.training.checkpoint_schedule import CheckpointSchedule
 from engine.training.sharded_checkpoints import BackgroundWrite, SavedTensor, ShardFiles, pieces_of
 
-CHECKPOINT_TIME_SHARE = 0.01
-"""Share of the run time for checkpoints by time."""
-AUTO_INTERVAL_S = 10.0
-"""Shortest interval of automatic checkpoints."""
-MAX_LOSS_SHARE = 0.05
-"""Share of the run time that a restart may repeat with automatic checkpoints."""
-MAX_TIME_SHARE = 0.05
-"""Share of the run time for automatic checkpoints, while they are needed to repeat no more than `MAX_LOSS_SHARE`."""
 HOOKS = "hooks"
 """Part whose state is that of the user's own code, in any form."""
 _OPTIMIZER_STATE = "solver.optimizer.state"
@@ -321,17 +314,6 @@ def _whole(
     return {key: inner(item) for key, item in value.items()}
 
 
-def automatic_interval(cost_s: float, elapsed_s: float) -> float:
-    """Return the seconds until the next automatic checkpoint.
-
-    cost_s: seconds that the last one took. elapsed_s: run time so far. Cheap checkpoints are saved every
-    `AUTO_INTERVAL_S`. More expensive ones take `CHECKPOINT_TIME_SHARE` of the run time, or up to `MAX_TIME_SHARE` where
-    a restart would otherwise repeat more than `MAX_LOSS_SHARE` of it.
-    """
-    wanted_s = min(cost_s / CHECKPOINT_TIME_SHARE, MAX_LOSS_SHARE * elapsed_s)
-    return max(AUTO_INTERVAL_S, wanted_s, cost_s / MAX_TIME_SHARE)
-
-
 PathOf = Callable[[int], Path | None]
 """Returns the folder that the checkpoint of an iteration is written into, or None for one that is not written."""
 
@@ -356,18 +338,18 @@ class CheckpointSaver:
         now: Callable[[], float] = time.monotonic,
         rank: int = 0,
         size: int = 1,
+        cost_s: float = 0.0,
     ) -> None:
         """`now` returns the run time in seconds; it does not advance while the run is paused. rank, size: of the
-        workers, of which the first one writes what is not sharded."""
+        workers, of which the first one writes what is not sharded. `cost_s`: expected of a checkpoint."""
         self.last_step = -1
         self.in_background: BackgroundWrite | None = None
         self.parts: dict[str, Stateful] = {}
         self._unit = options.checkpoint_unit
         self._every = options.checkpoint_frequency
         self._path_of = path_of
-        self._now = now
+        self._schedule = CheckpointSchedule(options, now, cost_s)
         self._rank, self._size = rank, size
-        self._next_s = now() + (AUTO_INTERVAL_S if self._unit == "auto" else self._every)
 
     def register(self, **parts: Stateful) -> None:
         """Add parts whose state changes while the run trains."""
@@ -381,8 +363,7 @@ class CheckpointSaver:
     @property
     def is_due_by_time(self) -> bool:
         """Return whether one is due by time. Workers may differ."""
-        is_free = self.in_background is None
-        return is_free and self._unit in ("auto", "seconds") and self._now() >= self._next_s
+        return self.in_background is None and self._schedule.is_due
 
     def is_due(self, step: int, epochs_done: int, *, at_epoch_end: bool) -> bool:
         """Return whether one is due by count. The same on all workers."""
@@ -415,7 +396,7 @@ class CheckpointSaver:
             write(state, path, step)
             return time.monotonic() - start_s
         finally:
-            self._schedule_next(time.monotonic() - start_s)
+            self._schedule.save(time.monotonic() - start_s)
 
     def _save_shards(
         self, json_state: Any, tensors: list[torch.Tensor], shards: list[Any], path: Path, step: int, *, is_finite: bool
@@ -434,10 +415,4 @@ class CheckpointSaver:
         """Restore all parts from a checkpoint. Raises `UserError`."""
         distribute(read(checkpoint, by_shards=self._size > 1), self.parts)
         self.last_step = checkpoint.iteration
-        self._schedule_next(0.0)  # the run time is that of the checkpoint now
-
-    def _schedule_next(self, cost_s: float) -> None:
-        """Choose when the next checkpoint by time is due, after one that took `cost_s`."""
-        now_s = self._now()
-        interval_s = max(float(self._every), cost_s / CHECKPOINT_TIME_SHARE)
-        self._next_s = now_s + (automatic_interval(cost_s, now_s) if self._unit == "auto" else interval_s)
+        self._schedule.begin()

@@ -86,8 +86,8 @@ class CheckpointOptions(Record):
         "auto",
         options=("auto", "seconds", "iterations", "epochs", "never"),
         notes={
-            "auto": "Every 10 s; less often where that takes more than 1 % of the run time, but so that a restart "
-            "repeats at most 5 % of it, for which checkpoints may take up to 5 %",
+            "auto": "After 2, 4 and 8 s, then every 10 s; less often where that takes more than 1 % of the run time, "
+            "but so that a restart repeats at most 5 % of it, for which checkpoints may take up to 5 %",
             "seconds": "Interval in seconds; checkpoints take at most 1 % of the run time",
             "iterations": "Interval in iterations",
             "epochs": "Interval in epochs, as in MATLAB by default",

@@ -10,12 +10,9 @@ import pytest
 import torch
 
 from engine.core.errors import RunError, UserError
-from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
 from engine.training.checkpoints import (
-    CheckpointSaver,
     RandomStates,
-    automatic_interval,
     distribute,
     is_finite,
     read,
@@ -154,41 +151,3 @@ def test_strange_states_of_random_numbers_are_refused(changed: dict[str, Any]) -
     state["workers"][0] |= changed
     with pytest.raises(UserError, match="its part 'random' is another one"):
         distribute({"random": state}, {"random": piece})
-
-
-@pytest.mark.parametrize(
-    ("cost_s", "elapsed_s", "interval_s"),
-    [
-        (0.0, 0.0, 10.0),
-        (0.05, 100_000.0, 10.0),  # cheap: 0.5 % of the time
-        (0.5, 0.0, 10.0),
-        (0.5, 400.0, 20.0),  # 5 % of what was trained may be repeated
-        (0.5, 100_000.0, 50.0),  # 1 % of the time
-        (4.0, 0.0, 80.0),  # no more than 5 % of the time
-        (4.0, 100_000.0, 400.0),
-    ],
-)
-def test_automatic_checkpoints_weigh_their_cost_against_the_work_that_a_restart_repeats(
-    cost_s: float, elapsed_s: float, interval_s: float
-) -> None:
-    assert automatic_interval(cost_s, elapsed_s) == interval_s
-
-
-def test_automatic_checkpoints_are_the_default_and_come_by_run_time() -> None:
-    now = [0.0]
-    saver = CheckpointSaver(TrainingOptions(), now=lambda: now[0])
-    due = []
-    for now[0] in (9.9, 10.1):
-        due.append(saver.is_due_by_time)
-    assert due == [False, True]
-    saver.register(unit=Network())
-    saver.save(1)
-    assert not saver.is_due_by_time
-
-
-class Network:
-    def state_dict(self) -> dict[str, Any]:
-        return {"network": {}}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        pass
