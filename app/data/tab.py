@@ -27,6 +27,7 @@ from app.data.message_page import FetchPage, MessagePage
 from app.data.preview import Preview, changes_of
 from app.processes import OnError, OnResult
 from app.shell import Shell
+from app.temporary_folder import temporary_folder
 from app.widgets import Divider, Notice, SidePanel
 from designer import theme
 from designer.forms.form import Form
@@ -68,8 +69,7 @@ class DataTab(QWidget):
         """The last request for samples that replace those shown."""
         self._request_id: int | None = None
         """The request for samples that is not answered yet."""
-        self._folder = tempfile.mkdtemp(prefix="netwright-preview-")
-        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self._folder = temporary_folder(self, "preview")
         self.form = Form(editor.project.data)
         self.form.changed.connect(self._on_edited)
         self.form.sweep_requested.connect(lambda name: self.sweep_requested.emit(f"data.{name}"))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.data.preview import changes_of, samples_of
 from app.processes import OnError, OnResult
+from app.temporary_folder import temporary_folder
 from designer import theme
 from engine.project.project import Project
 
@@ -29,8 +30,7 @@ class AugmentPreview(QWidget):
         super().__init__(parent)
         self._ask, self._project = ask, Project()
         self._asked: tuple[object, ...] | None = None
-        self._folder = tempfile.mkdtemp(prefix="netwright-augment-")
-        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self._folder = temporary_folder(self, "augment")
         self.state = QLabel()
         theme.mark(self.state, "role", "help")
         self.tiles: QWidget = QWidget()

@@ -2,8 +2,6 @@
 
 import contextlib
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +30,7 @@ from app.evaluation.inside_cards import SaveTable, cards_of
 from app.evaluation.inside_views import Array
 from app.evaluation.page import TestPage
 from app.shell import Shell
+from app.temporary_folder import temporary_folder
 from designer import theme
 from designer.elided_label import ElidedLabel
 from engine.core.errors import UserError
@@ -131,8 +130,7 @@ class InsidePage(TestPage):
         self._request: int | None = None
         self._is_wanted = False
         """Whether something was asked for, so that another choice is shown at once."""
-        self._folder = tempfile.mkdtemp(prefix="netwright-inside-")
-        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self._folder = temporary_folder(self, "inside")
         self._make_controls()
         self.pages, self.message, self.cards = QStackedWidget(), QLabel(NOT_YET), list[QWidget]()
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)

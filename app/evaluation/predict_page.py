@@ -1,7 +1,6 @@
 """The page of predictions: draw, type, paste or drop samples, and see what the network says to them."""
 
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from app.evaluation.prediction_options import PredictionOptions
 from app.evaluation.prediction_panel import AnswersPanel, card_with_head
 from app.experiments.history import READING
 from app.shell import Shell
+from app.temporary_folder import temporary_folder
 from designer import theme
 from designer.elided_label import ElidedLabel
 from engine.core.errors import UserError
@@ -61,8 +61,7 @@ class PredictPage(TestPage):
         self._is_live = self._is_changed = self._is_stale = False
         self._changed_at = 0.0
         self._batch = 0
-        self._folder = Path(tempfile.mkdtemp(prefix="netwright-predict-"))
-        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self._folder = Path(temporary_folder(self, "predict"))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(LIVE_MS)

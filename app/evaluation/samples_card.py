@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QTemporaryDir, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QVBoxLayout, QWidget
 
 from app.data.preview import lanes_of
@@ -13,6 +13,7 @@ from app.data.tiles import Tiles
 from app.evaluation.cards import text_table
 from app.evaluation.sample_tiles import tiles_of
 from app.plots.figure_card import FigureCard
+from app.temporary_folder import temporary_folder
 from designer import theme
 from engine.core.errors import plural
 from engine.core.text import format_figure, format_number, format_percent
@@ -33,7 +34,6 @@ class SamplesCard(FigureCard):
         """With `leads_on`, a sample can be chosen by a click on its picture, or Enter on its row."""
         self._output = output
         self._leads_on = leads_on
-        self._folder = QTemporaryDir()
         self._asked = 0
         self.choice, self.message = QComboBox(), QLabel()
         self.body = QWidget()
@@ -45,6 +45,7 @@ class SamplesCard(FigureCard):
         self._column.addWidget(self.message)
         self._column.addWidget(self.body)
         super().__init__(content, "Samples", "", self._rows)
+        self._folder = Path(temporary_folder(self, "samples"))
         self.message.setWordWrap(True)
         theme.mark(self.message, "role", "muted")
         self.choice.setAccessibleName("Which samples")
@@ -56,7 +57,7 @@ class SamplesCard(FigureCard):
     def ask(self) -> None:
         """Ask for the samples that are chosen."""
         self._asked += 1
-        folder = Path(self._folder.path()) / str(self._asked)
+        folder = self._folder / str(self._asked)
         self.message.setText("Loading samples…")
         self.message.show()
         self.wanted.emit({"output": self._output, "folder": str(folder), **self.choice.currentData()})
