@@ -210,8 +210,9 @@ class Series(SourceType):
         if found.keys:
             options["group_column"] = ", ".join(found.keys)
             which = " and ".join(f"'{key}'" for key in found.keys)
-            several = f"{found.series} and more" if peek.is_beginning else f"{found.series}"
-            text += f", and {which} tells {several} series apart"
+            tells = "tells" if len(found.keys) == 1 else "tell"
+            several = "series" if peek.is_beginning else f"{found.series} series"
+            text += f", and {which} {tells} {several} apart"
         # The last column is what is predicted: a text is a class.
         return Guess(self.key, 0.95 if rest[-1] in numbers else 0.85, text, options)
 
