@@ -14,7 +14,8 @@ def test_the_loads_of_several_towns_are_forecast(visit: Visit, place: Path) -> N
     power_series(place / "loads.csv")
     person = visit()
     person.drop(place / "loads.csv")
-    person.wait_to_see("6 series|6 towns|^town")
+    person.wait_to_see("The column 'time' is a time in equal steps, and 'town' tells series apart")
+    person.wait_to_see("Make a network for the data")
     person.look("data")
     person.click("Make a network for the data")
     person.wait_to_see("^[1-9][0-9]* layers")
@@ -26,6 +27,8 @@ def test_the_loads_of_several_towns_are_forecast(visit: Visit, place: Path) -> N
     person.wait_to_see("test split, best weights")
     person.look("scores")
     person.click("Predict")
+    with person.choose_file(place / "loads.csv"):
+        person.click("Files…")
     person.wait_to_see("Town 5")
     person.look("predicted")
     print(person.screen())

@@ -109,7 +109,7 @@ def _read(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
     except MemoryError:
         raise BadSoundError("it does not fit into memory, or claims so") from None
     except Exception as error:  # parsers of headers raise whatever they trip over in a damaged file
-        first = printable(str(error).partition("\n")[0][:100])
+        first = printable(str(error).partition("\n")[0].removeprefix(f"Error opening {str(path)!r}: ")[:100])
         raise BadSoundError(f"it is damaged ({first})" if first else "it is damaged") from None
 
 
