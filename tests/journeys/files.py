@@ -52,6 +52,22 @@ def shape_pictures(folder: Path, *, per_class: int = 120, size: int = 48) -> Non
     (folder / "cross" / "empty.png").write_bytes(b"")
 
 
+def sized_pictures(folder: Path, *, count: int = 600, size: int = 48) -> None:
+    """Pictures of a disk each, and a table of how wide each disk is and where it lies."""
+    rng = random.Random(7)
+    (folder / "disks").mkdir(parents=True)
+    rows: list[list[object]] = [["file", "width", "left"]]
+    for number in range(count):
+        side = rng.randrange(8, 34)
+        left, top = rng.randrange(size - side), rng.randrange(size - side)
+        picture = Image.new("L", (size, size), rng.randrange(40))
+        ImageDraw.Draw(picture).ellipse((left, top, left + side, top + side), fill=rng.randrange(150, 256))
+        picture.save(folder / "disks" / f"{number:03}.png")
+        rows.append([f"disks/{number:03}.png", side, left])
+    with (folder / "disks.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
 def flat_table(path: Path, *, rows: int = 200_000) -> None:
     """Rents of flats: gaps in numbers and words, dates, a house number that groups rows, a column of notes."""
     rng = random.Random(2)

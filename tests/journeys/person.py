@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMainWindow,
     QMenu,
+    QPlainTextEdit,
     QPushButton,
     QScrollArea,
     QWidget,
@@ -256,6 +257,13 @@ class Person:
         # What completes the text takes the keys while it is open.
         QTest.keyClick(QApplication.activePopupWidget() or line, Qt.Key.Key_Tab)
 
+    def fill(self, text: str) -> None:
+        """Type over what is in the large field for text in front."""
+        (area,) = [w for w in seen(self.front) if isinstance(w, QPlainTextEdit)]
+        area.setFocus()
+        area.selectAll()
+        QTest.keyClicks(area, text)
+
     def choose(self, name: str, text: str, *, within: str = "") -> None:
         """Choose an entry of the combo box of this name, by the keyboard."""
         box = self._field(name, QComboBox, within)
@@ -386,6 +394,13 @@ class Person:
         return parts[-1]
 
     def _field(self, name: str, kind: type[Kind], within: str) -> Kind:
+        """The field of this name, once it is there."""
+        wait_until(lambda: bool(self._fields(name, kind, within)), PATIENCE_MS)
+        there = sorted({w.accessibleName() for w in self._area(within).findChildren(kind) if w.isVisible()})
+        assert self._fields(name, kind, within), f"no {kind.__name__} called '{name}'; there are {there}"
+        return self._fields(name, kind, within)[0]
+
+    def _fields(self, name: str, kind: type[Kind], within: str) -> list[Kind]:
         area = self._area(within)
         fields = [w for w in area.findChildren(kind) if w.isVisible() and isinstance(w, kind)]
         named = [w for w in fields if w.accessibleName().partition(",")[0] == name]
@@ -395,9 +410,7 @@ class Person:
         if not named and kind is QLineEdit:
             boxes = [w for w in area.findChildren(QAbstractSpinBox) if w.accessibleName().partition(",")[0] == name]
             named = [line for box in boxes for line in box.findChildren(kind)]
-        names = sorted({w.accessibleName() for w in fields})
-        assert named, f"no {kind.__name__} called '{name}'; there are {names}"
-        return named[0]
+        return named
 
     def _into_view(self, widget: QWidget) -> None:
         """Scroll to a widget, as a person does before typing."""

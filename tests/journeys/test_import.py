@@ -1,8 +1,10 @@
 """A network of plain PyTorch comes in as ONNX, gets a new head, learns one's own pictures, and leaves again."""
 
+import re
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from tests.journeys.conftest import Visit
 from tests.journeys.elsewhere import FOREIGN_NETWORK, run_elsewhere
@@ -39,7 +41,23 @@ def test_a_foreign_network_gets_a_new_head_and_runs_elsewhere(visit: Visit, plac
     person.drop(place / "shapes")
     person.wait_to_see("603 files checked")
     person.look("data")
-    person.train(epochs=8)
+
+    def choose_options() -> None:
+        person.choose("Solver", "adam")
+        person.type_into("Initial learn rate", "0.002")
+        person.type_into("Mini-batch size", "32")
+        person.type_into("Max epochs", "12")
+        person.click("OK")
+
+    with person.dialog(choose_options):
+        person.click("Training options…")
+    person.train()
     person.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
     person.look("trained")
-    print(person.screen())
+    accuracy = re.search(r"accuracy (\d+\.\d) %", person.wait_to_see("accuracy .* loss"))
+    assert accuracy is not None
+    assert float(accuracy[1]) > 70, "with chance at 20"
+    with person.dialog(lambda: person.export(place / "learned.onnx")):
+        person.click("Export network…")
+    answers = run_elsewhere(QApplication.clipboard().text(), place)
+    assert answers.startswith("circle: ")

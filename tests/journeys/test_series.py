@@ -31,4 +31,4 @@ def test_the_loads_of_several_towns_are_forecast(visit: Visit, place: Path) -> N
         person.click("Files…")
     person.wait_to_see("Town 5")
     person.look("predicted")
-    print(person.screen())
+    assert [person.sees(f"^Town {number} · ") for number in range(6)] == [True] * 6

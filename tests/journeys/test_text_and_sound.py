@@ -26,7 +26,14 @@ def test_texts_are_sorted_by_topic(visit: Visit, place: Path) -> None:
     person.wait_to_see("of 315 correct")
     person.look("scores")
     person.click("Predict")
-    print(person.screen())
+    person.wait_to_see("^Draw, type, paste or drop a sample")
+    person.fill("Rain and cold wind, the forecast said: a storm with snow and fog, and very few degrees.")
+    assert person.wait_to_see(r"^(cooking|sport|weather) \d").count("%") == 3
+    person.look("predicted")
+    person.click("Look inside")
+    person.click("Show")
+    person.wait_to_see("supports the class|lowers|Influence|Sample 0 of the test split")
+    person.look("explained")
 
 
 @pytest.mark.journey
@@ -48,4 +55,11 @@ def test_sounds_are_told_apart_although_one_is_broken(visit: Visit, place: Path)
     person.wait_to_see("of 36 correct")
     person.look("scores")
     person.click("Predict")
-    print(person.screen())
+    with person.choose_file(place / "sounds" / "noise" / "noise 03.wav"):
+        person.click("Files…")
+    person.wait_to_see(r"^(noise|rising|steady) \d")
+    person.look("predicted")
+    person.click("Look inside")
+    person.click("Show")
+    person.wait_to_see("^Grad-CAM for noise")
+    person.look("explained")
