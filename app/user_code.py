@@ -57,7 +57,7 @@ class UserCodeTracker(QObject):
         self.ask_to_trust: Callable[[QWidget, Sequence[str], Sequence[Path]], bool] = ask_to_trust
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._delay.timeout.connect(self.measure)
-        editor.project_changed.connect(self._on_project_changed)
+        editor.about_to_show.connect(self._on_about_to_show)
         documents.changed.connect(self.refresh)
 
     def start(self) -> None:
@@ -71,8 +71,8 @@ class UserCodeTracker(QObject):
     def _come_back(self, _state: object = None) -> None:
         self.refresh()
 
-    def _on_project_changed(self, _project: object = None) -> None:
-        """Read code of the project. Called before the project is checked, so that the check knows it."""
+    def _on_about_to_show(self, _project: object = None) -> None:
+        """Read code of the project before it is checked, so that the check knows it."""
         project, editor = self._editor.project, self._editor
         before, self._here = self._here, (editor.scope, editor.network)
         data = project.data

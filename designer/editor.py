@@ -38,6 +38,8 @@ UNDO_LIMIT = 200  # old values share what did not change, but each keeps a table
 class Editor(QObject):
     """Holds one project and edits it; everything that shows or edits a project takes an `Editor`."""
 
+    about_to_show = Signal(object)
+    """The `Project` that `project_changed` is emitted with next, before it is checked: for what its check reads."""
     project_changed = Signal(object)
     """The `Project` that is shown now, with the network and the layout of the open block."""
     analysis_changed = Signal(object)
@@ -300,6 +302,7 @@ class Editor(QObject):
         old_selection, is_elsewhere = self._selection, self._scope != scope
         selected = Selection() if is_elsewhere else old_selection.after(here, self._here, select_new=select_new)
         self._selection = selected
+        self.about_to_show.emit(self._here)
         is_checked = replace(before, layout=project.layout) != project
         if is_checked:
             self._check()
