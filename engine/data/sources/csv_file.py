@@ -1,7 +1,8 @@
 """CSV file as columns of numbers, or of texts where not all cells are numbers. Read in pieces to save memory."""
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,9 +127,7 @@ def _format_of(
 def _not_numbers(table: CsvTable, name: str, cells: Sequence[str], strange: set[str], count: int) -> UserError:
     """Return the error for a few texts among numbers, or for numbers that are written in several ways."""
     if not strange:
-        first = next(filter(None, cells))
-        marks = number_format((first,), table.dialect.decimal)
-        other = next((cell for cell in cells if cell and number_format((cell,), ".") != marks), first)
+        first, other = _unlike(dict.fromkeys(filter(None, cells)), table.dialect.decimal)
         return UserError(
             f"Column '{name}' of {table.path} holds numbers that are written in several ways, such as "
             f"{quoted(first)} and {quoted(other)}. Write all of them alike, or leave the column out (data.left_out)."
@@ -140,6 +139,22 @@ def _not_numbers(table: CsvTable, name: str, cells: Sequence[str], strange: set[
         f"Column '{name}' of {table.path}, line {table.line(row):,}: expected a number, received "
         f"{quoted(cells[row])}.{more} {way_out}"
     )
+
+
+def _unlike(cells: Iterable[str], decimal: str) -> tuple[str, str]:
+    """Return two numbers that are not written alike."""
+    examples: dict[NumberFormat | None, str] = {}
+    for cell in cells:
+        examples.setdefault(number_format((cell,), decimal), cell)
+
+    def is_alike(pair: tuple[str, str]) -> bool:
+        try:
+            return number_format(pair, decimal) is not None
+        except UnlikeNumbersError:
+            return False
+
+    pairs = list(itertools.combinations(examples.values(), 2))
+    return next(itertools.filterfalse(is_alike, pairs), pairs[0])
 
 
 def _gap(table: CsvTable, name: str, gathered: GatheredCells) -> UserError:

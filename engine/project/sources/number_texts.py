@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MISSING = frozenset(
     {
@@ -47,7 +47,7 @@ class NumberFormat:
     decimal: str = "."
     between: str = ""
     unit: str = ""
-    example: str = ""
+    example: str = field(default="", compare=False)
 
     def number(self, cell: str) -> float:
         """Return the number in a cell. Raises `ValueError`."""

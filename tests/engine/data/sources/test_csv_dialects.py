@@ -150,7 +150,9 @@ def test_the_decimal_mark_can_be_set_where_the_numbers_leave_it_open(tmp_path: P
     [
         (["7", "1,000", "2500"], r"line 4: expected a thousands separator as in .1,000., received .2500.*decimal_mark"),
         (["$5", "€6", "$7"], r"written in several ways, such as .\$5. and .€6"),
-        (["5", "12 %", "13 %"], "written in several ways, such as"),
+        (["5", "12 %", "13 %"], "written in several ways, such as .5. and .12 %"),
+        (["5", "$5", "€6"], r"written in several ways, such as .\$5. and .€6"),
+        (["1,5", "2,5", "3.7", "4,5"], r"written in several ways, such as .1,5. and .3\.7"),
         (["5", "6", "7", "unknown"], r"line 5: expected a number, received .unknown.*data\.left_out"),
     ],
 )
