@@ -235,7 +235,7 @@ def test_a_killed_coordinator_is_a_lost_run(qtbot, window: MainWindow, tmp_path:
 
 def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindow, tmp_path: Path) -> None:
     folder = start(qtbot, window, tmp_path / "net.netwright")
-    qtbot.mouseClick(window.bar.train, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.bar.stop, Qt.MouseButton.LeftButton)
     panel = monitor_of(window).facts
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     assert panel.status.text() == "■ Stopped"
