@@ -159,7 +159,7 @@ def _failure(
 
 def _summary(result: dict[str, Any]) -> None:
     """Print the outcome as text."""
-    say(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
+    say(*f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}".split("\n"))
     totals = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
     say(f"{totals} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
     for split in ("validation", "test"):

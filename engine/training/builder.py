@@ -419,7 +419,8 @@ class TrainerBuilder:
         """Send the first events of the run: what is trained where and for how long, and notes and warnings."""
         job, placement = self.job, self.job.info.placement
         notes = [*job.dataset.notes, *self.notes, *job.accelerations.notes(), *process_group.notes(job.group)]
-        messages = [Message(severity="note", text=note[:1000]) for note in notes]
+        messages = [Message(severity="warning", text=warning[:1000]) for warning in job.dataset.warnings]
+        messages += [Message(severity="note", text=note[:1000]) for note in notes]
         needs_validation = self.options.output_network == "best-validation" or self.options.validation_patience
         if needs_validation and not job.dataset.samples.get("validation"):
             text = "The data has no validation split: the last network is kept, and patience has no effect."

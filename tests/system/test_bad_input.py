@@ -165,9 +165,9 @@ TEXT_CELL = "a,b,y\n1,2,3\n1,oops,4\n" + "".join(f"{i},{i},{i}.5\n" for i in ran
         ("a,y\n" + "1,cat\n" * 9, "y", ("Column 'y'", "one class only, 'cat'", "At least two")),
         ("a,b,y\n1,2,3\n1,2\n", "y", ("Line 3", "2 cells; the header has 3", "Correct the line")),
         (
-            "a;y\n" + "".join(f"{i},5;1\n" for i in range(9)),
+            "a;y\n" + "".join(f"{i},5;{i}\n" for i in range(60)) + "3.7;1\n",
             "y",
-            ("Column 'a'", "decimal comma", "Write the table again"),
+            ("Column 'a'", 'written in several ways, such as "0,5" and "3.7"', "Write all of them alike"),
         ),
     ],
 )
@@ -190,20 +190,61 @@ def pictures(folder: Path) -> Path:
     return saved(folder, network, data=data, training={"max_epochs": 1, "mini_batch_size": 4})
 
 
-def test_pictures_that_are_missing_or_corrupt(tmp_path: Path) -> None:
-    project, fruit = pictures(tmp_path), tmp_path / "fruit"
+def damage(fruit: Path) -> None:
+    """Let three files be no pictures: other bytes, half of one, and a link that leads nowhere."""
     (fruit / "apple" / "1.png").write_bytes(b"no picture")
     whole = (fruit / "apple" / "2.png").read_bytes()
     (fruit / "apple" / "2.png").write_bytes(whole[: len(whole) // 2])
-    (fruit / "plum" / "9.png").symlink_to(tmp_path / "nowhere.png")
+    (fruit / "plum" / "9.png").symlink_to(fruit / "nowhere.png")
+
+
+def test_pictures_that_are_missing_or_corrupt_are_left_out_and_named(tmp_path: Path) -> None:
+    project = pictures(tmp_path)
+    damage(tmp_path / "fruit")
 
     done = engine("train", project, "--run-dir", tmp_path / "run", "--json")
 
-    is_refused(
-        done, 2, "3 of 13 image files", "apple/1.png", "apple/2.png", "plum/9.png: it is missing", "Replace or remove"
-    )
-    assert json.loads(done.stdout)["state"] == "failed"
-    assert RunFolder(tmp_path / "run").state() == "failed"
+    assert (done.returncode, json.loads(done.stdout)["state"]) == (0, "finished"), done.stderr
+    (warning,) = (line for line in done.stderr.splitlines() if line.startswith("warning: "))
+    assert warning.startswith("warning: 3 of 13 image files are left out because of damage: ")
+    for part in ("apple/1.png (", "apple/2.png (", "plum/9.png (it is missing", "data.bad_samples=fatal"):
+        assert part in warning
+    assert "samples: 10 training" in done.stderr
+    assert warning in engine("check", project).stdout.replace("warning: data: ", "warning: ")
+
+
+def test_pictures_that_are_missing_or_corrupt_end_a_run_where_they_are_to(tmp_path: Path) -> None:
+    project, run = pictures(tmp_path), tmp_path / "run"
+    damage(tmp_path / "fruit")
+
+    done = engine("train", project, "--run-dir", run, "--set", "data.bad_samples=fatal")
+
+    words = ("3 of 13 image files", "apple/1.png", "apple/2.png", "plum/9.png: it is missing", "Replace or remove")
+    is_refused(done, 2, *words)
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("failed: 3 of 13 image files in ")
+    assert lines[1].startswith("  apple/1.png: ")
+    assert RunFolder(run).state() == "failed"
+
+
+@pytest.mark.parametrize("command", ["check", "train"])
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        (("apple", "plum"), ("12 of 12 image files", "apple/0.png: it is not a picture", "Replace or remove")),
+        (("apple",), ("one class only, 'plum'", "At least two")),
+    ],
+)
+def test_pictures_of_which_too_few_are_left(
+    tmp_path: Path, command: str, classes: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    project = pictures(tmp_path)
+    for name in classes:
+        for path in (tmp_path / "fruit" / name).iterdir():
+            path.write_bytes(b"no picture")
+
+    is_refused(engine(command, project), 2, *words)
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_folder_of_pictures_that_is_wrong(tmp_path: Path) -> None:
