@@ -162,6 +162,7 @@ def test_a_paused_run_is_shown_as_paused_before_its_events_are_read(
         assert facts.status.text() == "II Paused"
         qtbot.waitUntil(lambda: len(seen) == 5)
         assert set(seen) == {("II Paused", Phase.PAUSED)}
+        update_info(folder, state="running")  # first, as the coordinator does
         log.append(StateChanged(state="running"))
         qtbot.waitUntil(lambda: facts.status.text() == "● Training")
         assert window.training.phase is Phase.RUNNING
