@@ -23,6 +23,7 @@ from engine.project.file import load, save
 from engine.project.project import Project
 from engine.project.sources.urls import host_of
 from engine.runs.queue import Queue
+from tests import warm
 from tests.builders import chain, layer
 from tests.engine.data.sources.shard_files import Server, serving, write_shards
 from tests.runs import ROOT
@@ -155,13 +156,20 @@ def test_a_url_that_is_typed_counts(
     assert allowed(tmp_path / "net" / "digits.netwright") == {host_of(url): MOST_FILES}
 
 
+def trained(*words: str) -> "subprocess.CompletedProcess[str]":
+    """A command that trains, from a process that has not computed: torch's threads do not survive a fork."""
+    return warm.run(words, timeout=120)
+
+
 def test_a_run_and_what_is_made_of_it_are_not_asked_about_again(
     project: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"
-    assert main(["train", str(project), "--run-dir", str(run), "--allow-host", server.url]) == 0
-    forget(monkeypatch)
-    assert main(["resume", str(run), "--set", "training.max_epochs=2"]) == 0
+    for words in (
+        ["train", str(project), "--run-dir", str(run), "--allow-host", server.url],
+        ["resume", str(run), "--set", "training.max_epochs=2"],
+    ):
+        assert trained(*words).returncode == 0
     forget(monkeypatch)
     assert main(["evaluate", str(run), "--fresh"]) == 0
     brought = run.rename(tmp_path / "brought")
@@ -179,10 +187,10 @@ def test_an_experiment_is_asked_about_once(
     """Also about what varies in it."""
     vary = ["--vary", "training.seed=1,2"]
     words = ["experiment", "run", str(project), *vary, "--at-once", "1", "--json"]
-    assert main([*words, "--allow-host", server.url]) == 0
-    folder = json.loads(capsys.readouterr().out)["experiment_dir"]
-    forget(monkeypatch)
-    assert main(["experiment", "run", folder, "--json"]) == 0
+    done = trained(*words, "--allow-host", server.url)
+    assert done.returncode == 0, done
+    folder = json.loads(done.stdout)["experiment_dir"]
+    assert trained("experiment", "run", folder, "--json").returncode == 0
     assert list(allowed(Path(folder) / "1")) == [host_of(server.url)]
     forget(monkeypatch)
     theirs = load(project).project
