@@ -35,11 +35,11 @@ def test_two_numbers_are_measured_in_each_picture(visit: Visit, place: Path) -> 
     person.click("Evaluate")
     person.wait_to_see("90 samples of the test split, best weights")
     person.look("scores")
-    print(person.screen())
+    texts = person.screen().splitlines()
+    assert float(texts[texts.index("  R²") + 1]) > 0.6
     person.click("Predict")
     with person.choose_file(place / "disks" / "007.png"):
         person.click("Files…")
     person.wait_to_see("^width$")
     person.wait_to_see("^left$")
     person.look("predicted")
-    print(person.screen())
