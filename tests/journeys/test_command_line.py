@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -59,15 +60,15 @@ def test_a_killed_run_goes_on_where_it_was(place: Path) -> None:
     engine(place, "new", "--data", "flats.csv")
     command = [sys.executable, "-m", "engine", "train", "flats.netwright", "--set", "training.max_epochs=1000"]
     with subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as training:
-        deadline = time.monotonic() + PATIENCE_S
+        pause, deadline = threading.Event(), time.monotonic() + PATIENCE_S
         while not any((place / "runs").glob("*/checkpoints/*")):
             assert time.monotonic() < deadline, "no checkpoint"
-            time.sleep(0.05)
+            pause.wait(0.05)
         training.send_signal(signal.SIGKILL)
     (folder,) = (place / "runs").iterdir()
     while RunFolder(folder).is_alive():
         assert time.monotonic() < deadline, "the run lives"
-        time.sleep(0.05)
+        pause.wait(0.05)
     assert RunFolder(folder).state() == "lost"
     assert "lost" in engine(place, "runs").stdout
     engine(place, "resume", str(folder), "--set", "training.max_epochs=3")
