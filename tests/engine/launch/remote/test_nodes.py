@@ -121,7 +121,7 @@ def test_a_lost_connection_ends_the_workers_of_its_node(nodes: Nodes) -> None:
     assert workers[1].poll() is None
     assert [node.label for node in nodes.live] == ["2"]
     late = nodes.start(nodes.all[0], 2, {})
-    assert late.why_lost(), "a worker that is started on a lost node is lost"
+    assert nodes.wait_for(lambda: bool(late.why_lost()), PATIENCE_S), "a worker that is started on a lost node is lost"
     other.stream.close()
     read_all(workers[1].reports)
     for worker in (*workers, late):
