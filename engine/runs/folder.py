@@ -211,7 +211,11 @@ class RunFolder:
         try:
             if self.control.is_symlink():
                 raise OSError(errno.ELOOP, "its folder of requests is a link")
-            write_json(self.control / f"{self._turn()}_{secrets.token_hex(2)}_{name}.json", {"do": name, **values})
+            path = self.control / f"{self._turn()}_{secrets.token_hex(2)}_{name}.json"
+            try:
+                write_json(path, {"do": name, **values})
+            except FileNotFoundError:  # the coordinator, which ends, took the unwritten file for one of a lost sender
+                write_json(path, {"do": name, **values})
         except OSError as error:
             raise UserError(f"The run in {self.path} cannot be asked to {name}: {error.strerror}.") from None
 

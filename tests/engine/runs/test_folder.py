@@ -160,6 +160,19 @@ def test_requests_keep_their_order_when_the_clock_goes_back(run: RunFolder, monk
     assert [request["do"] for request in run.take_requests()] == asked
 
 
+def test_a_request_is_sent_although_the_run_is_ending(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = os.replace
+
+    def replace_late(source: Path, target: Path) -> None:
+        monkeypatch.setattr(os, "replace", replace)
+        Path(source).unlink()  # as the coordinator does with what is unfinished at its end
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", replace_late)
+    run.request("stop")
+    assert [one["do"] for one in run.take_requests()] == ["stop"]
+
+
 def test_garbage_among_the_requests_is_passed_over(run: RunFolder) -> None:
     garbage = {
         "0.json": b"{",
