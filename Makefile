@@ -26,11 +26,16 @@ run: setup
 lint: setup
 	@$(MAKE) --no-print-directory lint-alone
 
-lint-alone:
+lint-alone: build/package
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	cd build/package && ../../$(BIN)/lint-imports --config ../../pyproject.toml --no-cache
+
+# The packages as an installation has them, by links, for tools that only read files.
+build/package:
+	mkdir -p $@/netwright
+	cd $@/netwright && ln -s ../../../netwright/__init__.py $(addprefix ../../../,app designer engine resources) .
 
 check: lint
 	$(TESTS) -q -x $$($(BIN)/python scripts/affected_tests.py) $(PYTEST_ARGS)

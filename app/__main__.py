@@ -1,8 +1,8 @@
-"""`python -m app` is `netwright`."""
+"""`python -m netwright.app` is `netwright`."""
 
 import sys
 
-from app.main import main
+from netwright.app.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

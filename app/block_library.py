@@ -6,14 +6,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal
 
-from designer import clipboard
-from designer.clipboard import Piece
-from designer.panels.library_model import UserBlock
-from engine.core.errors import UserError
-from engine.core.files import write_atomically
-from engine.core.folders import data_folder
-from engine.network.block import Block
-from engine.network.layout import Layout
+from netwright.designer import clipboard
+from netwright.designer.clipboard import Piece
+from netwright.designer.panels.library_model import UserBlock
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.folders import data_folder
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Layout
 
 SUFFIX = ".json"
 SIZE_LIMIT = 16 * 2**20

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import widgets
+from netwright.app import widgets
 
 
 class Dialog(QDialog):

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QSettings, QTimer, Signal
 
-from engine.core.errors import UserError
-from engine.core.fields import FilePath
-from engine.core.files import open_file, path_from, write_atomically
-from engine.core.folders import state_folder
-from engine.core.own_files import SUFFIX
-from engine.project.data_hosts import allow, allowed, hosts_of, merged
-from engine.project.file import Opened, dumps, load, loads, save
-from engine.project.project import Project, new_identity
-from engine.project.user_code import moved_project
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import FilePath
+from netwright.engine.core.files import RESOURCES, open_file, path_from, write_atomically
+from netwright.engine.core.folders import state_folder
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.project.data_hosts import allow, allowed, hosts_of, merged
+from netwright.engine.project.file import Opened, dumps, load, loads, save
+from netwright.engine.project.project import Project, new_identity
+from netwright.engine.project.user_code import moved_project
 
 if TYPE_CHECKING:  # it is imported with the first look at runs
-    from engine.runs.history import ProjectKey
+    from netwright.engine.runs.history import ProjectKey
 
-RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
 MOST_RECENT = 10
 AUTOSAVE_MS = 20_000
@@ -96,7 +95,7 @@ class Documents(QObject):
     @property
     def key(self) -> "ProjectKey":
         """What the runs of the open project are found by."""
-        from engine.runs.history import ProjectKey
+        from netwright.engine.runs.history import ProjectKey
 
         return ProjectKey(self.source, self.identity)
 
@@ -107,7 +106,7 @@ class Documents(QObject):
     @property
     def base(self) -> Path:
         """The folder that relative data paths start at."""
-        from engine.runs.folder import origin
+        from netwright.engine.runs.folder import origin
 
         return origin(self.source).base if self.source else Path.cwd()
 

@@ -1,7 +1,7 @@
 """`netwright [PROJECT]`: makes the application object and the main window, and runs the event loop."""
 
 # isort: off
-from app import startup  # before all others: it says why
+from netwright.app import startup  # before all others: it says why
 # isort: on
 
 import argparse
@@ -15,11 +15,11 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.window import MainWindow
-from designer import theme
-from engine.core.errors import UserError
-from engine.core.version import VERSION
-from engine.project.import_kinds import can_import
+from netwright.app.window import MainWindow
+from netwright.designer import theme
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.version import VERSION
+from netwright.engine.project.import_kinds import can_import
 
 startup.imported()
 
@@ -57,7 +57,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command = parser()
     arguments = command.parse_args(argv)
     if arguments.template is not None:
-        from app.start_page.gallery import template
+        from netwright.app.start_page.gallery import template
 
         if arguments.project is not None:
             command.error("give a PROJECT or a --template, not both")

@@ -8,12 +8,12 @@ from typing import Literal
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMessageBox, QScrollArea, QWidget
 
-from app.widgets import room_on_screen
-from designer import theme
-from designer.markup import visible
-from engine.core.errors import listed, plural
-from engine.core.fields import printable
-from engine.project.data_hosts import MOST_FILES
+from netwright.app.widgets import room_on_screen
+from netwright.designer import theme
+from netwright.designer.markup import visible
+from netwright.engine.core.errors import listed, plural
+from netwright.engine.core.fields import printable
+from netwright.engine.project.data_hosts import MOST_FILES
 
 Answer = Literal["save", "discard", "cancel"]
 LONGEST, LONG_WORD = 1200, 30

@@ -3,10 +3,10 @@
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
-from designer import markup, theme
-from engine.core.errors import UserError, plural
-from engine.runs.events import ENDS
-from engine.runs.experiments import ExperimentFolder
+from netwright.designer import markup, theme
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.experiments import ExperimentFolder
 
 SHOWN_MS = 10_000
 WATCH_MS = 1000

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import HOST_NOT_ALLOWED
-from engine.core.files import ROOT
-from engine.core.folders import state_folder
-from engine.core.lines import LineBuffer
-from engine.project.data_hosts import VARIABLE, written
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import HOST_NOT_ALLOWED
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.folders import state_folder
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.project.data_hosts import VARIABLE, written
 
 if TYPE_CHECKING:
     import subprocess
@@ -312,7 +312,7 @@ class EngineServer(QObject):
 
     def __init__(self, parent: QObject | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
-        self._command = list(command or module_command("engine.cli.serve"))
+        self._command = list(command or module_command("netwright.engine.cli.serve"))
         self._child: ChildProcess | None = None
         self._waiting: dict[int, PendingRequest] = {}
         self._last_id = 0

@@ -4,9 +4,9 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QWidget
 
-from app.documents import Documents
-from app.processes import EngineServer
-from designer.editor import Editor
+from netwright.app.documents import Documents
+from netwright.app.processes import EngineServer
+from netwright.designer.editor import Editor
 
 
 class Shell(Protocol):

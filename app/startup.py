@@ -11,8 +11,8 @@ gc.disable()
 
 import subprocess  # noqa: E402, F401  # to have them imported is the point
 
-from engine.network import blocks  # noqa: E402, F401
-from engine.project import check, user_code  # noqa: E402, F401
+from netwright.engine.network import blocks  # noqa: E402, F401
+from netwright.engine.project import check, user_code  # noqa: E402, F401
 
 
 def imported() -> None:

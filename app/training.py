@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app.data.dataset_tracker import DatasetTracker
-from app.engine_command import EngineCommand
-from app.notifier import Notifier
-from app.runs.phases import Lifecycle, Phase, Step
-from app.runs.queue_follower import QueueFollower
-from app.shell import Shell
-from app.user_code import UserCodeTracker
-from engine.core.errors import UserError, listed, plural
-from engine.core.own_files import SUFFIX
-from engine.project.file import dumps
+from netwright.app.data.dataset_tracker import DatasetTracker
+from netwright.app.engine_command import EngineCommand
+from netwright.app.notifier import Notifier
+from netwright.app.runs.phases import Lifecycle, Phase, Step
+from netwright.app.runs.queue_follower import QueueFollower
+from netwright.app.shell import Shell
+from netwright.app.user_code import UserCodeTracker
+from netwright.engine.core.errors import UserError, listed, plural
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.project.file import dumps
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
-    from app.runs.monitor import Monitor
-    from app.runs.run_follower import Outcome, RunFollower
-    from engine.runs.folder import RunFolder
+    from netwright.app.runs.monitor import Monitor
+    from netwright.app.runs.run_follower import Outcome, RunFollower
+    from netwright.engine.runs.folder import RunFolder
 
 
 DATA_CHANGED = "The data of this run has changed since it trained"
@@ -93,7 +93,7 @@ class Training(QObject):
     @property
     def run_name(self) -> str:
         """The run that is under way or shown, for a person: its title as it is now."""
-        from engine.runs.summary import title_of
+        from netwright.engine.runs.summary import title_of
 
         folder = self.run_folder
         return title_of(folder) if folder is not None and not self._prepared else self._prepared
@@ -121,7 +121,7 @@ class Training(QObject):
     def monitor(self) -> "Monitor":
         """The tab that shows the run; made when first needed."""
         if self._monitor is None:
-            from app.runs.monitor import Monitor
+            from netwright.app.runs.monitor import Monitor
 
             self._monitor = monitor = Monitor(self._shell.dialog_parent, QSettings("Netwright", "Netwright"))
             self.monitor_made.emit(monitor)
@@ -175,7 +175,7 @@ class Training(QObject):
 
     def catch_up(self) -> None:
         """The Train tab is seen: show the last run of the project, if another project was opened meanwhile."""
-        from engine.runs.history import last_run
+        from netwright.engine.runs.history import last_run
 
         if self.phase is Phase.UNSEEN and (run := last_run(self._shell.documents.key)) is not None:
             self.follow(run)
@@ -245,7 +245,7 @@ class Training(QObject):
         self._shell.server.request("train", request, self._on_started, self._on_refused, self._on_progress)
 
     def _on_started(self, answer: dict[str, Any]) -> None:
-        from engine.runs.folder import RunFolder
+        from netwright.engine.runs.folder import RunFolder
 
         requested = self.phase
         self.follow(RunFolder(Path(answer["run_dir"])))
@@ -266,7 +266,7 @@ class Training(QObject):
 
     def follow(self, folder: "RunFolder") -> None:
         """Show a run, from its first event on, and follow it if it is alive."""
-        from app.runs.run_follower import RunFollower
+        from netwright.app.runs.run_follower import RunFollower
 
         monitor, follower = self.monitor, RunFollower(folder, self)
         try:
@@ -300,7 +300,7 @@ class Training(QObject):
 
     def _follow_cluster(self, folder: "RunFolder") -> None:
         """Let a process copy what is new of a run on a cluster, unless one does."""
-        from engine.runs.remote import FILE
+        from netwright.engine.runs.remote import FILE
 
         if (folder.path / FILE).exists() and not folder.is_alive():
             with contextlib.suppress(OSError):  # the run is shown as it is known
@@ -316,7 +316,7 @@ class Training(QObject):
 
     def _show_state_of(self, folder: "RunFolder") -> None:
         """Show the state of a run by its folder, whatever its earlier events say while they are read."""
-        from engine.runs.events import ENDS
+        from netwright.engine.runs.events import ENDS
 
         follower = self._follower
         if follower is None or follower.folder != folder or self._lifecycle.shown is Phase.REPLAYING:
@@ -328,7 +328,7 @@ class Training(QObject):
         self._take(Step.HALTED if state == "paused" else Step.WENT_ON)
 
     def _take_state(self, event: object) -> None:
-        from engine.runs.events import StateChanged
+        from netwright.engine.runs.events import StateChanged
 
         if isinstance(event, StateChanged) and self._follower is not None and not self._follower.is_catching_up:
             self._take(Step.HALTED if event.state == "paused" else Step.WENT_ON)
@@ -360,8 +360,8 @@ class Training(QObject):
             self.monitor.show_stopping(after_epoch=after_epoch)
 
     def request(self, name: str, values: Mapping[str, float] | None = None) -> None:
-        """Send a request of the table in `engine.runs.requests` to the run, which answers through its events. The
-        values of `set` are asked for in a dialog."""
+        """Send a request of the table in `netwright.engine.runs.requests` to the run, which answers through its events.
+        The values of `set` are asked for in a dialog."""
         if name == "set":
             values = self._ask_for_change()
         if self._follower is None or self._follower.outcome is not None or (name == "set" and not values):
@@ -375,7 +375,7 @@ class Training(QObject):
 
     def _ask_for_change(self) -> dict[str, float]:
         """Ask for another learn rate or number of epochs; empty where nothing is to change."""
-        from app.runs.change_run import ChangeRun
+        from netwright.app.runs.change_run import ChangeRun
 
         now = self._monitor.facts.rate_and_epochs if self._monitor is not None else None
         if now is None or not self.is_running:
@@ -403,7 +403,7 @@ class Training(QObject):
     def resume_run(self, folder: "RunFolder", settings: list[str] | None = None) -> None:
         """Resume a run that has ended, in its folder, with other values of some options; one that is complete is given
         more epochs, which are asked for."""
-        from app.runs.change_run import ask_for_more
+        from netwright.app.runs.change_run import ask_for_more
 
         if self.is_running:
             self._shell.hint("Another run is in progress. Stop it first, or resume this one later.")
@@ -424,7 +424,7 @@ class Training(QObject):
 
         def resume(changes: tuple[str, ...]) -> None:
             """Resume, where the data has changed only once the user wants that."""
-            from app.messages import ask
+            from netwright.app.messages import ask
 
             if changes and not ask(self._shell.dialog_parent, DATA_CHANGED, "\n".join((*changes, MIXED)), "Resume"):
                 self._take(Step.REFUSED)
@@ -456,7 +456,7 @@ class Training(QObject):
 
     def choose_run(self) -> None:
         """Ask for the folder of a run, and show it."""
-        from engine.runs.folder import open_run
+        from netwright.engine.runs.folder import open_run
 
         start = str(self._shell.documents.folder / "runs")
         name = QFileDialog.getExistingDirectory(self._shell.dialog_parent, "Open the folder of a run", start)
@@ -474,7 +474,7 @@ class Training(QObject):
         """Ask what to do with a run that is under way. Return whether the window may close."""
         if not self._is_under_way:
             return True
-        from app.messages import ask_to_leave_training
+        from netwright.app.messages import ask_to_leave_training
 
         waiting = self.queue_follower.num_waiting
         answer = ask_to_leave_training(self._shell.dialog_parent, self.run_name, waiting)
@@ -494,6 +494,6 @@ class Training(QObject):
 
 def _is_alive(follower: "RunFollower") -> bool:
     """Return whether the run itself goes on. All events of a run that has ended may not have been read yet."""
-    from engine.runs.events import ENDS
+    from netwright.engine.runs.events import ENDS
 
     return follower.outcome is None and follower.folder.state() not in ENDS

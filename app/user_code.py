@@ -14,18 +14,18 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QWidget
 
-from app.documents import Documents
-from app.engine_command import EngineCommand
-from app.messages import ask_to_trust, show_error
-from designer.editor import Editor
-from engine.core.errors import UserError
-from engine.layers.user_code import PYTHON, Custom, UserCode
-from engine.network.network import Network
-from engine.project import user_code
-from engine.project.file import dumps
-from engine.user_code import registry, trust
-from engine.user_code.registry import Question
-from engine.user_code.signature import Signature, read_signatures
+from netwright.app.documents import Documents
+from netwright.app.engine_command import EngineCommand
+from netwright.app.messages import ask_to_trust, show_error
+from netwright.designer.editor import Editor
+from netwright.engine.core.errors import UserError
+from netwright.engine.layers.user_code import PYTHON, Custom, UserCode
+from netwright.engine.network.network import Network
+from netwright.engine.project import user_code
+from netwright.engine.project.file import dumps
+from netwright.engine.user_code import registry, trust
+from netwright.engine.user_code.registry import Question
+from netwright.engine.user_code.signature import Signature, read_signatures
 
 DELAY_MS = 250
 UNSAVED = "Save the project first: trust belongs to the folder that it lies in."

@@ -5,12 +5,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.documents import Documents
-from app.processes import EngineServer
-from designer.editor import Editor
-from engine.network.network import Network
-from engine.project.file import dumps
-from engine.project.weights import WeightsOptions
+from netwright.app.documents import Documents
+from netwright.app.processes import EngineServer
+from netwright.designer.editor import Editor
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import dumps
+from netwright.engine.project.weights import WeightsOptions
 
 DELAY_MS = 600
 

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import markup, theme
-from designer.elided_label import ElidedLabel
+from netwright.designer import markup, theme
+from netwright.designer.elided_label import ElidedLabel
 
 NO_LIMIT = 16_777_215
 """The largest size that Qt allows a widget (its QWIDGETSIZE_MAX)."""

@@ -8,43 +8,43 @@ from PySide6.QtCore import QByteArray, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
-from app import documents, messages
-from app.data.dataset_tracker import DatasetTracker
-from app.data.guess import DataGuesser, dropped_path, is_project
-from app.data.host_asker import HostAsker
-from app.frame.actions import WindowState
-from app.frame.activations_overlay import ActivationsOverlay
-from app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
-from app.frame.commands import CanvasCommands, DialogCommands, SweepCommands, ThemeCommands
-from app.frame.document_commands import DocumentCommands
-from app.frame.import_commands import ImportCommands
-from app.frame.menus import Menus
-from app.frame.pages import Pages
-from app.frame.tabs import DesignTab, Tabs
-from app.frame.weights_commands import WeightsCommands
-from app.frame.window_bars import StatusLine, TopBar
-from app.notifier import Notifier
-from app.processes import EngineServer
-from app.runs.environment import ExecutionEnvironment
-from app.runs.phases import Phase
-from app.training import Training
-from app.user_code import UserCodeTracker
-from app.weights_tracker import WeightsTracker
-from app.widgets import within_screen
-from designer import markup, theme
-from designer.editor import Editor
-from engine.core.own_files import SUFFIX
-from engine.network.block import Block
-from engine.project.import_kinds import can_import
-from engine.project.sources.catalog import SOURCES
+from netwright.app import documents, messages
+from netwright.app.data.dataset_tracker import DatasetTracker
+from netwright.app.data.guess import DataGuesser, dropped_path, is_project
+from netwright.app.data.host_asker import HostAsker
+from netwright.app.frame.actions import WindowState
+from netwright.app.frame.activations_overlay import ActivationsOverlay
+from netwright.app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
+from netwright.app.frame.commands import CanvasCommands, DialogCommands, SweepCommands, ThemeCommands
+from netwright.app.frame.document_commands import DocumentCommands
+from netwright.app.frame.import_commands import ImportCommands
+from netwright.app.frame.menus import Menus
+from netwright.app.frame.pages import Pages
+from netwright.app.frame.tabs import DesignTab, Tabs
+from netwright.app.frame.weights_commands import WeightsCommands
+from netwright.app.frame.window_bars import StatusLine, TopBar
+from netwright.app.notifier import Notifier
+from netwright.app.processes import EngineServer
+from netwright.app.runs.environment import ExecutionEnvironment
+from netwright.app.runs.phases import Phase
+from netwright.app.training import Training
+from netwright.app.user_code import UserCodeTracker
+from netwright.app.weights_tracker import WeightsTracker
+from netwright.app.widgets import within_screen
+from netwright.designer import markup, theme
+from netwright.designer.editor import Editor
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.network.block import Block
+from netwright.engine.project.import_kinds import can_import
+from netwright.engine.project.sources.catalog import SOURCES
 
 if TYPE_CHECKING:
-    from app.frame.network_commands import AlignCommands, BlockCommands
-    from app.runs.preload import Preload
-    from app.start_page.page import StartPage
-    from designer.canvas.view import CanvasView
-    from designer.history import Step
-    from designer.panels.library_panel import LibraryPanel
+    from netwright.app.frame.network_commands import AlignCommands, BlockCommands
+    from netwright.app.runs.preload import Preload
+    from netwright.app.start_page.page import StartPage
+    from netwright.designer.canvas.view import CanvasView
+    from netwright.designer.history import Step
+    from netwright.designer.panels.library_panel import LibraryPanel
 
 PRELOAD_MS = 800
 BLOCKS_MS = 50
@@ -165,14 +165,14 @@ class MainWindow(QMainWindow):
     @cached_property
     def blocks(self) -> "BlockCommands":
         """The user's own blocks; made when first needed."""
-        from app.frame.network_commands import BlockCommands
+        from netwright.app.frame.network_commands import BlockCommands
 
         return BlockCommands(self, self.design)
 
     @cached_property
     def align(self) -> "AlignCommands":
         """Placement of the selected layers; made when first needed."""
-        from app.frame.network_commands import AlignCommands
+        from netwright.app.frame.network_commands import AlignCommands
 
         return AlignCommands(self.editor, lambda before: self.design.canvas.animation.begin(before.positions))
 
@@ -226,7 +226,7 @@ class MainWindow(QMainWindow):
         self.status.errors.clicked.connect(self.show_problems)
 
     def _on_canvas_made(self, canvas: "CanvasView") -> None:
-        from designer.canvas.frozen_legend import FrozenLegend
+        from netwright.designer.canvas.frozen_legend import FrozenLegend
 
         example = documents.EXAMPLES / f"digits{SUFFIX}"
         canvas.keep_requested.connect(lambda: self.blocks.keep())
@@ -282,7 +282,7 @@ class MainWindow(QMainWindow):
     @property
     def start_page(self) -> "StartPage":
         """The start page; made when first needed."""
-        from app.start_page.page import StartPage
+        from netwright.app.start_page.page import StartPage
 
         page = self.tabs.page("start")
         assert isinstance(page, StartPage)
@@ -453,7 +453,7 @@ class MainWindow(QMainWindow):
     def _start_preload(self) -> None:
         if not self._start_engine:
             return
-        from app.runs.preload import Preload
+        from netwright.app.runs.preload import Preload
 
         self._preload = Preload(self)
 

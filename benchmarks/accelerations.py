@@ -28,27 +28,27 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 from peer import WORKLOADS, network, prepare  # noqa: E402  # the folder has no package
 from placement import EPOCH_S, PLACEMENTS, best_epoch  # noqa: E402
 
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder  # noqa: E402
-from engine.launch.channel import ReportPipe  # noqa: E402
-from engine.lowering.module import build  # noqa: E402
-from engine.network.analysis import analyse  # noqa: E402
-from engine.parallel.process_group import SingleProcess  # noqa: E402
-from engine.parallel.strategies.single import Single  # noqa: E402
-from engine.parallel.sync_batch_norm import Share, join_batch_norms  # noqa: E402
-from engine.project.environment import EnvironmentOptions  # noqa: E402
-from engine.project.file import load, save  # noqa: E402
-from engine.project.project import ACCELERATIONS, RunOptions  # noqa: E402
-from engine.project.training import TrainingOptions  # noqa: E402
-from engine.runs.events import Progress  # noqa: E402
-from engine.runs.folder import RunFolder  # noqa: E402
-from engine.runs.log import EventReader  # noqa: E402
-from engine.training.losses import SingleOutputLoss, cross_entropy  # noqa: E402
-from engine.training.metrics import Accuracy  # noqa: E402
-from engine.training.model import TrainedModel  # noqa: E402
-from engine.training.recorder import Clock, Recorder  # noqa: E402
-from engine.training.reporter import NoRequests, Reporter  # noqa: E402
-from engine.training.solvers import Solver  # noqa: E402
-from engine.training.step import StepOptions, TrainStep  # noqa: E402
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder  # noqa: E402
+from netwright.engine.launch.channel import ReportPipe  # noqa: E402
+from netwright.engine.lowering.module import build  # noqa: E402
+from netwright.engine.network.analysis import analyse  # noqa: E402
+from netwright.engine.parallel.process_group import SingleProcess  # noqa: E402
+from netwright.engine.parallel.strategies.single import Single  # noqa: E402
+from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms  # noqa: E402
+from netwright.engine.project.environment import EnvironmentOptions  # noqa: E402
+from netwright.engine.project.file import load, save  # noqa: E402
+from netwright.engine.project.project import ACCELERATIONS, RunOptions  # noqa: E402
+from netwright.engine.project.training import TrainingOptions  # noqa: E402
+from netwright.engine.runs.events import Progress  # noqa: E402
+from netwright.engine.runs.folder import RunFolder  # noqa: E402
+from netwright.engine.runs.log import EventReader  # noqa: E402
+from netwright.engine.training.losses import SingleOutputLoss, cross_entropy  # noqa: E402
+from netwright.engine.training.metrics import Accuracy  # noqa: E402
+from netwright.engine.training.model import TrainedModel  # noqa: E402
+from netwright.engine.training.recorder import Clock, Recorder  # noqa: E402
+from netwright.engine.training.reporter import NoRequests, Reporter  # noqa: E402
+from netwright.engine.training.solvers import Solver  # noqa: E402
+from netwright.engine.training.step import StepOptions, TrainStep  # noqa: E402
 
 IN_STEPS = ("manual-backward", "fused-optimizers")
 IN_RUNS = {"shared-memory": "2x1", "placement-trials": "auto"}
@@ -127,7 +127,7 @@ def runs(name: str, placement: str, off: str, rounds: int, length_s: float) -> I
                 file = prepare(name, epochs, 1, 1, Path(folder))
                 environment = EnvironmentOptions(**PLACEMENTS[placement])
                 save(replace(load(file).project, environment=environment, run=options), file)
-                command = [sys.executable, "-m", "engine", "train", str(file), "--run-dir", f"{folder}/run"]
+                command = [sys.executable, "-m", "netwright.engine", "train", str(file), "--run-dir", f"{folder}/run"]
                 subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 events = EventReader(RunFolder(Path(folder) / "run"), 2**30).read()
                 reached = [(event.time, event.iteration) for event in events if isinstance(event, Progress)]

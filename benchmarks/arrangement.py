@@ -17,10 +17,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.network.arrangement import arrange, repeated
-from engine.network.catalog import layer_type
-from engine.network.layout import Position
-from engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.network.arrangement import arrange, repeated
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.layout import Position
+from netwright.engine.network.network import Connection, Layer, Network, Port
 
 Edge = tuple[int, int]
 Places = dict[int, Position]

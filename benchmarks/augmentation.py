@@ -16,18 +16,18 @@ import torch
 from torch.nn import functional
 
 from benchmarks.peer import WORKLOADS, network
-from engine.data.augment_mixing import Mixing
-from engine.data.augmentation import Augmentation, Image
-from engine.data.batches import GATHERED_BYTES, Batch, Tensors
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share, join_batch_norms
-from engine.project.training import TrainingOptions
-from engine.training.model import TrainedModel
-from engine.training.solvers import Solver
-from engine.training.step import TrainStep
+from netwright.engine.data.augment_mixing import Mixing
+from netwright.engine.data.augmentation import Augmentation, Image
+from netwright.engine.data.batches import GATHERED_BYTES, Batch, Tensors
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import TrainStep
 
 ROUNDS = 12
 BATCH = 128

@@ -30,7 +30,7 @@ def train(project: Path, epochs: int, folder: Path) -> "subprocess.Popen[bytes]"
     """Start the run in a process of its own."""
     options = [f"training.max_epochs={epochs}", "environment.threads=1"]
     arguments = [word for option in options for word in ("--set", option)]
-    command = [sys.executable, "-m", "engine", "train", str(project), "--environment", "cpu", *arguments]
+    command = [sys.executable, "-m", "netwright.engine", "train", str(project), "--environment", "cpu", *arguments]
     return subprocess.Popen(
         [*command, "--run-dir", str(folder)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -73,10 +73,10 @@ def watch(project: Path, folder: Path) -> int:
     from PySide6.QtCore import QEvent, QTimer
     from PySide6.QtWidgets import QApplication
 
-    import app.main
-    from app import startup
-    from app.runs.run_follower import RunFollower
-    from engine.runs.folder import RunFolder
+    import netwright.app.main
+    from netwright.app import startup
+    from netwright.app.runs.run_follower import RunFollower
+    from netwright.engine.runs.folder import RunFolder
 
     frames = Frames()
     poll = RunFollower.poll
@@ -86,7 +86,7 @@ def watch(project: Path, folder: Path) -> int:
         poll(supervisor)
         frames.note(began, busy)
 
-    class Window(app.main.MainWindow):
+    class Window(netwright.app.main.MainWindow):
         def event(self, event: QEvent) -> bool:
             if event.type() not in (QEvent.Type.UpdateRequest, QEvent.Type.LayoutRequest):
                 return super().event(event)

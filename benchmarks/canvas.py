@@ -17,18 +17,18 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
-from app.dialogs.compare_projects import CompareDialog
-from designer import theme
-from designer.canvas.view import CanvasView
-from designer.editor import Editor
-from designer.scene.scene import Scene
-from engine.layers.base import LayerType
-from engine.network import edits, sugiyama
-from engine.network.arrangement import _graph, _parts, arrange, outline
-from engine.network.catalog import layer_type
-from engine.network.layout import Layout
-from engine.network.network import Connection, Layer, Network, Port
-from engine.project.project import Project
+from netwright.app.dialogs.compare_projects import CompareDialog
+from netwright.designer import theme
+from netwright.designer.canvas.view import CanvasView
+from netwright.designer.editor import Editor
+from netwright.designer.scene.scene import Scene
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import edits, sugiyama
+from netwright.engine.network.arrangement import _graph, _parts, arrange, outline
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.project.project import Project
 
 ROUNDS = 7
 SIZE = (1920, 1080)

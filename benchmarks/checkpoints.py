@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 
-from engine.runs.events import Checkpointed
-from engine.runs.folder import RunFolder
-from engine.runs.log import read_all
-from engine.training.checkpoints import write
+from netwright.engine.runs.events import Checkpointed
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import read_all
+from netwright.engine.training.checkpoints import write
 
 ROOT = Path(__file__).parents[1]
 PROJECT = {
@@ -45,7 +45,16 @@ def share_of_time(project: Path, *settings: str) -> float:
     a quiet machine only."""
     with tempfile.TemporaryDirectory() as folder:
         chosen = [part for setting in settings for part in ("--set", setting)]
-        command = [sys.executable, "-m", "engine", "train", str(project), "--run-dir", f"{folder}/run", "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "netwright.engine",
+            "train",
+            str(project),
+            "--run-dir",
+            f"{folder}/run",
+            "--json",
+        ]
         done = subprocess.run([*command, *chosen], cwd=ROOT, capture_output=True, text=True, check=True)
         events = read_all(RunFolder(Path(folder) / "run"))
         seconds = sum(event.seconds for event in events if isinstance(event, Checkpointed))

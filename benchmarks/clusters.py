@@ -23,11 +23,11 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from engine.core.text import format_duration
-from engine.launch.remote.nodes import Nodes
-from engine.launch.remote.stream import FrameKind, connect
-from engine.placement.recovery import RESTART_S, WORKER_HOURS, best_interval_s, lost_share
-from engine.training.checkpoint_schedule import automatic_interval
+from netwright.engine.core.text import format_duration
+from netwright.engine.launch.remote.nodes import Nodes
+from netwright.engine.launch.remote.stream import FrameKind, connect
+from netwright.engine.placement.recovery import RESTART_S, WORKER_HOURS, best_interval_s, lost_share
+from netwright.engine.training.checkpoint_schedule import automatic_interval
 
 TOKEN = bytes(32)
 EVENT = b'{"event":{"kind":"points","split":"training","first_step":1,"steps_apart":1,"values":{"loss":[0.1]}}}\n'

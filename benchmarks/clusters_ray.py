@@ -36,11 +36,11 @@ sys.path.insert(0, str(ROOT))
 
 from peer import network  # noqa: E402
 
-from engine.cluster.profile_file import save_profile  # noqa: E402
-from engine.cluster.profiles import ClusterProfile  # noqa: E402
-from engine.launch.remote.ray_address import ray_environment  # noqa: E402
-from engine.project.file import save  # noqa: E402
-from engine.project.project import Project  # noqa: E402
+from netwright.engine.cluster.profile_file import save_profile  # noqa: E402
+from netwright.engine.cluster.profiles import ClusterProfile  # noqa: E402
+from netwright.engine.launch.remote.ray_address import ray_environment  # noqa: E402
+from netwright.engine.project.file import save  # noqa: E402
+from netwright.engine.project.project import Project  # noqa: E402
 
 LAYERS: list[tuple[str, dict[str, Any]]] = [
     ("image_input", {"size": 8}),
@@ -227,7 +227,7 @@ class Run:
     def command(self, *words: str) -> "subprocess.Popen[bytes]":
         """Start a command of the engine."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "engine.cli.main", *words]
+        command = [sys.executable, "-m", "netwright.engine.cli.main", *words]
         return subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

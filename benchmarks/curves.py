@@ -15,9 +15,9 @@ import numpy as np
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
-from app.plots.curve_card import CurveCard
-from app.plots.series import Series
-from designer import theme
+from netwright.app.plots.curve_card import CurveCard
+from netwright.app.plots.series import Series
+from netwright.designer import theme
 
 HISTORIES = (10_000, 100_000, 1_000_000, 10_000_000)
 ADDED = 250

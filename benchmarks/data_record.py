@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.split import Division, Rule
-from engine.runs.data_files import DataPlace
-from engine.runs.data_record import DataRecord
+from netwright.engine.data.split import Division, Rule
+from netwright.engine.runs.data_files import DataPlace
+from netwright.engine.runs.data_record import DataRecord
 
 FOLDERS = 100
 

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.network import edits
-from engine.network.catalog import layer_type
-from engine.network.network import Connection, Network, Port
-from engine.project.check import check
-from engine.project.file import dumps, loads
-from engine.project.project import Project
+from netwright.engine.network import edits
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.network import Connection, Network, Port
+from netwright.engine.project.check import check
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project
 
 REPEATS = 20
 

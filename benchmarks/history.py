@@ -16,12 +16,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.runs.events import Points, Progress
-from engine.runs.folder import RunFolder
-from engine.runs.history import list_runs
-from engine.runs.lines import split_points
-from engine.runs.log import EventLog
-from engine.runs.query import matching, order_by
+from netwright.engine.runs.events import Points, Progress
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import list_runs
+from netwright.engine.runs.lines import split_points
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.query import matching, order_by
 
 DIGITS = Path(__file__).resolve().parents[1] / "resources" / "examples" / "digits.netwright"
 REPEATS = 5

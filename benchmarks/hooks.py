@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from engine.user_code import trust
+from netwright.engine.user_code import trust
 from tests.small_training import STEPS_PER_EPOCH, Small
 
 ROUNDS, EPOCHS = 7, 400

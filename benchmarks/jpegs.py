@@ -26,13 +26,13 @@ from PIL import Image
 from streaming import BATCH, SIZE, Pair, Small, processor_s
 from torch.utils.data import DataLoader, Dataset
 
-from engine.data.batches import BatchLoader, SampleOrder
-from engine.data.load import load
-from engine.data.prefetch import num_threads
-from engine.data.sequences import Padding
-from engine.data.streaming import streamed
-from engine.parallel.process_group import SingleProcess
-from engine.project.data import DataOptions
+from netwright.engine.data.batches import BatchLoader, SampleOrder
+from netwright.engine.data.load import load
+from netwright.engine.data.prefetch import num_threads
+from netwright.engine.data.sequences import Padding
+from netwright.engine.data.streaming import streamed
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.data import DataOptions
 
 CLASSES, DIFFERENT, PLAIN = 10, 1000, 10_000
 SKIPPED = 40

@@ -7,12 +7,12 @@ import time
 
 import torch
 
-from engine.layers.base import LayerType
-from engine.lowering.module import build
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.catalog import layer_type
-from engine.network.network import Network, Port
+from netwright.engine.layers.base import LayerType
+from netwright.engine.lowering.module import build
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.network import Network, Port
 
 REPEATS = 8
 SAMPLES, STEPS, CHANNELS = 64, 100, 16

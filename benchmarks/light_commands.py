@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/light_commands.py [--rounds 10] [--before FOLDER]
 
 User and system time of each process and its children, which other work on the machine lengthens less than the clock.
-`--before` names a folder with another version of the package `engine` and of `resources`, measured in turns.
+`--before` names a folder with another checkout, measured in turns.
 """
 
 import argparse
@@ -54,12 +54,12 @@ def main() -> int:
     found: dict[tuple[str, Path], list[float]] = {}
     bare: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "engine", "new", "digits", folder], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "netwright.engine", "new", "digits", folder], cwd=ROOT, check=True)
         for place in range(arguments.rounds + 1):  # the first one compiles modules, and does not count
             times = [seconds(["-c", "pass"], ROOT, folder)]
             for command in COMMANDS:
                 for version in versions:
-                    busy = seconds(["-m", "engine", *command.split()], version, folder)
+                    busy = seconds(["-m", "netwright.engine", *command.split()], version, folder)
                     if place:
                         found.setdefault((command, version), []).append(busy)
             bare += times if place else []

@@ -11,12 +11,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from engine.exchange.curves import write_curves
-from engine.runs.create import create
-from engine.runs.events import Points, Progress
-from engine.runs.info import RunInfo
-from engine.runs.lines import split_points
-from engine.runs.log import EventLog
+from netwright.engine.exchange.curves import write_curves
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import Points, Progress
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.lines import split_points
+from netwright.engine.runs.log import EventLog
 
 AT_ONCE = 500
 

@@ -64,7 +64,7 @@ def main(bench: Path, rounds: int) -> None:
                 "netwright": [
                     sys.executable,
                     "-m",
-                    "engine",
+                    "netwright.engine",
                     "train",
                     str(project),
                     "--run-dir",

@@ -61,7 +61,7 @@ def make(path: Path, count: int) -> int:
 
 def timed(path: Path, compares: bool) -> tuple[float, float]:
     """Import the file in this process. Return the processor's time and the time by the clock, in seconds."""
-    from engine.exchange.importing.importer import import_file
+    from netwright.engine.exchange.importing.importer import import_file
 
     with tempfile.TemporaryDirectory() as folder:
         start, busy = time.perf_counter(), _busy()

@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from PySide6.QtWidgets import QApplication
 
-from designer import theme
-from designer.editor import Editor
-from designer.panels.library_panel import LibraryPanel
-from engine.network.catalog import catalog
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.panels.library_panel import LibraryPanel
+from netwright.engine.network.catalog import catalog
 
 TYPED = ("convolution", "relu", "batchnorm", "maxPooling2d", "probabilities", "lstm")
 

@@ -20,17 +20,17 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from engine.network import edits  # noqa: E402
-from engine.network.catalog import layer_type  # noqa: E402  # the benchmark starts this file from anywhere
-from engine.network.network import Layer, Network, Port  # noqa: E402
-from engine.project.data import DataOptions  # noqa: E402
-from engine.project.environment import EnvironmentOptions  # noqa: E402
-from engine.project.file import save  # noqa: E402
-from engine.project.project import Project  # noqa: E402
-from engine.project.training import TrainingOptions  # noqa: E402
-from engine.runs.events import EpochEnded, Points, Progress  # noqa: E402
-from engine.runs.folder import RunFolder  # noqa: E402
-from engine.runs.log import EventReader  # noqa: E402
+from netwright.engine.network import edits  # noqa: E402
+from netwright.engine.network.catalog import layer_type  # noqa: E402  # the benchmark starts this file from anywhere
+from netwright.engine.network.network import Layer, Network, Port  # noqa: E402
+from netwright.engine.project.data import DataOptions  # noqa: E402
+from netwright.engine.project.environment import EnvironmentOptions  # noqa: E402
+from netwright.engine.project.file import save  # noqa: E402
+from netwright.engine.project.project import Project  # noqa: E402
+from netwright.engine.project.training import TrainingOptions  # noqa: E402
+from netwright.engine.runs.events import EpochEnded, Points, Progress  # noqa: E402
+from netwright.engine.runs.folder import RunFolder  # noqa: E402
+from netwright.engine.runs.log import EventReader  # noqa: E402
 
 Row = tuple[str, dict[str, object]]
 CONV_BLOCK: list[Row] = [("batch_norm", {}), ("relu", {})]
@@ -153,7 +153,7 @@ def main() -> None:
         folder = Path(name)
         project = prepare(arguments.workload, arguments.epochs, arguments.threads, arguments.nproc, folder)
         began = time.time()
-        command = [sys.executable, "-m", "engine", "train", str(project), "--run-dir", str(folder / "run")]
+        command = [sys.executable, "-m", "netwright.engine", "train", str(project), "--run-dir", str(folder / "run")]
         command += ["--set", f"run.accelerations={arguments.accelerations}"]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         print("RESULT " + json.dumps(figures(RunFolder(folder / "run"), arguments.workload, began)), flush=True)

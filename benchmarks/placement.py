@@ -20,11 +20,11 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from peer import WORKLOADS, prepare  # noqa: E402  # the folder has no package
 
-from engine.project.environment import EnvironmentOptions  # noqa: E402
-from engine.project.file import load, save  # noqa: E402
-from engine.runs.events import Message, Progress, Started  # noqa: E402
-from engine.runs.folder import RunFolder  # noqa: E402
-from engine.runs.log import EventReader  # noqa: E402
+from netwright.engine.project.environment import EnvironmentOptions  # noqa: E402
+from netwright.engine.project.file import load, save  # noqa: E402
+from netwright.engine.runs.events import Message, Progress, Started  # noqa: E402
+from netwright.engine.runs.folder import RunFolder  # noqa: E402
+from netwright.engine.runs.log import EventReader  # noqa: E402
 
 PLACEMENTS: dict[str, dict[str, object]] = {
     "1x1": {"target": "cpu", "threads": 1},
@@ -81,7 +81,7 @@ def _train(workload: str, epochs: int, placement: str, into: Measured) -> None:
         file = prepare(workload, epochs, 1, 1, folder)
         project = load(file).project
         save(replace(project, environment=EnvironmentOptions(**PLACEMENTS[placement])), file)
-        command = [sys.executable, "-m", "engine", "train", str(file), "--run-dir", str(folder / "run")]
+        command = [sys.executable, "-m", "netwright.engine", "train", str(file), "--run-dir", str(folder / "run")]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _read(RunFolder(folder / "run"), workload, into)
 

@@ -28,7 +28,7 @@ PATIENCE_S = 120.0
 
 def engine(*arguments: str) -> list[str]:
     """The command line of the engine."""
-    return [sys.executable, "-m", "engine", *arguments]
+    return [sys.executable, "-m", "netwright.engine", *arguments]
 
 
 def write_pictures(folder: Path, count: int) -> None:
@@ -74,9 +74,9 @@ def measure_window(run: Path, strokes: int) -> None:
     from PySide6.QtCore import QPointF
     from PySide6.QtWidgets import QApplication
 
-    from app.evaluation.predict_page import PredictPage
-    from app.evaluation.prediction_inputs import DrawingInput
-    from app.processes import EngineServer
+    from netwright.app.evaluation.predict_page import PredictPage
+    from netwright.app.evaluation.prediction_inputs import DrawingInput
+    from netwright.app.processes import EngineServer
 
     app = QApplication([])
     server = EngineServer()

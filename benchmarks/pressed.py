@@ -16,9 +16,9 @@ from statistics import median
 from typing import Any
 
 from benchmarks.peer import ROOT, prepare
-from engine.runs.events import Points
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
+from netwright.engine.runs.events import Points
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
 
 EPOCHS = 2
 
@@ -35,7 +35,7 @@ def ask(engine: "subprocess.Popen[str]", request: dict[str, Any]) -> dict[str, A
 
 def once(project: Path, folder: Path) -> float:
     """Seconds of one run until its first step was made."""
-    command = [sys.executable, "-m", "engine", "serve"]
+    command = [sys.executable, "-m", "netwright.engine", "serve"]
     engine = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

@@ -20,24 +20,24 @@ from statistics import median
 import torch
 
 from benchmarks.peer import WORKLOADS, network
-from engine.core.types import features
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.launch.channel import ReportPipe
-from engine.launch.worker_process import PIPE_BYTES, widen
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.project.bindings import alone
-from engine.project.dataset_info import TargetInfo
-from engine.project.training import TrainingOptions
-from engine.training.losses import loss_for
-from engine.training.metrics import Accuracy
-from engine.training.model import TrainedModel
-from engine.training.recorder import Clock, Recorder
-from engine.training.reporter import NoRequests, Reporter
-from engine.training.solvers import Solver
-from engine.training.step import TrainStep
+from netwright.engine.core.types import features
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.launch.channel import ReportPipe
+from netwright.engine.launch.worker_process import PIPE_BYTES, widen
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.dataset_info import TargetInfo
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import loss_for
+from netwright.engine.training.metrics import Accuracy
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.recorder import Clock, Recorder
+from netwright.engine.training.reporter import NoRequests, Reporter
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import TrainStep
 
 ROUNDS = 80
 LOAD = WORKLOADS["W2"]

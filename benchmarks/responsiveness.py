@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-import app.main  # noqa: F401  # in the order in which the program imports it
-from app.documents import EXAMPLES
-from app.window import MainWindow
+import netwright.app.main  # noqa: F401  # in the order in which the program imports it
+from netwright.app.documents import EXAMPLES
+from netwright.app.window import MainWindow
 
 LIMIT_MS, LAYERS = 50.0, 5000
 RUN_S = 5.0
@@ -149,9 +149,9 @@ class Bench:
 def large_project() -> Path:
     """Write a project of many layers."""
     from benchmarks.canvas import residual
-    from engine.network.arrangement import arrange
-    from engine.project.file import save
-    from engine.project.project import Project
+    from netwright.engine.network.arrangement import arrange
+    from netwright.engine.project.file import save
+    from netwright.engine.project.project import Project
 
     network, path = residual(LAYERS), Path(os.environ["HOME"]) / "large.netwright"
     save(Project(network, arrange(network)), path)
@@ -161,7 +161,7 @@ def large_project() -> Path:
 def train(number: int) -> "subprocess.Popen[bytes]":
     """Start a training that goes on until it is killed."""
     options = ["--environment", "cpu", "--set", "environment.threads=1", "--set", "training.max_epochs=1000000"]
-    command = [sys.executable, "-m", "engine", "train", str(EXAMPLES / "digits.netwright"), *options]
+    command = [sys.executable, "-m", "netwright.engine", "train", str(EXAMPLES / "digits.netwright"), *options]
     folder = Path(os.environ["HOME"]) / f"beside{number}"
     return subprocess.Popen([*command, "--run-dir", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

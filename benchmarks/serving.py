@@ -32,7 +32,7 @@ class Server:
 
     def __init__(self, tree: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "engine.cli.serve"],
+            [sys.executable, "-m", "netwright.engine.cli.serve"],
             cwd=tree,
             env={**os.environ, "PYTHONPATH": str(tree)},
             stdin=subprocess.PIPE,

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from engine.data.load import load
-from engine.project.data import DataOptions
+from netwright.engine.data.load import load
+from netwright.engine.project.data import DataOptions
 
 PER_SHARD = 500
 

@@ -62,7 +62,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
-    shown = ["-m", "app", "--startup-report"]
+    shown = ["-m", "netwright.app", "--startup-report"]
     starts = {
         "bare window": ["-c", BARE],
         "netwright": shown,

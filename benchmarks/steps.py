@@ -16,17 +16,17 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from engine.data.batches import Batch, Tensors
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share, join_batch_norms
-from engine.project.training import TrainingOptions
-from engine.training.gradient_checkpointing import CheckpointedNetwork
-from engine.training.model import TrainedModel
-from engine.training.precision import Precision
-from engine.training.solvers import Solver
-from engine.training.step import TrainStep
-from engine.training.weight_averaging import BatchStatistics, average_for
+from netwright.engine.data.batches import Batch, Tensors
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.gradient_checkpointing import CheckpointedNetwork
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import TrainStep
+from netwright.engine.training.weight_averaging import BatchStatistics, average_for
 
 CPU = torch.device("cpu")
 ROUNDS = 5

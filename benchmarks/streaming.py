@@ -24,13 +24,13 @@ from PIL import Image
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.data.load import load
-from engine.data.sequences import Padding
-from engine.data.sources.image_file import read
-from engine.data.streaming import streamed
-from engine.parallel.process_group import SingleProcess
-from engine.project.data import DataOptions
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.load import load
+from netwright.engine.data.sequences import Padding
+from netwright.engine.data.sources.image_file import read
+from netwright.engine.data.streaming import streamed
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.data import DataOptions
 
 SIZE, BATCH = 64, 64
 Pair = tuple[torch.Tensor, torch.Tensor]

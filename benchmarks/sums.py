@@ -23,12 +23,12 @@ import torch  # noqa: E402  # the folder has no package
 from peer import WORKLOADS, network  # noqa: E402
 from torch import nn  # noqa: E402
 
-from engine.lowering.module import build  # noqa: E402
-from engine.network.analysis import analyse  # noqa: E402
-from engine.parallel.process_group import TorchProcessGroup  # noqa: E402
-from engine.parallel.strategies.ddp import Ddp  # noqa: E402
-from engine.parallel.strategies.flat_all_reduce import FlatAllReduce  # noqa: E402
-from engine.parallel.strategies.strategy import Strategy  # noqa: E402
+from netwright.engine.lowering.module import build  # noqa: E402
+from netwright.engine.network.analysis import analyse  # noqa: E402
+from netwright.engine.parallel.process_group import TorchProcessGroup  # noqa: E402
+from netwright.engine.parallel.strategies.ddp import Ddp  # noqa: E402
+from netwright.engine.parallel.strategies.flat_all_reduce import FlatAllReduce  # noqa: E402
+from netwright.engine.parallel.strategies.strategy import Strategy  # noqa: E402
 
 SIZES = (1, 1_000, 10_000, 100_000, 250_000, 1_000_000, 10_000_000)
 CPU = torch.device("cpu")

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from engine.data.load import load
-from engine.data.prefetch import LazyArray
-from engine.project.data import DataOptions
+from netwright.engine.data.load import load
+from netwright.engine.data.prefetch import LazyArray
+from netwright.engine.project.data import DataOptions
 
 COLUMNS, CHUNK, BATCH = 10, 1_000_000, 4096
 

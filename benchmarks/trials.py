@@ -46,12 +46,12 @@ def write_project(folder: Path, count: int, steps: int, epochs: int, at_once: in
     import numpy as np
     from peer import WORKLOADS, network
 
-    from engine.project.data import DataOptions
-    from engine.project.environment import EnvironmentOptions
-    from engine.project.experiment import ExperimentOptions
-    from engine.project.file import save
-    from engine.project.project import Project
-    from engine.project.training import TrainingOptions
+    from netwright.engine.project.data import DataOptions
+    from netwright.engine.project.environment import EnvironmentOptions
+    from netwright.engine.project.experiment import ExperimentOptions
+    from netwright.engine.project.file import save
+    from netwright.engine.project.project import Project
+    from netwright.engine.project.training import TrainingOptions
 
     random = np.random.default_rng(1234)
     x = random.standard_normal((BATCH * steps, FEATURES), dtype=np.float32)
@@ -81,8 +81,8 @@ def write_project(folder: Path, count: int, steps: int, epochs: int, at_once: in
 
 def overhead(count: int, epochs: int) -> dict[str, float]:
     """Print and return the times of trials of so many epochs, one after another, in seconds."""
-    from engine.experiments.begin import begin
-    from engine.experiments.runner import Runner
+    from netwright.engine.experiments.begin import begin
+    from netwright.engine.experiments.runner import Runner
 
     with tempfile.TemporaryDirectory() as folder:
         path = write_project(Path(folder), count, 40, epochs, 1)
@@ -104,7 +104,7 @@ def overhead(count: int, epochs: int) -> dict[str, float]:
 
 
 def _loaded(path: Path) -> Any:
-    from engine.project.file import load
+    from netwright.engine.project.file import load
 
     return load(path).project
 
@@ -126,7 +126,7 @@ def reading(count: int) -> None:
         for words in ("status", "status --json", "best", "export", "report", "list"):
             way, *more = words.split()
             what = f"{folder}/net.netwright" if way == "list" else path
-            command = [sys.executable, "-m", "engine", "experiment", way, what, *more]
+            command = [sys.executable, "-m", "netwright.engine", "experiment", way, what, *more]
             began = time.monotonic()
             environment = {**os.environ, "PYTHONPATH": str(ROOT)}
             subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, env=environment)
@@ -164,9 +164,9 @@ def by_ours_on_ray(path: Path, count: int, epochs: int, python: str, profile: st
 
 
 def _by_command(python: list[str], path: Path, count: int, *where: str) -> tuple[float, float]:
-    command = [*python, "-m", "engine", "experiment", "run", str(path), "--json", *where]
+    command = [*python, "-m", "netwright.engine", "experiment", "run", str(path), "--json", *where]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    from engine.runs.experiments import open_experiment
+    from netwright.engine.runs.experiments import open_experiment
 
     trials = open_experiment(path).read_trials()
     assert [trial.state for trial in trials] == ["finished"] * count
@@ -182,8 +182,8 @@ def by_ray(path: Path, count: int, epochs: int, python: str, profile: str) -> tu
     """Train the trials by Ray Tune, one per core at a time."""
     if not profile:
         return _by_script("ray", path, count, epochs, python)
-    from engine.cluster.profile_file import find_profile
-    from engine.launch.remote.ray_address import address_of_head, ray_environment
+    from netwright.engine.cluster.profile_file import find_profile
+    from netwright.engine.launch.remote.ray_address import address_of_head, ray_environment
 
     cluster = find_profile(profile)
     environment = {**os.environ, **ray_environment(cluster), "PYTHONPATH": str(ROOT)}

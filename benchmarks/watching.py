@@ -12,8 +12,8 @@ import time
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SingleProcess
-from engine.training.layer_statistics import LayerWatch, Watch
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.training.layer_statistics import LayerWatch, Watch
 
 STEPS = 600
 

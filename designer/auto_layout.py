@@ -3,14 +3,14 @@
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from designer.editor import Editor
-from engine.network import arrange_program
-from engine.network.arrangement import (
+from netwright.designer.editor import Editor
+from netwright.engine.core.files import ROOT
+from netwright.engine.network import arrange_program
+from netwright.engine.network.arrangement import (
     Direction,
     Edge,
     Outline,
@@ -21,13 +21,12 @@ from engine.network.arrangement import (
     outline,
     positions,
 )
-from engine.network.layout import Flow, Position
-from engine.network.network import Network
+from netwright.engine.network.layout import Flow, Position
+from netwright.engine.network.network import Network
 
 MANY = 800
 """Networks of this many layers are laid out in a process: the window would freeze."""
 _PATIENCE_MS = 1000
-_ROOT = Path(arrange_program.__file__).parents[2]
 _WORDS: dict[Flow | None, str] = {None: "Arrange", "down": "Arrange top-down", "right": "Arrange left to right"}
 
 
@@ -70,13 +69,13 @@ class AutoLayout(QObject):
             return
         process = self._process = QProcess(self)
         environment = QProcessEnvironment.systemEnvironment()
-        paths = [str(_ROOT), *filter(None, (environment.value("PYTHONPATH"),))]
+        paths = [str(ROOT), *filter(None, (environment.value("PYTHONPATH"),))]
         environment.insert("PYTHONPATH", os.pathsep.join(paths))
         process.setProcessEnvironment(environment)
         process.finished.connect(self._on_finished)
         process.errorOccurred.connect(self._on_error)
         self._patience.start()
-        process.start(sys.executable, ["-m", "engine.network.arrange_program"])
+        process.start(sys.executable, ["-m", "netwright.engine.network.arrange_program"])
         process.write(arrange_program.request(self._shape))
         process.closeWriteChannel()
 

@@ -9,14 +9,14 @@ from functools import lru_cache
 
 from PySide6.QtGui import QGuiApplication
 
-from engine.core.errors import UserError
-from engine.layers.base import LayerType
-from engine.network import edits
-from engine.network.block import Block
-from engine.network.catalog import layer_type
-from engine.network.layout import Layout
-from engine.network.network import Network
-from engine.project.network_json import read_network, write_network
+from netwright.engine.core.errors import UserError
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import edits
+from netwright.engine.network.block import Block
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
+from netwright.engine.project.network_json import read_network, write_network
 
 LAYER_MIME = "application/x-netwright-layer"
 BLOCK_MIME = "application/x-netwright-block"

@@ -14,23 +14,23 @@ import shiboken6
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from designer import clipboard, history, layer_edits
-from designer.clipboard import Piece
-from designer.layer_edits import LayerEdit, Selection
-from engine.core.errors import UserError
-from engine.network import annotations, blocks, edits
-from engine.network.analysis import Analysis
-from engine.network.annotations import Mark
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.catalog import layer_type
-from engine.network.layout import Layout, Position
-from engine.network.network import Connection, Network, Port
-from engine.network.problems import Problem
-from engine.project.check import CheckResult, check, result_in
-from engine.project.dataset_info import DatasetInfo
-from engine.project.project import Project, project_in
-from engine.project.stage_edits import with_stages_kept
-from engine.project.sweeps import following_names
+from netwright.designer import clipboard, history, layer_edits
+from netwright.designer.clipboard import Piece
+from netwright.designer.layer_edits import LayerEdit, Selection
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import annotations, blocks, edits
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.layout import Layout, Position
+from netwright.engine.network.network import Connection, Network, Port
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.check import CheckResult, check, result_in
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.project import Project, project_in
+from netwright.engine.project.stage_edits import with_stages_kept
+from netwright.engine.project.sweeps import following_names
 
 UNDO_LIMIT = 200  # old values share what did not change, but each keeps a table of layers of its own
 

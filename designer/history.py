@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from PySide6.QtGui import QUndoCommand
 
-from engine.core.errors import listed
-from engine.core.records import Record
-from engine.project.project import Project
+from netwright.engine.core.errors import listed
+from netwright.engine.core.records import Record
+from netwright.engine.project.project import Project
 
 if TYPE_CHECKING:
-    from engine.project.compare import Difference
+    from netwright.engine.project.compare import Difference
 
 Place = Literal["design", "data", "options"]
 _SECTIONS = {"data": "Data", "training": "Training options", "environment": "Environment", "weights": "Weights"}
@@ -75,7 +75,7 @@ def step(text: str, before: Project, after: Project, *, undone: bool) -> Step:
 
     `before` and `after` are the projects around the step as it was first taken.
     """
-    from engine.project.compare import compare  # a start of the window does not pay for it
+    from netwright.engine.project.compare import compare  # a start of the window does not pay for it
 
     verb = "Undid" if undone else "Redid"
     found = compare(before, after).differences

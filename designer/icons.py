@@ -7,13 +7,14 @@ so it is sharp on every screen.
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-FOLDER = Path(__file__).resolve().parent.parent / "resources" / "icons"
+from netwright.engine.core.files import RESOURCES
+
+FOLDER = RESOURCES / "icons"
 
 # Colour of an icon in a given mode (normal, disabled, ...); the theme provides it.
 Colour = Callable[[QIcon.Mode], QColor]

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QAbstractListModel, QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QTableWidgetItem
 
-from designer.markup import visible
+from netwright.designer.markup import visible
 
 Index = QModelIndex | QPersistentModelIndex
 SHOWN_ROLES = frozenset(

@@ -1,23 +1,23 @@
 """Edits that change layers and their places together: add, insert, group, paste. Pure functions.
 
 Each takes the project as the open block shows it (`here`) and returns a `LayerEdit`, which `Editor` applies as one undo
-step. Edits of the network alone are those of `engine.network.edits`.
+step. Edits of the network alone are those of `netwright.engine.network.edits`.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from designer import placement
-from designer.clipboard import Piece
-from engine.core.errors import ShapeError, UserError
-from engine.layers.base import LayerType
-from engine.network import annotations, blocks, edits
-from engine.network.analysis import Analysis
-from engine.network.annotations import Mark
-from engine.network.block import Block
-from engine.network.layout import Layout, Position, difference
-from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
-from engine.project.project import Project
+from netwright.designer import placement
+from netwright.designer.clipboard import Piece
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import annotations, blocks, edits
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Layout, Position, difference
+from netwright.engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
+from netwright.engine.project.project import Project
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 from math import ceil
 
-from engine.drawing import routes
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
-from engine.network.network import Connection, Network
+from netwright.engine.drawing import routes
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
+from netwright.engine.network.network import Connection, Network
 
 GRID = 8.0
 ROW = 60.0

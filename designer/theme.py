@@ -1,5 +1,5 @@
-"""The look: colours, fonts, spacing and icons, light and dark. The colours are those of `engine.drawing.colours`, which
-drawings made without a screen use too.
+"""The look: colours, fonts, spacing and icons, light and dark. The colours are those of
+`netwright.engine.drawing.colours`, which drawings made without a screen use too.
 
 `apply` sets palette and style sheet of the application; `current` is the palette in use, for everything that paints
 itself; `changed` is emitted when it is time to paint again. Widgets ask for a look through dynamic properties,
@@ -11,22 +11,22 @@ import atexit
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTemporaryDir, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
-from designer import icons, stylesheet
-from designer.focus_ring import FocusRing
-from designer.wheel_guard import WheelGuard
-from engine.drawing import colours
+from netwright.designer import icons, stylesheet
+from netwright.designer.focus_ring import FocusRing
+from netwright.designer.wheel_guard import WheelGuard
+from netwright.engine.core.files import RESOURCES
+from netwright.engine.drawing import colours
 
 Scheme = Literal["system", "light", "dark"]
 
 FONT_PIXELS = 13
-FONTS = Path(__file__).resolve().parent.parent / "resources" / "fonts"
+FONTS = RESOURCES / "fonts"
 FAMILIES = tuple(colours.FAMILIES)
 
 

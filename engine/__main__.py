@@ -1,6 +1,6 @@
-"""`python -m engine` is `netwright-engine`."""
+"""`python -m netwright.engine` is `netwright-engine`."""
 
-from engine.cli.main import program
+from netwright.engine.cli.main import program
 
 if __name__ == "__main__":
     program()

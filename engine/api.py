@@ -1,6 +1,6 @@
 """Netwright for scripts and notebooks: load a project, train it, evaluate it, predict, search values.
 
-    from engine import api
+    from netwright.engine import api
 
     project = api.load("digits.netwright", {"training.max_epochs": 5})
     run = api.train(project)
@@ -16,14 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import RunError, UserError
-from engine.project.data_hosts import say_typed
-from engine.project.trials import defined
-from engine.runs.experiments import open_experiment
-from engine.runs.folder import origin
-from engine.runs.trial_log import Trial
-from engine.scripting.following import Progress, Training, follow_experiment
-from engine.scripting.results import (
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.project.data_hosts import say_typed
+from netwright.engine.project.trials import defined
+from netwright.engine.runs.experiments import open_experiment
+from netwright.engine.runs.folder import origin
+from netwright.engine.runs.trial_log import Trial
+from netwright.engine.scripting.following import Progress, Training, follow_experiment
+from netwright.engine.scripting.results import (
     Curve,
     Evaluation,
     Experiment,
@@ -62,7 +62,7 @@ def load(path: StrPath, options: Mapping[str, Any] | None = None) -> Project:
 
     Raises `UserError` for a damaged file, and for a value that does not fit.
     """
-    from engine.cli.common import read_project
+    from netwright.engine.cli.common import read_project
 
     value, notices = read_project(Path(path), ())
     project = Project(Path(path).resolve(), value, notices)
@@ -76,8 +76,8 @@ def start(project: Project | StrPath, *, run_dir: StrPath | None = None, trust: 
     project's own code may run this time. Raises `UserError` for project, data and environment.
     """
     opened = _with_code(project, trust)
-    from engine.launch.detached_coordinator import start_detached
-    from engine.launch.prepare import prepare
+    from netwright.engine.launch.detached_coordinator import start_detached
+    from netwright.engine.launch.prepare import prepare
 
     folder = prepare(opened.value, opened.path, Path(run_dir) if run_dir is not None else None)
     start_detached(folder)
@@ -128,8 +128,8 @@ def evaluate(
     if options and not data:
         raise UserError("Options are for other data. Name it: data=PATH.")
     path = _folder_of(run)
-    from engine.cli.evaluate import other_data
-    from engine.evaluation.evaluate import evaluate as evaluate_run
+    from netwright.engine.cli.evaluate import other_data
+    from netwright.engine.evaluation.evaluate import evaluate as evaluate_run
 
     settings = [f"{name}={value}" for name, value in (options or {}).items()]
     other = other_data(path, str(data), settings) if data else None
@@ -154,9 +154,9 @@ def predict(
     Samples are prepared as those of the training. `top`: number of likeliest classes. Raises `UserError`; of several
     files, one that cannot be used has an `error` instead.
     """
-    from engine.evaluation.predict import predict as predict_files
-    from engine.evaluation.predict import predict_raw
-    from engine.evaluation.predictors import open_predictor
+    from netwright.engine.evaluation.predict import predict as predict_files
+    from netwright.engine.evaluation.predict import predict_raw
+    from netwright.engine.evaluation.predictors import open_predictor
 
     predictor = open_predictor(_folder_of(network), weights_kept=weights, trusted=trust, device=device)
     takes_texts = {one.reads for one in predictor.record.inputs} == {"text"}
@@ -202,7 +202,7 @@ def experiment(
             for each in values if not isinstance(values, str) else ():
                 say_typed(str(each))
         value = defined(opened.value, texts, ready, {"strategy": strategy, "trials": trials, "at_once": at_once})
-        from engine.experiments.begin import begin
+        from netwright.engine.experiments.begin import begin
 
         folder = begin(value, opened.path)
     follow_experiment(folder, callback)
@@ -215,7 +215,7 @@ def experiment(
 
 def _with_code(project: Project | StrPath, trust: bool) -> Project:
     """Return the project with its own code looked at."""
-    from engine.cli.common import look_at_code
+    from netwright.engine.cli.common import look_at_code
 
     opened = project if isinstance(project, Project) else load(project)
     place = origin(opened.path)

@@ -33,7 +33,8 @@ def changed_files(base: str) -> set[Path]:
 
 def module_name(path: Path) -> str:
     """The dotted name of a source file."""
-    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    return f"netwright.{name}" if path.parts[0] in ROOMS else name
 
 
 def imports_of(path: Path) -> set[str]:

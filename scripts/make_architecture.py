@@ -3,6 +3,7 @@
 python scripts/make_architecture.py
 """
 
+import ast
 import tomllib
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -19,7 +20,7 @@ HEAD = '<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" font-fa
 def rooms() -> list[str]:
     """The rooms of the engine from high to low, as the layers contract lists them."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    contract = next(contract for contract in settings["contracts"] if contract.get("containers") == ["engine"])
+    contract = next(contract for contract in settings["contracts"] if contract.get("containers") == ["netwright.engine"])
     return list(contract["layers"])
 
 
@@ -27,7 +28,7 @@ def purpose(package: str) -> str:
     """The first line of the docstring of a package or module."""
     folder = ROOT.joinpath(*package.split("."))
     text = (folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")).read_text(encoding="utf-8")
-    return text.strip().strip('"').replace("`", "").splitlines()[0]
+    return (ast.get_docstring(ast.parse(text)) or "").replace("`", "").splitlines()[0]
 
 
 def drawing() -> str:

@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.files import write_atomically
-from engine.data.load import facts
-from engine.layers.base import LayerType
-from engine.network import edits
-from engine.network.catalog import layer_type
-from engine.network.layout import NODE_WIDTH, Layout
-from engine.network.network import Layer, Network, Port
-from engine.project.check import check
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.engine.core.files import write_atomically
+from netwright.engine.data.load import facts
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import edits
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.layout import NODE_WIDTH, Layout
+from netwright.engine.network.network import Layer, Network, Port
+from netwright.engine.project.check import check
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 from scripts.make_digits import write_npz
 
 RESOURCES = Path(__file__).parents[1] / "resources"

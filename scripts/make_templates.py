@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from engine.core.files import write_atomically
-from engine.network.network import Port
-from engine.network.sketch import Sketch as NetworkSketch
-from engine.network.sketch import Step, Values
-from engine.project.check import check
-from engine.project.file import dumps
-from engine.project.project import Project
+from netwright.engine.core.files import write_atomically
+from netwright.engine.network.network import Port
+from netwright.engine.network.sketch import Sketch as NetworkSketch
+from netwright.engine.network.sketch import Step, Values
+from netwright.engine.project.check import check
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
 
 TEMPLATES = Path(__file__).parents[1] / "resources" / "templates"
 CLASSES = 1000

@@ -5,9 +5,9 @@ from pathlib import Path
 TYPES = '''
 """Layer types of a team."""
 
-from engine.core.fields import Float
-from engine.layers.base import LayerType, module
-from engine.core.types import TensorType
+from netwright.engine.core.fields import Float
+from netwright.engine.layers.base import LayerType, module
+from netwright.engine.core.types import TensorType
 
 
 class Swirl(LayerType):

@@ -3,12 +3,12 @@
 import torch
 from torch import nn
 
-from engine.layers.base import LayerType
-from engine.lowering.module import build
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Layer, Network, Port
+from netwright.engine.layers.base import LayerType
+from netwright.engine.lowering.module import build
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Layer, Network, Port
 from tests.builders import add, layer
 
 IMAGE = layer("image_input", channels=4, size=6, normalization="none")

@@ -1,9 +1,9 @@
 """Small networks for tests, in one line each."""
 
-from engine.layers.base import LayerType
-from engine.network import edits
-from engine.network.catalog import layer_type
-from engine.network.network import Layer, Network, Port
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import edits
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.network import Layer, Network, Port
 
 
 def layer(key: str, **values: object) -> LayerType:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster import local_ray
+from netwright.engine.cluster import local_ray
 from tests.faults.harness import wait_for
 
 SLURM_PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
@@ -243,7 +243,7 @@ class Hosts:
 def _is_agent(pid: str) -> bool:
     with contextlib.suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        return b"engine.launch.remote.node_agent" in words and b"-m" in words
+        return b"netwright.engine.launch.remote.node_agent" in words and b"-m" in words
     return False
 
 

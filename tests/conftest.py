@@ -164,7 +164,7 @@ class Leftovers:
 
 def _kept_files() -> set[str]:
     """What lives as long as this process: the outlines of the style sheet, and what torch has compiled."""
-    theme = sys.modules.get("designer.theme")
+    theme = sys.modules.get("netwright.designer.theme")
     arrows = theme._theme().arrows if theme is not None and theme._theme.cache_info().currsize else None
     compiled = {name for name in os.listdir(_TEMPORARY) if name.startswith("torchinductor_")}
     return compiled | ({Path(arrows.path()).name} if arrows is not None else set())

@@ -3,8 +3,8 @@
 import threading
 from pathlib import Path
 
-from engine.launch.channel import ReportPipe
-from engine.runs.events import Checkpointed, Event
+from netwright.engine.launch.channel import ReportPipe
+from netwright.engine.runs.events import Checkpointed, Event
 
 
 def hold(iteration: int, go: Path) -> None:

@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from engine.core.types import Sizes, TensorType
-from engine.layers.base import Call, LayerType
-from engine.lowering.module import resolve
+from netwright.engine.core.types import Sizes, TensorType
+from netwright.engine.layers.base import Call, LayerType
+from netwright.engine.lowering.module import resolve
 
 
 class Lowered(nn.Module):

@@ -10,14 +10,14 @@ import signal
 from dataclasses import dataclass
 from typing import IO, Any
 
-from engine.cluster.profiles import ClusterProfile
-from engine.core.child_process import fork
-from engine.experiments import place_agent
-from engine.launch.channel import ReportReader
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.child_process import fork
+from netwright.engine.experiments import place_agent
+from netwright.engine.launch.channel import ReportReader
 
 RUN = """
-from engine.experiments import cluster_places
-from engine.cli.main import program
+from netwright.engine.experiments import cluster_places
+from netwright.engine.cli.main import program
 from tests.places import start_client
 cluster_places.start_client = start_client
 program()

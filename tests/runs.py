@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from engine.launch.channel import SILENCE_S
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
+from netwright.engine.launch.channel import SILENCE_S
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
 from tests import warm
 
 ROOT = Path(__file__).parents[1]
@@ -22,10 +22,10 @@ PATIENCE_S = 100
 RUNNER = """
 import json, sys
 from pathlib import Path
-from engine.core.errors import UserError
-from engine.project.file import load
-from engine.launch.coordinator import coordinate, exit_code
-from engine.launch.prepare import prepare
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.file import load
+from netwright.engine.launch.coordinator import coordinate, exit_code
+from netwright.engine.launch.prepare import prepare
 
 project, folder, strategy = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 limit, patience, hold_at = int(sys.argv[4]), float(sys.argv[5]), int(sys.argv[6])

@@ -7,29 +7,29 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.core.types import features
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.project import user_code
-from engine.project.bindings import alone
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.training import TrainingOptions, training_length
-from engine.runs.events import Event
-from engine.runs.requests import NOTHING, PendingRequests
-from engine.training.best_model import BestModelTracker, NullStore
-from engine.training.evaluation import Evaluator, metrics_for, named
-from engine.training.layer_statistics import LayerWatch, Watch
-from engine.training.losses import loss_for
-from engine.training.model import TrainedModel
-from engine.training.recorder import Clock, Recorder
-from engine.training.reporter import Reporter
-from engine.training.solvers import Solver
-from engine.training.state import TrainingPlan
-from engine.training.step import StepOptions, TrainStep
-from engine.training.trainer import Outcome, Trainer, TrainerOptions
-from engine.training.user_code import FileHooks, Run
-from engine.user_code import registry, trust
+from netwright.engine.core.types import features
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project import user_code
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.training import TrainingOptions, training_length
+from netwright.engine.runs.events import Event
+from netwright.engine.runs.requests import NOTHING, PendingRequests
+from netwright.engine.training.best_model import BestModelTracker, NullStore
+from netwright.engine.training.evaluation import Evaluator, metrics_for, named
+from netwright.engine.training.layer_statistics import LayerWatch, Watch
+from netwright.engine.training.losses import loss_for
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.recorder import Clock, Recorder
+from netwright.engine.training.reporter import Reporter
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.state import TrainingPlan
+from netwright.engine.training.step import StepOptions, TrainStep
+from netwright.engine.training.trainer import Outcome, Trainer, TrainerOptions
+from netwright.engine.training.user_code import FileHooks, Run
+from netwright.engine.user_code import registry, trust
 
 STEPS_PER_EPOCH = 3
 FACTS = DatasetInfo((InputInfo("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))

@@ -8,16 +8,16 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.core.errors import FieldErrors, ShapeError
-from engine.core.fields import Bool, Choice, Choices, Field, Float, Int
-from engine.core.list_fields import Floats, Ints, Padding, Pairs, Range, Texts
-from engine.core.records import Record
-from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import LayerType
-from engine.layers.recurrent import RecurrentLayer
-from engine.network import edits
-from engine.network.catalog import catalog
-from engine.network.network import Network, Port
+from netwright.engine.core.errors import FieldErrors, ShapeError
+from netwright.engine.core.fields import Bool, Choice, Choices, Field, Float, Int
+from netwright.engine.core.list_fields import Floats, Ints, Padding, Pairs, Range, Texts
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.recurrent import RecurrentLayer
+from netwright.engine.network import edits
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.network import Network, Port
 from tests.builders import add, layer
 
 SMALL = 6

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
-from engine.runs.trial_log import Trial, TrialLog, TrialRun
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from netwright.engine.runs.trial_log import Trial, TrialLog, TrialRun
 from tests.builders import classifier
 
 RATE, SOLVER, FILTERS = "training.initial_learn_rate", "training.solver", "network.fc_1.outputs"

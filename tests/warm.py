@@ -85,7 +85,7 @@ def close() -> None:
 class Process:
     """A command in a fork of the warm process, with the part of `subprocess.Popen` that tests use.
 
-    `code` is run as `python -c` would run it; without it the command is `python -m engine`.
+    `code` is run as `python -c` would run it; without it the command is `python -m netwright.engine`.
     """
 
     def __init__(
@@ -200,14 +200,14 @@ def run(
 
 def serve(connection: socket.socket) -> None:
     """Import what runs need, then fork for each request until the test process closes its end."""
-    from engine.launch.local_launcher import preload
+    from netwright.engine.launch.local_launcher import preload
 
     preload()
     parts = (
-        "engine.cli.main",
-        "engine.cli.train",
-        "engine.launch.prepare",
-        "engine.exchange.onnx_export",
+        "netwright.engine.cli.main",
+        "netwright.engine.cli.train",
+        "netwright.engine.launch.prepare",
+        "netwright.engine.exchange.onnx_export",
         "tests.holding",
     )
     for name in (*parts, "torch.onnx._internal.exporter._core", "onnxscript"):
@@ -265,7 +265,7 @@ def _become(request: dict[str, Any], out: int, err: int) -> None:
             sys.argv = ["-c", *request["arguments"]]
             exec(compile(request["code"], "<string>", "exec"), {"__name__": "__main__"})
         else:
-            from engine.cli.main import program
+            from netwright.engine.cli.main import program
 
             sys.argv = ["netwright-engine", *request["arguments"]]
             program()

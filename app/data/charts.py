@@ -7,10 +7,10 @@ from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
-from app.data.tiles import GAP, class_colour
-from designer import markup, theme
-from engine.core.text import format_number
-from engine.project.dataset_info import SPLITS
+from netwright.app.data.tiles import GAP, class_colour
+from netwright.designer import markup, theme
+from netwright.engine.core.text import format_number
+from netwright.engine.project.dataset_info import SPLITS
 
 ROW, HEAD, BAR, SWATCH = 24, 26, 10, 10
 NAME_SHARE, MOST_NAME, COUNT = 0.3, 280, 96

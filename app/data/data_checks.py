@@ -6,15 +6,15 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.data.dataset_tracker import progress_text
-from app.data.file_check import finding_column, finding_label, finding_row, named_finding
-from app.documents import Documents
-from app.processes import EngineServer
-from designer import theme
-from engine.core.errors import plural
-from engine.project.data import DataOptions
-from engine.project.data_loading import held_bytes
-from engine.project.dataset_info import DatasetInfo
+from netwright.app.data.dataset_tracker import progress_text
+from netwright.app.data.file_check import finding_column, finding_label, finding_row, named_finding
+from netwright.app.documents import Documents
+from netwright.app.processes import EngineServer
+from netwright.designer import theme
+from netwright.engine.core.errors import plural
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_loading import held_bytes
+from netwright.engine.project.dataset_info import DatasetInfo
 
 AT_ONCE_BYTES = 2**28
 """Data that takes at most this much memory is checked without being asked."""

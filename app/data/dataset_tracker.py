@@ -6,15 +6,15 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.documents import Documents
-from app.processes import EngineServer
-from designer.editor import Editor
-from engine.core.errors import HOST_NOT_ALLOWED
-from engine.core.progress import in_words
-from engine.project.data import DataOptions
-from engine.project.data_hosts import granted, merged, missing_hosts
-from engine.project.dataset_info import DatasetInfo
-from engine.user_code import trust
+from netwright.app.documents import Documents
+from netwright.app.processes import EngineServer
+from netwright.designer.editor import Editor
+from netwright.engine.core.errors import HOST_NOT_ALLOWED
+from netwright.engine.core.progress import in_words
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import granted, merged, missing_hosts
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.user_code import trust
 
 DELAY_MS = 200
 CANCELLED = "Reading the data was cancelled."

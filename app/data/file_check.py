@@ -10,12 +10,12 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.processes import NO_HOSTS, DisposableProcess
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.child_process import module_command
-from engine.core.errors import plural
-from engine.project.data import DataOptions
+from netwright.app.processes import NO_HOSTS, DisposableProcess
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.child_process import module_command
+from netwright.engine.core.errors import plural
+from netwright.engine.project.data import DataOptions
 
 MOST_SHOWN = {"damaged": 5}
 FEW_SHOWN = 3
@@ -81,7 +81,9 @@ class FileCheck(QFrame):
         self._findings, self._refusal, self._is_whole = {}, "", set()
         options = json.dumps(self._options.write())
         try:
-            self.process.start(module_command("engine.data.image_check", options, str(self._base)), self._hosts)
+            self.process.start(
+                module_command("netwright.engine.data.image_check", options, str(self._base)), self._hosts
+            )
         except OSError as error:
             self._refusal = f"The files cannot be checked: {error.strerror}."
 
@@ -199,7 +201,7 @@ def _damaged(count: int) -> str:
 
 def _sizes(counted: dict[str, Any]) -> QWidget:
     """Return the histograms of the widths and heights of all images."""
-    from app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which images of one size do without
+    from netwright.app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which images of one size do without
 
     both = QWidget()
     row = QHBoxLayout(both)

@@ -7,11 +7,11 @@ from typing import Any
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from app.data.preview import lanes_of, make_card, make_table, samples_of
-from app.documents import Documents
-from app.processes import EngineServer
-from app.widgets import Notice
-from engine.project.data import DataOptions
+from netwright.app.data.preview import lanes_of, make_card, make_table, samples_of
+from netwright.app.documents import Documents
+from netwright.app.processes import EngineServer
+from netwright.app.widgets import Notice
+from netwright.engine.project.data import DataOptions
 
 DELAY_MS = 300
 """Data that is read within this time is not looked at twice."""

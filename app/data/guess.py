@@ -9,12 +9,12 @@ from typing import Any
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.shell import Shell
-from engine.core.own_files import SUFFIX
-from engine.project.data import DataOptions
-from engine.project.sources.base import Guess
-from engine.project.sources.catalog import SOURCES
-from engine.project.sources.guess import CLOSE, with_guess
+from netwright.app.shell import Shell
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.base import Guess
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.guess import CLOSE, with_guess
 
 
 def dropped_path(data: QMimeData) -> Path | None:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.data.dataset_tracker import DatasetTracker
-from app.messages import ask_to_fetch
-from app.processes import HostQuestion, allow_no_hosts
-from app.shell import Shell
-from engine.core.errors import UserError
-from engine.project.data_hosts import allow, allowed
+from netwright.app.data.dataset_tracker import DatasetTracker
+from netwright.app.messages import ask_to_fetch
+from netwright.app.processes import HostQuestion, allow_no_hosts
+from netwright.app.shell import Shell
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.data_hosts import allow, allowed
 
 
 class HostAsker:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.messages import breakable, words_for_many
-from designer import theme
-from engine.core.errors import listed
+from netwright.app.messages import breakable, words_for_many
+from netwright.designer import theme
+from netwright.engine.core.errors import listed
 
 MESSAGE_WIDTH = 480
 REMEMBERED = (

@@ -21,19 +21,30 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.charts import ClassChart, ColumnCharts
-from app.data.data_checks import DataChecks
-from app.data.file_check import FileCheck
-from app.data.tiles import Masked, Paired, Picture, Sound, Span, Sparkline, Tile, Tiles, channel_colour, spans_of
-from app.widgets import WrappedRow
-from designer import theme
-from designer.elided_label import ElidedLabel
-from designer.items import table_item
-from engine.core.text import format_number
-from engine.project.dataset_info import SPLITS, DatasetInfo
-from engine.project.options.augmentation import AUGMENTATION
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.app.data.charts import ClassChart, ColumnCharts
+from netwright.app.data.data_checks import DataChecks
+from netwright.app.data.file_check import FileCheck
+from netwright.app.data.tiles import (
+    Masked,
+    Paired,
+    Picture,
+    Sound,
+    Span,
+    Sparkline,
+    Tile,
+    Tiles,
+    channel_colour,
+    spans_of,
+)
+from netwright.app.widgets import WrappedRow
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.items import table_item
+from netwright.engine.core.text import format_number
+from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
+from netwright.engine.project.options.augmentation import AUGMENTATION
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 
 MOST_SERIES = 24
 FEW_COLUMNS = 24
@@ -93,7 +104,7 @@ class Preview(QWidget):
             )
             column.addWidget(make_card(title, ClassChart(answer["classes"], is_coloured=is_coloured)))
         if answer.get("lengths"):
-            from app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which other data does without
+            from netwright.app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which other data does without
 
             column.addWidget(make_card("Lengths", HistogramPlot(answer["lengths"], "steps", "sequences")))
         if answer.get("columns"):

@@ -19,24 +19,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.data_checks import DataChecks
-from app.data.dataset_tracker import CANCELLED, DatasetTracker, progress_text
-from app.data.first_samples import FirstSamples
-from app.data.guess import DataGuesser
-from app.data.message_page import FetchPage, MessagePage
-from app.data.preview import Preview, changes_of
-from app.processes import OnError, OnResult
-from app.shell import Shell
-from app.temporary_folder import temporary_folder
-from app.widgets import Divider, Notice, SidePanel
-from designer import theme
-from designer.forms.form import Form
-from engine.project.check_augmentation import augmentation_problems
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
-from engine.project.sources.catalog import SOURCES
-from engine.project.sweeps import varied_paths
-from engine.project.user_code import is_data_untrusted
+from netwright.app.data.data_checks import DataChecks
+from netwright.app.data.dataset_tracker import CANCELLED, DatasetTracker, progress_text
+from netwright.app.data.first_samples import FirstSamples
+from netwright.app.data.guess import DataGuesser
+from netwright.app.data.message_page import FetchPage, MessagePage
+from netwright.app.data.preview import Preview, changes_of
+from netwright.app.processes import OnError, OnResult
+from netwright.app.shell import Shell
+from netwright.app.temporary_folder import temporary_folder
+from netwright.app.widgets import Divider, Notice, SidePanel
+from netwright.designer import theme
+from netwright.designer.forms.form import Form
+from netwright.engine.project.check_augmentation import augmentation_problems
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sweeps import varied_paths
+from netwright.engine.project.user_code import is_data_untrusted
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 364

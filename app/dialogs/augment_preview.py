@@ -9,11 +9,11 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.data.preview import changes_of, samples_of
-from app.processes import OnError, OnResult
-from app.temporary_folder import temporary_folder
-from designer import theme
-from engine.project.project import Project
+from netwright.app.data.preview import changes_of, samples_of
+from netwright.app.processes import OnError, OnResult
+from netwright.app.temporary_folder import temporary_folder
+from netwright.designer import theme
+from netwright.engine.project.project import Project
 
 Sampler = Callable[[Project, str, int, int, OnResult, OnError], None]
 """Asks for samples of a project, with pictures in a folder: how many, augmented as in an epoch; epoch 0: unchanged."""

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from designer import markup, theme
-from engine.core.text import format_number
+from netwright.designer import markup, theme
+from netwright.engine.core.text import format_number
 
 _ROW, _HEAD, _GAP, _BAR = 22, 26, 14, 12
 _KIND, _VALUE = 64, 84

@@ -14,19 +14,19 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from app.dialog import Dialog
-from app.engine_command import EngineCommand
-from app.messages import ask
-from app.shell import Shell
-from app.widgets import RowDelegate, within_screen
-from designer import theme
-from designer.items import table_item
-from designer.markup import visible
-from engine.cluster.job_list import Job, jobs
-from engine.core.errors import UserError
-from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder
-from engine.runs.summary import title_of
+from netwright.app.dialog import Dialog
+from netwright.app.engine_command import EngineCommand
+from netwright.app.messages import ask
+from netwright.app.shell import Shell
+from netwright.app.widgets import RowDelegate, within_screen
+from netwright.designer import theme
+from netwright.designer.items import table_item
+from netwright.designer.markup import visible
+from netwright.engine.cluster.job_list import Job, jobs
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import title_of
 
 COLUMNS = ("Run", "State", "Profile", "Job", "Coordinator", "Submitted")
 POLL_MS = 2000

@@ -22,15 +22,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from app.messages import ask
-from app.processes import DisposableProcess
-from app.widgets import Divider, within_screen
-from designer import theme
-from designer.forms.form import Form
-from designer.forms.row import section_label
-from engine.cluster.local_ray import running_ray
-from engine.cluster.profile_file import (
+from netwright.app.dialog import Dialog
+from netwright.app.messages import ask
+from netwright.app.processes import DisposableProcess
+from netwright.app.widgets import Divider, within_screen
+from netwright.designer import theme
+from netwright.designer.forms.form import Form
+from netwright.designer.forms.row import section_label
+from netwright.engine.cluster.local_ray import running_ray
+from netwright.engine.cluster.profile_file import (
     SIZE_LIMIT,
     exported,
     imported,
@@ -39,11 +39,11 @@ from engine.cluster.profile_file import (
     save_profile,
     set_default,
 )
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.validation import STAGES
-from engine.core.child_process import module_command
-from engine.core.errors import UserError
-from engine.core.files import read_file, write_atomically
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.validation import STAGES
+from netwright.engine.core.child_process import module_command
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import read_file, write_atomically
 
 _STATES = {"passed": ("✓", "good"), "failed": ("✕", "error"), "skipped": ("–", "muted")}
 FILES = "Cluster profiles (*.toml)"
@@ -393,4 +393,4 @@ class ClusterPicker(QWidget):
 
 
 def _validation_command(name: str) -> list[str]:
-    return module_command("engine", "cluster", "validate", name, "--json")
+    return module_command("netwright.engine", "cluster", "validate", name, "--json")

@@ -22,23 +22,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from app.shell import Shell
-from app.widgets import within_screen
-from designer import theme
-from designer.canvas.overlays import Breadcrumbs
-from designer.canvas.read_only import ReadOnlyView
-from designer.editor import Editor
-from designer.elided_label import ElidedLabel
-from designer.markup import visible
-from designer.scene.differences import SIGNS, sign_icon
-from engine.core.errors import UserError
-from engine.core.own_files import SUFFIX
-from engine.network.arrangement import placed
-from engine.network.network import Connection
-from engine.project.compare import KINDS, Comparison, Difference, Kind, compare
-from engine.project.file import load
-from engine.project.project import Project
+from netwright.app.dialog import Dialog
+from netwright.app.shell import Shell
+from netwright.app.widgets import within_screen
+from netwright.designer import theme
+from netwright.designer.canvas.overlays import Breadcrumbs
+from netwright.designer.canvas.read_only import ReadOnlyView
+from netwright.designer.editor import Editor
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.markup import visible
+from netwright.designer.scene.differences import SIGNS, sign_icon
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.network.arrangement import placed
+from netwright.engine.network.network import Connection
+from netwright.engine.project.compare import KINDS, Comparison, Difference, Kind, compare
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
 
 FILTER = f"Netwright projects (*{SUFFIX})"
 _WORDS: dict[Kind, tuple[str, str]] = {

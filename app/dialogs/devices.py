@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from app.dialogs.bars import Bar, Bars
-from app.processes import DisposableProcess
-from app.widgets import Divider, within_screen
-from designer import theme
-from designer.forms.row import section_label
-from engine.core.child_process import module_command
-from engine.placement.inventory import DeviceInventory
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.bars import Bar, Bars
+from netwright.app.processes import DisposableProcess
+from netwright.app.widgets import Divider, within_screen
+from netwright.designer import theme
+from netwright.designer.forms.row import section_label
+from netwright.engine.core.child_process import module_command
+from netwright.engine.placement.inventory import DeviceInventory
 
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _EXPECTED = ("driver", "build", "capability", "peer access", "rendezvous")
@@ -47,7 +47,7 @@ class DevicesDialog(Dialog):
         self._inventory = inventory
         self._rows: dict[tuple[str, str], tuple[QLabel, ...]] = {}
         self._expected: set[tuple[str, str]] = set()
-        self._command = list(command or module_command("engine.launch.machine_test"))
+        self._command = list(command or module_command("netwright.engine.launch.machine_test"))
         self.trial = DisposableProcess(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_closed)

@@ -8,19 +8,19 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from designer import markup, theme
-from designer.markup import Markup
-from engine.cluster.environment import with_cluster
-from engine.core.errors import UserError
-from engine.network.analysis import Analysis, analyse
-from engine.network.network import Network
-from engine.placement.batch_arithmetic import placement_text, rate_factor
-from engine.placement.choose import Placement, refusal, resolve
-from engine.placement.inventory import DeviceInventory
-from engine.project.check_strategies import pieces_of_batch
-from engine.project.environment import TARGETS, EnvironmentOptions
-from engine.project.project import Project
-from engine.project.training import batch_size
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.cluster.environment import with_cluster
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.network import Network
+from netwright.engine.placement.batch_arithmetic import placement_text, rate_factor
+from netwright.engine.placement.choose import Placement, refusal, resolve
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.check_strategies import pieces_of_batch
+from netwright.engine.project.environment import TARGETS, EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import batch_size
 
 COLUMNS = 3
 _PADDING = 14

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import messages
-from app.dialog import Dialog
-from app.dialogs.export_parts import (
+from netwright.app import messages
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.export_parts import (
     ContentArea,
     ReportTable,
     agreement,
@@ -38,26 +38,26 @@ from app.dialogs.export_parts import (
     text_label,
     training_files,
 )
-from app.dialogs.export_weights import WeightsChoice
-from app.engine_command import EngineCommand
-from app.messages import breakable
-from app.shell import Shell
-from designer import theme
-from engine.core.errors import UserError
-from engine.core.files import refuse_destination
-from engine.core.own_files import SUFFIX
-from engine.project import user_code
-from engine.project.dataset_info import DatasetInfo
-from engine.project.export_report import measured_where
-from engine.project.file import load, save
-from engine.project.input_format import input_formats
-from engine.project.preparing import preparation_of
-from engine.project.project import Project
-from engine.project.transfer import layer_path
-from engine.runs.events import Best, Checkpointed
-from engine.runs.folder import RunFolder, frozen_code
-from engine.runs.summary import title_of
-from engine.user_code.expression import companion
+from netwright.app.dialogs.export_weights import WeightsChoice
+from netwright.app.engine_command import EngineCommand
+from netwright.app.messages import breakable
+from netwright.app.shell import Shell
+from netwright.designer import theme
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import refuse_destination
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.project import user_code
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.export_report import measured_where
+from netwright.engine.project.file import load, save
+from netwright.engine.project.input_format import input_formats
+from netwright.engine.project.preparing import preparation_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import layer_path
+from netwright.engine.runs.events import Best, Checkpointed
+from netwright.engine.runs.folder import RunFolder, frozen_code
+from netwright.engine.runs.summary import title_of
+from netwright.engine.user_code.expression import companion
 
 FORMATS = (
     ("onnx", ".onnx", "ONNX", "For ONNX Runtime and other runtimes; compared with torch before it is written"),

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
-from designer.forms.form import Form
-from designer.items import table_item
-from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
-from engine.project.export_report import layer_rows, measured_rows
+from netwright.designer import theme
+from netwright.designer.forms.form import Form
+from netwright.designer.items import table_item
+from netwright.engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
+from netwright.engine.project.export_report import layer_rows, measured_rows
 
 MOST_ROWS = 8
 """Number of rows that a table shows without scrolling."""

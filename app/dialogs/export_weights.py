@@ -3,11 +3,11 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, QWidget
 
-from app.dialogs.export_parts import choice_row
-from app.messages import breakable
-from engine.core.errors import UserError
-from engine.runs.folder import RunFolder
-from engine.runs.summary import title_of
+from netwright.app.dialogs.export_parts import choice_row
+from netwright.app.messages import breakable
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import title_of
 
 RESULT, UNTRAINED, OTHER = 0, 1, 2
 """Ids of the buttons: the weights that a run names as its result, initial ones, and the run's others."""

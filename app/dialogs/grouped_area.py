@@ -5,8 +5,8 @@ from collections.abc import Collection
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
-from app.widgets import Divider
-from designer import theme
+from netwright.app.widgets import Divider
+from netwright.designer import theme
 
 _LIST_WIDTH = 176
 

@@ -17,16 +17,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import messages
-from app.dialog import Dialog
-from app.dialogs.request_state import RequestState
-from app.processes import EngineServer
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.errors import UserError
-from engine.core.own_files import SUFFIX
-from engine.user_code import trust
-from engine.user_code.registry import module_names
+from netwright.app import messages
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.request_state import RequestState
+from netwright.app.processes import EngineServer
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.user_code import trust
+from netwright.engine.user_code.registry import module_names
 
 LEAST_WIDTH, LABEL_WIDTH = 560, 76
 EXPORTED = "Network"

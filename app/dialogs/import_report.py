@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from app.messages import breakable
-from app.widgets import within_screen
-from designer import theme
-from designer.elided_label import ElidedLabel
-from designer.items import table_item
-from engine.core.errors import plural
+from netwright.app.dialog import Dialog
+from netwright.app.messages import breakable
+from netwright.app.widgets import within_screen
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.items import table_item
+from netwright.engine.core.errors import plural
 
 WIDTH, HEIGHT = 700, 680
 NOT_COMPARED = "The outputs are not compared"

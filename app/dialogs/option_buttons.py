@@ -6,9 +6,9 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QWidget
 
-from designer import theme
-from engine.core.records import Record
-from engine.project.presets import as_arguments, as_json
+from netwright.designer import theme
+from netwright.engine.core.records import Record
+from netwright.engine.project.presets import as_arguments, as_json
 
 
 class OptionButtons(QWidget):

@@ -6,15 +6,15 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from engine.network.analysis import Analysis, analyse
-from engine.network.problems import Problem
-from engine.project import user_code
-from engine.project.check import check
-from engine.project.check_outputs import loss_problems
-from engine.project.check_strategies import strategy_problems
-from engine.project.dataset_info import DatasetInfo
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.problems import Problem
+from netwright.engine.project import user_code
+from netwright.engine.project.check import check
+from netwright.engine.project.check_outputs import loss_problems
+from netwright.engine.project.check_strategies import strategy_problems
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 
 SECTION, ENVIRONMENT = "training.", "environment."
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.widgets import Notice
-from designer.forms.form import Form
-from engine.core.errors import UserError
-from engine.project.experiment import ExperimentOptions
-from engine.project.project import Project
-from engine.project.sweeps import varied_paths, with_parameter, without_parameter
+from netwright.app.widgets import Notice
+from netwright.designer.forms.form import Form
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.sweeps import varied_paths, with_parameter, without_parameter
 
 SECTION = "training"
 EDIT = "Edit the sweep…"

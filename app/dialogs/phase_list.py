@@ -8,13 +8,13 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from designer import theme
-from designer.forms.field_editors import ChoiceEditor
-from designer.forms.line_editors import HEIGHT, NumberEditor, parsed
-from engine.core.errors import FieldError
-from engine.core.fields import Choice, Field, Float, Int
-from engine.project.options.schedule import MOST, UNITS, Phase
-from engine.project.training import TrainingOptions
+from netwright.designer import theme
+from netwright.designer.forms.field_editors import ChoiceEditor
+from netwright.designer.forms.line_editors import HEIGHT, NumberEditor, parsed
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Choice, Field, Float, Int
+from netwright.engine.project.options.schedule import MOST, UNITS, Phase
+from netwright.engine.project.training import TrainingOptions
 
 _SCHEDULE = Choice("none", options=TrainingOptions.schedule_chain.schedules, notes=TrainingOptions.schedule.notes)
 _LENGTH = Int(0, low=0, high=1_000_000_000)

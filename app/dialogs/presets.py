@@ -7,12 +7,12 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QPushButton, QWidget
 
-from app.widgets import Notice
-from designer import markup, theme
-from engine.core.errors import UserError
-from engine.core.folders import data_folder
-from engine.project.presets import BUILT_IN, NOTES, Presets, difference, with_built_in
-from engine.project.training import TrainingOptions
+from netwright.app.widgets import Notice
+from netwright.designer import markup, theme
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.folders import data_folder
+from netwright.engine.project.presets import BUILT_IN, NOTES, Presets, difference, with_built_in
+from netwright.engine.project.training import TrainingOptions
 
 UNDO = "Undo"
 

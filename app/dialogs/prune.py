@@ -16,17 +16,17 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from app.dialog import Dialog
-from app.engine_command import EngineCommand
-from app.plots.figure_card import FigureCard
-from app.plots.pruning_plot import PruningPlot
-from app.shell import Shell
-from designer import theme
-from designer.items import table_item
-from engine.core.text import format_bytes, format_number, format_percent
-from engine.project.options.metrics import format_score, title_of
-from engine.runs.folder import RunFolder
-from engine.runs.summary import title_of as run_title
+from netwright.app.dialog import Dialog
+from netwright.app.engine_command import EngineCommand
+from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.pruning_plot import PruningPlot
+from netwright.app.shell import Shell
+from netwright.designer import theme
+from netwright.designer.items import table_item
+from netwright.engine.core.text import format_bytes, format_number, format_percent
+from netwright.engine.project.options.metrics import format_score, title_of
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import title_of as run_title
 
 WAYS = (("Channels: smaller layers", True), ("Weights: the smallest become zero", False))
 SUFFIX = ".netwright"

@@ -13,15 +13,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from app.dialogs.request_state import RequestState
-from app.messages import breakable
-from app.processes import EngineServer
-from app.widgets import within_screen
-from designer import theme
-from designer.forms.row import section_label
-from engine.core.text import format_bytes
-from engine.project.published_weights import Published, published
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.request_state import RequestState
+from netwright.app.messages import breakable
+from netwright.app.processes import EngineServer
+from netwright.app.widgets import within_screen
+from netwright.designer import theme
+from netwright.designer.forms.row import section_label
+from netwright.engine.core.text import format_bytes
+from netwright.engine.project.published_weights import Published, published
 
 WIDTH, HEIGHT = 720, 460
 DOWNLOAD, USE = "Download", "Use"

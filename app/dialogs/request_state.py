@@ -5,9 +5,9 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QProgressBar, QVBoxLayout, QWidget
 
-from app.data.dataset_tracker import progress_text
-from app.messages import breakable
-from designer import theme
+from netwright.app.data.dataset_tracker import progress_text
+from netwright.app.messages import breakable
+from netwright.designer import theme
 
 FULL = 1000
 

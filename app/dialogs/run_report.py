@@ -8,10 +8,10 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QProgressDialog
 
-from app.engine_command import EngineCommand
-from app.shell import Shell
-from engine.runs.folder import RunFolder
-from engine.runs.summary import title_of
+from netwright.app.engine_command import EngineCommand
+from netwright.app.shell import Shell
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import title_of
 
 PAGES = (".html", ".htm")
 

@@ -15,33 +15,33 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.preview import can_augment
-from app.dialog import Dialog
-from app.dialogs.augment_preview import AugmentPreview, Sampler
-from app.dialogs.clusters import ClusterPicker
-from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
-from app.dialogs.grouped_area import GroupedArea
-from app.dialogs.option_buttons import OptionButtons
-from app.dialogs.option_checks import OptionChecker
-from app.dialogs.option_sweeps import OptionSweeps
-from app.dialogs.phase_list import PhaseList
-from app.dialogs.presets import PresetsLink, presets_file
-from app.dialogs.trials import BatchFinder, EnvironmentAdvisor
-from app.plots.rate_plot import RatePlot
-from app.widgets import Divider, Notice, within_screen
-from designer import theme
-from designer.forms.form import Form
-from designer.forms.line_editors import as_typed
-from designer.forms.row import Row, section_label, sentence
-from designer.panels.parts import SearchField
-from engine.core.files import ROOT
-from engine.placement.inventory import DeviceInventory
-from engine.project.dataset_info import DatasetInfo
-from engine.project.environment import EnvironmentOptions
-from engine.project.presets import Presets
-from engine.project.project import Project
-from engine.project.relevance import unused_options
-from engine.project.training import COMMON, TrainingOptions, batch_size
+from netwright.app.data.preview import can_augment
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.augment_preview import AugmentPreview, Sampler
+from netwright.app.dialogs.clusters import ClusterPicker
+from netwright.app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
+from netwright.app.dialogs.grouped_area import GroupedArea
+from netwright.app.dialogs.option_buttons import OptionButtons
+from netwright.app.dialogs.option_checks import OptionChecker
+from netwright.app.dialogs.option_sweeps import OptionSweeps
+from netwright.app.dialogs.phase_list import PhaseList
+from netwright.app.dialogs.presets import PresetsLink, presets_file
+from netwright.app.dialogs.trials import BatchFinder, EnvironmentAdvisor
+from netwright.app.plots.rate_plot import RatePlot
+from netwright.app.widgets import Divider, Notice, within_screen
+from netwright.designer import theme
+from netwright.designer.forms.form import Form
+from netwright.designer.forms.line_editors import as_typed
+from netwright.designer.forms.row import Row, section_label, sentence
+from netwright.designer.panels.parts import SearchField
+from netwright.engine.core.files import ROOT
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.presets import Presets
+from netwright.engine.project.project import Project
+from netwright.engine.project.relevance import unused_options
+from netwright.engine.project.training import COMMON, TrainingOptions, batch_size
 
 ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"

@@ -18,22 +18,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from app.dialogs.weights_table import WeightsTable
-from app.messages import breakable
-from app.processes import EngineServer
-from app.widgets import within_screen
-from designer import theme
-from designer.forms.row import section_label
-from engine.core.errors import UserError, plural
-from engine.core.text import format_percent
-from engine.network.analysis import analyse, frozen_parameters
-from engine.network.block import Block
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.project.published_weights import Published, with_inputs_of
-from engine.project.transfer import (
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.weights_table import WeightsTable
+from netwright.app.messages import breakable
+from netwright.app.processes import EngineServer
+from netwright.app.widgets import within_screen
+from netwright.designer import theme
+from netwright.designer.forms.row import section_label
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.text import format_percent
+from netwright.engine.network.analysis import analyse, frozen_parameters
+from netwright.engine.network.block import Block
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.project.published_weights import Published, with_inputs_of
+from netwright.engine.project.transfer import (
     freeze_up_to,
     frozen_layers,
     head_change,
@@ -42,7 +42,7 @@ from engine.project.transfer import (
     scale_rates,
     with_freezing,
 )
-from engine.project.weights import SUFFIXES, WeightsOptions
+from netwright.engine.project.weights import SUFFIXES, WeightsOptions
 
 WIDTH, HEIGHT = 820, 760
 DELAY_MS = 200
@@ -262,7 +262,7 @@ class TransferDialog(Dialog):
 
     def _choose_published(self) -> Path | None:
         """Let published weights be chosen, and downloaded first where they are not here."""
-        from app.dialogs.published_weights import PublishedDialog
+        from netwright.app.dialogs.published_weights import PublishedDialog
 
         try:
             dialog = PublishedDialog(self._server, self._template, self)

@@ -10,13 +10,13 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.dialogs.bars import Way, WayTable
-from app.processes import DisposableProcess
-from designer import theme
-from engine.core.child_process import module_command
-from engine.core.text import format_bytes
-from engine.project.file import dumps
-from engine.project.project import Project
+from netwright.app.dialogs.bars import Way, WayTable
+from netwright.app.processes import DisposableProcess
+from netwright.designer import theme
+from netwright.engine.core.child_process import module_command
+from netwright.engine.core.text import format_bytes
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
 
 STOP = "Stop"
 
@@ -149,7 +149,7 @@ class BatchFinder(TrialLink):
     def command(self, path: Path) -> list[str]:
         """Return the command that tries mini-batches."""
         samples = ["--samples", str(self.samples)] if self.samples else []
-        return module_command("engine.launch.largest_batch", str(path), *samples)
+        return module_command("netwright.engine.launch.largest_batch", str(path), *samples)
 
     def take(self, line: dict[str, Any]) -> None:
         """Show each trial, and its result."""
@@ -190,7 +190,7 @@ class EnvironmentAdvisor(TrialLink):
         """Return the command that tries environments."""
         self.table.show_ways([])
         self._busy = ""
-        return module_command("engine.launch.advisor", str(path))
+        return module_command("netwright.engine.launch.advisor", str(path))
 
     def take(self, line: dict[str, Any]) -> None:
         """Show a row for each candidate, and the advice above them."""

@@ -5,11 +5,11 @@ from typing import Any
 
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.dialog import Dialog
-from app.engine_command import EngineCommand
-from designer import theme
-from engine.core import webhook
-from engine.core.errors import UserError
+from netwright.app.dialog import Dialog
+from netwright.app.engine_command import EngineCommand
+from netwright.designer import theme
+from netwright.engine.core import webhook
+from netwright.engine.core.errors import UserError
 
 WIDTH = 480
 ABOUT = (

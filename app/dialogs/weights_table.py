@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
-from designer.markup import visible
+from netwright.designer import theme
+from netwright.designer.markup import visible
 
 Index = QModelIndex | QPersistentModelIndex
 LOADED, MISSING, LEFT = "Loaded", "Not in the file", "Left over"

@@ -6,10 +6,10 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.evaluation.plots import ReliabilityPlot
-from app.plots.figure_card import FigureCard
-from designer import theme
-from engine.core.text import format_figure, format_number
+from netwright.app.evaluation.plots import ReliabilityPlot
+from netwright.app.plots.figure_card import FigureCard
+from netwright.designer import theme
+from netwright.engine.core.text import format_figure, format_number
 
 
 class CalibrationCard(FigureCard):

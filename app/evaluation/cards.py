@@ -13,9 +13,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
-from designer.items import table_item
-from designer.markup import visible
+from netwright.designer import theme
+from netwright.designer.items import table_item
+from netwright.designer.markup import visible
 
 ROW_HEIGHT, MOST_ROWS = 28, 12
 

@@ -7,15 +7,15 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.evaluation.cards import text_table
-from app.evaluation.page import TestPage
-from app.experiments.history import READING
-from app.plots.figure_card import FigureCard
-from app.shell import Shell
-from designer import theme
-from engine.core.errors import plural
-from engine.core.text import format_percent
-from engine.project.options.metrics import format_score, in_a_line, is_share
+from netwright.app.evaluation.cards import text_table
+from netwright.app.evaluation.page import TestPage
+from netwright.app.experiments.history import READING
+from netwright.app.plots.figure_card import FigureCard
+from netwright.app.shell import Shell
+from netwright.designer import theme
+from netwright.engine.core.errors import plural
+from netwright.engine.core.text import format_percent
+from netwright.engine.project.options.metrics import format_score, in_a_line, is_share
 
 NOT_YET = "Choose another run and Compare: both answer the same samples, and a test says whether one is better."
 NO_OTHER = "Train the network once more, with other options: two runs can be compared here."

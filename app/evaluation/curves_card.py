@@ -9,15 +9,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
-from app.plots.axes import Unit, linear_axis, tick_labels
-from app.plots.figure_card import FigureCard
-from app.plots.items import Line, Markers
-from app.plots.plot import Plot
-from app.widgets import ValueTable
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.text import format_figure, format_number, format_percent
-from engine.project.options.metrics import format_score
+from netwright.app.plots.axes import Unit, linear_axis, tick_labels
+from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.items import Line, Markers
+from netwright.app.plots.plot import Plot
+from netwright.app.widgets import ValueTable
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.text import format_figure, format_number, format_percent
+from netwright.engine.project.options.metrics import format_score
 
 HEIGHT = 260
 ROC, PRECISION = "ROC", "Precision over recall"

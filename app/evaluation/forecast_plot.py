@@ -7,12 +7,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 
-from app.plots.axes import Unit, linear_axis, tick_labels, values_axis
-from app.plots.items import Line
-from app.plots.plot import Plot
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.text import format_number
+from netwright.app.plots.axes import Unit, linear_axis, tick_labels, values_axis
+from netwright.app.plots.items import Line
+from netwright.app.plots.plot import Plot
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.text import format_number
 
 
 class ForecastPlot(Plot):

@@ -7,9 +7,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.plots.figure_card import FigureCard
-from designer import markup, theme
-from engine.project.options.metrics import format_score, in_a_line
+from netwright.app.plots.figure_card import FigureCard
+from netwright.designer import markup, theme
+from netwright.engine.project.options.metrics import format_score, in_a_line
 
 ROW, NAME_WIDTH, COUNT_WIDTH, VALUE_WIDTH = 26, 180, 80, 170
 SHARES = ("accuracy", "mean_iou", "f-score")

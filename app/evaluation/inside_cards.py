@@ -20,17 +20,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import messages
-from app.data.tiles import Tiles, class_colour
-from app.evaluation.inside_views import OPACITY, Array, BarsView, HeatView, MapTile, ScatterView
-from app.plots.axes import Axis, Unit, tick_labels, values_axis
-from app.plots.card import picture_of, png_of, svg_of
-from app.plots.histogram_plot import HistogramPlot
-from app.plots.items import Line, table_markup
-from app.plots.plot import Plot
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.text import format_number, format_percent
+from netwright.app import messages
+from netwright.app.data.tiles import Tiles, class_colour
+from netwright.app.evaluation.inside_views import OPACITY, Array, BarsView, HeatView, MapTile, ScatterView
+from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
+from netwright.app.plots.card import picture_of, png_of, svg_of
+from netwright.app.plots.histogram_plot import HistogramPlot
+from netwright.app.plots.items import Line, table_markup
+from netwright.app.plots.plot import Plot
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.text import format_number, format_percent
 
 SaveTable = Callable[[Path], None]
 """Writes the numbers of the explanation that is shown as a table."""

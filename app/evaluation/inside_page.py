@@ -25,21 +25,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.dataset_tracker import progress_text
-from app.evaluation.inside_cards import SaveTable, cards_of
-from app.evaluation.inside_views import Array
-from app.evaluation.page import TestPage
-from app.shell import Shell
-from app.temporary_folder import temporary_folder
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.errors import UserError
-from engine.core.text import format_number, format_percent
-from engine.network.analysis import analyse, named_path, type_at
-from engine.project.file import load
-from engine.project.preparation import Preparation
-from engine.runs.data_record import read_record
-from engine.runs.folder import RunFolder
+from netwright.app.data.dataset_tracker import progress_text
+from netwright.app.evaluation.inside_cards import SaveTable, cards_of
+from netwright.app.evaluation.inside_views import Array
+from netwright.app.evaluation.page import TestPage
+from netwright.app.shell import Shell
+from netwright.app.temporary_folder import temporary_folder
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.text import format_number, format_percent
+from netwright.engine.network.analysis import analyse, named_path, type_at
+from netwright.engine.project.file import load
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.runs.data_record import read_record
+from netwright.engine.runs.folder import RunFolder
 
 DELAY_MS = 150
 SAMPLE, LAYER, CLASS, REDUCTION = "sample", "layer", "class", "reduction"
@@ -289,7 +289,7 @@ class InsidePage(TestPage):
     # ---- asking ----
 
     def question(self) -> dict[str, Any]:
-        """Return what is asked, as `engine.explain.explain.Question` takes it."""
+        """Return what is asked, as `netwright.engine.explain.explain.Question` takes it."""
         method = str(self.method.currentData())
         shown = METHODS[method][2]
         asked: dict[str, Any] = {"method": method, "split": self.split.currentData() or ""}

@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.data.tiles import GAP, Tile, class_colour
-from designer import markup, theme
-from engine.core.text import format_number
-from engine.drawing.colour_maps import colours, limits
+from netwright.app.data.tiles import GAP, Tile, class_colour
+from netwright.designer import markup, theme
+from netwright.engine.core.text import format_number
+from netwright.engine.drawing.colour_maps import colours, limits
 
 Array = NDArray[Any]
 SIDE, LEAST_SIDE = 300, 160

@@ -7,8 +7,8 @@ from typing import ClassVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QStackedWidget, QWidget
 
-from app.shell import Shell
-from designer import theme
+from netwright.app.shell import Shell
+from netwright.designer import theme
 
 
 class TestPage(QWidget):

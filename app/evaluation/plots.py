@@ -7,12 +7,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 
-from app.plots.axes import Axis, Unit, linear_axis, tick_labels, values_axis
-from app.plots.items import Line, Markers
-from app.plots.plot import Plot
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.text import format_figure, format_number, format_percent
+from netwright.app.plots.axes import Axis, Unit, linear_axis, tick_labels, values_axis
+from netwright.app.plots.items import Line, Markers
+from netwright.app.plots.plot import Plot
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.text import format_figure, format_number, format_percent
 
 HEIGHT = 240
 

@@ -18,17 +18,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.evaluation.page import TestPage
-from app.evaluation.prediction_inputs import FileInput, SampleInput, dropped, hint_for, input_for, takes_pictures
-from app.evaluation.prediction_options import PredictionOptions
-from app.evaluation.prediction_panel import AnswersPanel, card_with_head
-from app.experiments.history import READING
-from app.shell import Shell
-from app.temporary_folder import temporary_folder
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.errors import UserError
-from engine.project.preparation import Preparation
+from netwright.app.evaluation.page import TestPage
+from netwright.app.evaluation.prediction_inputs import (
+    FileInput,
+    SampleInput,
+    dropped,
+    hint_for,
+    input_for,
+    takes_pictures,
+)
+from netwright.app.evaluation.prediction_options import PredictionOptions
+from netwright.app.evaluation.prediction_panel import AnswersPanel, card_with_head
+from netwright.app.experiments.history import READING
+from netwright.app.shell import Shell
+from netwright.app.temporary_folder import temporary_folder
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.preparation import Preparation
 
 LIVE_MS = 20
 """Time without a change after which what is drawn or typed is predicted, in milliseconds."""

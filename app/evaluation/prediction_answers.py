@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.tiles import Sparkline, Tiles, class_colour
-from app.evaluation.forecast_plot import ForecastPlot, forecast_plots
-from app.widgets import ValueTable
-from designer import markup, theme
-from designer.elided_label import ElidedLabel
-from engine.core.files import write_atomically
-from engine.core.text import format_number, format_percent
+from netwright.app.data.tiles import Sparkline, Tiles, class_colour
+from netwright.app.evaluation.forecast_plot import ForecastPlot, forecast_plots
+from netwright.app.widgets import ValueTable
+from netwright.designer import markup, theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.text import format_number, format_percent
 
 ROW, BAR, LEAST_NAME, MOST_NAME, VALUE = 26, 12, 48, 220, 64
 MOST_WIDTH = 720

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.text import format_number
-from engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.text import format_number
+from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
 
 PAD = 280
 """Pixels of the drawing, in width and height."""

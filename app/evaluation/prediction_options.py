@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from app import messages
-from engine.core.files import read_file
-from engine.project.preparation import PIXELS
+from netwright.app import messages
+from netwright.engine.core.files import read_file
+from netwright.engine.project.preparation import PIXELS
 
 TOP, MOST_TOP, MOST_BATCH = 5, 100, 65_536
 WEIGHTS = (("Result of the run", ""), ("Best", "best"), ("Last", "last"))

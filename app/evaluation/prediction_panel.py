@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.evaluation.prediction_answers import AnswerView
-from app.evaluation.prediction_table import AnswersTable, as_text, name_of
-from app.shell import Shell
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.errors import plural
-from engine.core.files import write_atomically
+from netwright.app.evaluation.prediction_answers import AnswerView
+from netwright.app.evaluation.prediction_table import AnswersTable, as_text, name_of
+from netwright.app.shell import Shell
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import plural
+from netwright.engine.core.files import write_atomically
 
 HEAD = 32
 

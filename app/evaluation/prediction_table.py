@@ -7,10 +7,10 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
-from app.evaluation.prediction_answers import Answer, answer_text, percent
-from designer import markup, theme
-from designer.items import TableModel
-from engine.core.csv_text import csv_text
+from netwright.app.evaluation.prediction_answers import Answer, answer_text, percent
+from netwright.designer import markup, theme
+from netwright.designer.items import TableModel
+from netwright.engine.core.csv_text import csv_text
 
 THUMB = 32
 ROW_HEIGHT = THUMB + 6

@@ -20,21 +20,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine_command import EngineCommand
-from app.evaluation.cards import card, text_table
-from app.evaluation.page import CardsPage
-from app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
-from app.plots.card import PlotCard
-from app.plots.comparison_plot import run_colour
-from app.plots.items import Line, Markers
-from app.plots.plot import Plot
-from app.shell import Shell
-from designer import markup, theme
-from designer.elided_label import ElidedLabel
-from designer.markup import Markup
-from engine.core.csv_text import csv_text
-from engine.core.files import write_atomically
-from engine.core.text import format_figure, format_number, format_percent
+from netwright.app.engine_command import EngineCommand
+from netwright.app.evaluation.cards import card, text_table
+from netwright.app.evaluation.page import CardsPage
+from netwright.app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
+from netwright.app.plots.card import PlotCard
+from netwright.app.plots.comparison_plot import run_colour
+from netwright.app.plots.items import Line, Markers
+from netwright.app.plots.plot import Plot
+from netwright.app.shell import Shell
+from netwright.designer import markup, theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.markup import Markup
+from netwright.engine.core.csv_text import csv_text
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.text import format_figure, format_number, format_percent
 
 HEIGHT = 240
 DOT_PIXELS = 8

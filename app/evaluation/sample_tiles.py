@@ -7,8 +7,8 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
 
-from app.data.preview import ahead_of, picture_tile
-from app.data.tiles import (
+from netwright.app.data.preview import ahead_of, picture_tile
+from netwright.app.data.tiles import (
     GAP,
     PICTURE,
     Span,
@@ -19,8 +19,8 @@ from app.data.tiles import (
     scaled,
     spans_of,
 )
-from designer import theme
-from engine.core.text import format_figure, format_percent
+from netwright.designer import theme
+from netwright.engine.core.text import format_figure, format_percent
 
 NOTHING = 255
 

@@ -8,23 +8,23 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QVBoxLayout, QWidget
 
-from app.data.preview import lanes_of
-from app.data.tiles import Tiles
-from app.evaluation.cards import text_table
-from app.evaluation.sample_tiles import tiles_of
-from app.plots.figure_card import FigureCard
-from app.temporary_folder import temporary_folder
-from designer import theme
-from engine.core.errors import plural
-from engine.core.text import format_figure, format_number, format_percent
+from netwright.app.data.preview import lanes_of
+from netwright.app.data.tiles import Tiles
+from netwright.app.evaluation.cards import text_table
+from netwright.app.evaluation.sample_tiles import tiles_of
+from netwright.app.plots.figure_card import FigureCard
+from netwright.app.temporary_folder import temporary_folder
+from netwright.designer import theme
+from netwright.engine.core.errors import plural
+from netwright.engine.core.text import format_figure, format_number, format_percent
 
 LISTS = (("worst", "Worst samples"), ("uncertain", "Most uncertain samples"))
 HINT = "Click a cell of the confusion matrix, or a group, to see its samples."
 
 
 class SamplesCard(FigureCard):
-    """`wanted` carries which samples are to be looked at, as `engine.evaluation.sample_views.look` takes it, with the
-    `folder` for their pictures."""
+    """`wanted` carries which samples are to be looked at, as `netwright.engine.evaluation.sample_views.look` takes it,
+    with the `folder` for their pictures."""
 
     wanted = Signal(object)
     sample_chosen = Signal(int)

@@ -16,24 +16,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.evaluation.calibration_card import CalibrationCard
-from app.evaluation.cards import stacked
-from app.evaluation.curves_card import CurvesCard
-from app.evaluation.groups_card import GroupsCard
-from app.evaluation.page import CardsPage
-from app.evaluation.plots import PredictionPlot, StepsPlot
-from app.evaluation.samples_card import SamplesCard
-from app.evaluation.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
-from app.plots.confusion_chart import ConfusionCard
-from app.plots.figure_card import FigureCard
-from app.plots.histogram_plot import HistogramPlot
-from app.processes import OnError, OnResult
-from app.shell import Shell
-from app.widgets import ValueTable
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.errors import plural
-from engine.runs.confusion import Confusion
+from netwright.app.evaluation.calibration_card import CalibrationCard
+from netwright.app.evaluation.cards import stacked
+from netwright.app.evaluation.curves_card import CurvesCard
+from netwright.app.evaluation.groups_card import GroupsCard
+from netwright.app.evaluation.page import CardsPage
+from netwright.app.evaluation.plots import PredictionPlot, StepsPlot
+from netwright.app.evaluation.samples_card import SamplesCard
+from netwright.app.evaluation.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
+from netwright.app.plots.confusion_chart import ConfusionCard
+from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.histogram_plot import HistogramPlot
+from netwright.app.processes import OnError, OnResult
+from netwright.app.shell import Shell
+from netwright.app.widgets import ValueTable
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import plural
+from netwright.engine.runs.confusion import Confusion
 
 SPLITS = (("test", "Test split"), ("validation", "Validation split"), ("training", "Training split"))
 OTHER_FILE, OTHER_FOLDER = "file", "folder"

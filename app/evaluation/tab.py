@@ -17,18 +17,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.evaluation.compare_page import ComparePage
-from app.evaluation.inside_page import InsidePage
-from app.evaluation.page import TestPage
-from app.evaluation.predict_page import PredictPage
-from app.evaluation.robustness_page import RobustnessPage
-from app.evaluation.scores_page import ScoresPage
-from app.experiments.history import READING, RunHistory
-from app.shell import Shell
-from designer import theme
-from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder
-from engine.runs.history import in_order
+from netwright.app.evaluation.compare_page import ComparePage
+from netwright.app.evaluation.inside_page import InsidePage
+from netwright.app.evaluation.page import TestPage
+from netwright.app.evaluation.predict_page import PredictPage
+from netwright.app.evaluation.robustness_page import RobustnessPage
+from netwright.app.evaluation.scores_page import ScoresPage
+from netwright.app.experiments.history import READING, RunHistory
+from netwright.app.shell import Shell
+from netwright.designer import theme
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import in_order
 
 PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage, RobustnessPage, ComparePage)
 NO_RUNS = "Train the network first: what it has learned is tested here, on samples that it has not seen."

@@ -19,19 +19,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.experiments.side_by_side import Row, rows_of
-from app.plots.card import PlotCard
-from app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
-from app.plots.curve_export import ExportButton, count_of, write_runs_csv
-from app.plots.plot_data import LinkedXAxis
-from app.plots.timeline import Along
-from app.plots.traces import Traces
-from designer import theme
-from designer.items import table_item
-from designer.markup import visible
-from engine.project.options.metrics import title_of
-from engine.runs.folder import RunFolder
-from engine.runs.summary import RunSummary
+from netwright.app.experiments.side_by_side import Row, rows_of
+from netwright.app.plots.card import PlotCard
+from netwright.app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
+from netwright.app.plots.curve_export import ExportButton, count_of, write_runs_csv
+from netwright.app.plots.plot_data import LinkedXAxis
+from netwright.app.plots.timeline import Along
+from netwright.app.plots.traces import Traces
+from netwright.designer import theme
+from netwright.designer.items import table_item
+from netwright.designer.markup import visible
+from netwright.engine.project.options.metrics import title_of
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import RunSummary
 
 REDRAW_MS = 33
 LABEL_WIDTH, RUN_WIDTH = 220, 240

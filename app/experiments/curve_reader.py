@@ -1,6 +1,6 @@
 """Reads curves and progress of trials for the window in a process of its own, so that long logs do not block it.
 
-python -m app.experiments.curve_reader FOLDER
+python -m netwright.app.experiments.curve_reader FOLDER
 
 Lines of JSON on standard input say what is wanted: `{"score": "validation.loss", "curves": ["1", "2"], "live": ["3"]}`
 by the names of runs; a newer line takes the place of one that waits. Those on standard output are `{"curves": {name:
@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import print_line
-from engine.core.lines import LineBuffer
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.trial_reader import read_curve, read_live
+from netwright.engine.core.child_process import print_line
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.trial_reader import read_curve, read_live
 
-MODULE = "app.experiments.curve_reader"
+MODULE = "netwright.app.experiments.curve_reader"
 CURVES_A_LINE = 8
 
 

@@ -4,12 +4,12 @@ from functools import partial
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from app.experiments.parameter_list import ParameterList
-from app.shell import Shell
-from designer.forms.form import Form
-from engine.project.experiment import LIMITS, ExperimentOptions
-from engine.project.sweeps import can_vary, comparing_networks, varied_paths, with_parameter
-from engine.project.trials import READY, ready
+from netwright.app.experiments.parameter_list import ParameterList
+from netwright.app.shell import Shell
+from netwright.designer.forms.form import Form
+from netwright.engine.project.experiment import LIMITS, ExperimentOptions
+from netwright.engine.project.sweeps import can_vary, comparing_networks, varied_paths, with_parameter
+from netwright.engine.project.trials import READY, ready
 
 
 class DefinitionPanel(QWidget):

@@ -16,15 +16,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.experiments.notes_editor import NotesEditor
-from app.experiments.runs_model import figure_of, label_of, state_in_words, text_of, when
-from app.messages import breakable
-from designer import theme
-from designer.elided_label import ElidedLabel
-from designer.markup import visible
-from engine.runs.notes import LONGEST_NAME
-from engine.runs.query import score_names
-from engine.runs.summary import RunSummary
+from netwright.app.experiments.notes_editor import NotesEditor
+from netwright.app.experiments.runs_model import figure_of, label_of, state_in_words, text_of, when
+from netwright.app.messages import breakable
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.markup import visible
+from netwright.engine.runs.notes import LONGEST_NAME
+from netwright.engine.runs.query import score_names
+from netwright.engine.runs.summary import RunSummary
 
 DATA_MS = 300
 """Time a run stays selected before its data is looked at: arrow keys through the list ask nothing."""

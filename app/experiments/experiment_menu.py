@@ -8,19 +8,19 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from app.dialog import Dialog
-from app.dialogs.run_report import save_experiment_report
-from app.engine_command import EngineCommand
-from app.experiments.trial_commands import TrialCommands
-from app.experiments.trials_panel import TrialsPanel
-from app.shell import Shell
-from designer import theme
-from designer.forms.form import Form
-from engine.core.errors import UserError, plural
-from engine.core.files import write_atomically
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import load
-from engine.runs.trial_log import FAILED
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.run_report import save_experiment_report
+from netwright.app.engine_command import EngineCommand
+from netwright.app.experiments.trial_commands import TrialCommands
+from netwright.app.experiments.trials_panel import TrialsPanel
+from netwright.app.shell import Shell
+from netwright.designer import theme
+from netwright.designer.forms.form import Form
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.files import write_atomically
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import load
+from netwright.engine.runs.trial_log import FAILED
 
 BUDGET = ("trials", "max_hours", "at_once")
 DIALOG_WIDTH = 420

@@ -8,14 +8,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.experiments import run_reader
-from app.processes import ENDING_S, ChildProcess
-from engine.core.child_process import module_command
-from engine.core.errors import UserError
-from engine.runs.folder import RunFolder
-from engine.runs.history import ProjectKey
-from engine.runs.notes import write_notes
-from engine.runs.summary import RunSummary, summary_from
+from netwright.app.experiments import run_reader
+from netwright.app.processes import ENDING_S, ChildProcess
+from netwright.engine.core.child_process import module_command
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import ProjectKey
+from netwright.engine.runs.notes import write_notes
+from netwright.engine.runs.summary import RunSummary, summary_from
 
 LOOK_MS = 1000
 READING = "Reading the runs…"

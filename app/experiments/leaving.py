@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from app import messages
-from app.shell import Shell
-from engine.core.errors import UserError
-from engine.runs.experiments import ExperimentFolder, experiment_title, experiments_of
+from netwright.app import messages
+from netwright.app.shell import Shell
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.experiments import ExperimentFolder, experiment_title, experiments_of
 
 
 def under_way(shell: Shell, begun: Iterable[ExperimentFolder]) -> list[ExperimentFolder]:

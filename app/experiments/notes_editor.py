@@ -5,8 +5,8 @@ from collections.abc import Hashable
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from designer import theme
-from engine.runs.notes import Notes, tags_in
+from netwright.designer import theme
+from netwright.engine.runs.notes import Notes, tags_in
 
 SAVE_MS = 800
 NO_NOTES = Notes()

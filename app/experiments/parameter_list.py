@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
 
-from designer import markup, theme
-from designer.elided_label import ElidedLabel
-from designer.forms.row import section_label, sentence
-from engine.core.errors import UserError
-from engine.project.parameters import Parameter
-from engine.runs.trial_axes import TrialAxis
+from netwright.designer import markup, theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.forms.row import section_label, sentence
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.parameters import Parameter
+from netwright.engine.runs.trial_axes import TrialAxis
 
 NAME_WIDTH = 128
 HELP = "Values: 0.8,0.9\nRange: 1..5, or with 7 points in a grid 1..5:7\nBy an even factor: log 0.0001..0.1"

@@ -2,9 +2,9 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
-from designer import markup, theme
-from designer.forms.row import sentence
-from engine.runs.query import UnknownName
+from netwright.designer import markup, theme
+from netwright.designer.forms.row import sentence
+from netwright.engine.runs.query import UnknownName
 
 
 class UnknownNameLine(QWidget):

@@ -8,15 +8,15 @@ from typing import Any
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app import messages
-from app.experiments.tab import ExperimentsTab
-from app.shell import Shell
-from app.training import Training
-from engine.core.errors import UserError, plural
-from engine.project.file import load
-from engine.project.project import Project
-from engine.runs.folder import RunFolder
-from engine.runs.summary import RunSummary
+from netwright.app import messages
+from netwright.app.experiments.tab import ExperimentsTab
+from netwright.app.shell import Shell
+from netwright.app.training import Training
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import RunSummary
 
 
 class RunCommands(QObject):
@@ -96,7 +96,7 @@ class RunCommands(QObject):
 
     def compare_networks(self, before: RunSummary, after: RunSummary) -> None:
         """Compare the networks of two runs, layer by layer."""
-        from app.dialogs.compare_projects import CompareDialog
+        from netwright.app.dialogs.compare_projects import CompareDialog
 
         projects = self._project_of(before), self._project_of(after)
         if projects[0] is not None and projects[1] is not None:
@@ -107,7 +107,7 @@ class RunCommands(QObject):
 
     def export_network(self, run: RunSummary) -> None:
         """Export the network with the weights of a run."""
-        from app.dialogs.export import export_run
+        from netwright.app.dialogs.export import export_run
 
         try:
             export_run(self._shell, RunFolder(run.path))
@@ -116,7 +116,7 @@ class RunCommands(QObject):
 
     def export_report(self, run: RunSummary) -> None:
         """Write the report of a run."""
-        from app.dialogs.run_report import save_report
+        from netwright.app.dialogs.run_report import save_report
 
         save_report(self._shell, RunFolder(run.path))
 

@@ -1,7 +1,7 @@
 """Reads and changes runs for the window in a process of its own, so that neither thousands of folders nor a disk that
 does not answer block it.
 
-python -m app.experiments.run_reader PROJECT ID
+python -m netwright.app.experiments.run_reader PROJECT ID
 
 The project's file and identity may be empty. Lines of JSON on standard input say what to do: `{"do": "look"}`,
 `{"do": "note", "run", "note", "tags"}`, `{"do": "rename", "run", "run_name"}`, `{"do": "delete", "runs"}`. Those on
@@ -20,17 +20,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import print_line
-from engine.core.errors import UserError
-from engine.core.lines import LineBuffer
-from engine.runs.create import runs_beside
-from engine.runs.folder import RunFolder, open_run
-from engine.runs.history import ProjectKey, in_order, list_runs, own_runs, roots_of
-from engine.runs.notes import write_notes
-from engine.runs.summary import RunSummary
-from engine.runs.trash import move_run_to_trash
+from netwright.engine.core.child_process import print_line
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.runs.create import runs_beside
+from netwright.engine.runs.folder import RunFolder, open_run
+from netwright.engine.runs.history import ProjectKey, in_order, list_runs, own_runs, roots_of
+from netwright.engine.runs.notes import write_notes
+from netwright.engine.runs.summary import RunSummary
+from netwright.engine.runs.trash import move_run_to_trash
 
-MODULE = "app.experiments.run_reader"
+MODULE = "netwright.app.experiments.run_reader"
 RUNS_A_LINE = 25
 REST = 15
 """The pause after a look, as a multiple of its duration: watching costs a few per cent of a core."""

@@ -7,14 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
-from app.runs.facts_panel import STATES
-from designer import theme
-from designer.items import TableModel
-from engine.core.text import format_ago, format_duration
-from engine.project.options.metrics import format_score, in_a_line
-from engine.project.project import SECTIONS
-from engine.runs.options import in_order, shown
-from engine.runs.query import (
+from netwright.app.runs.facts_panel import STATES
+from netwright.designer import theme
+from netwright.designer.items import TableModel
+from netwright.engine.core.text import format_ago, format_duration
+from netwright.engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.project.project import SECTIONS
+from netwright.engine.runs.options import in_order, shown
+from netwright.engine.runs.query import (
     OPTION,
     Order,
     UnknownName,
@@ -24,7 +24,7 @@ from engine.runs.query import (
     score_names,
     unknown_name,
 )
-from engine.runs.summary import DAMAGED, RunSummary
+from netwright.engine.runs.summary import DAMAGED, RunSummary
 
 Index = QModelIndex | QPersistentModelIndex
 FIRST = ("run", "state")
@@ -179,7 +179,7 @@ class RunsModel(TableModel):
         return unknown_name(self._all, self._query)
 
     def look_for(self, query: str) -> None:
-        """Show the runs that match a query, see `engine.runs.query`."""
+        """Show the runs that match a query, see `netwright.engine.runs.query`."""
         if query != self._query:
             self._query = query
             self._refresh()

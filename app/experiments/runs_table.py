@@ -10,11 +10,11 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from app.experiments.runs_model import LAST, RunsModel, label_of
-from app.widgets import RowDelegate
-from designer import markup, theme
-from engine.runs.query import as_csv
-from engine.runs.summary import RunSummary
+from netwright.app.experiments.runs_model import LAST, RunsModel, label_of
+from netwright.app.widgets import RowDelegate
+from netwright.designer import markup, theme
+from netwright.engine.runs.query import as_csv
+from netwright.engine.runs.summary import RunSummary
 
 LEAST_WIDTH, PADDING, CELLS_MEASURED = 56, 20, 200
 MOST_WIDTHS = {"run": 240, "changes": 260, "tags": 140, "note": 240}

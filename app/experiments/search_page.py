@@ -18,32 +18,32 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.experiments.definition_panel import DefinitionPanel
-from app.experiments.experiment_menu import ExperimentMenu
-from app.experiments.plots.chart import Findings
-from app.experiments.plots.panel import PlotsPanel
-from app.experiments.trial_commands import TrialCommands
-from app.experiments.trial_details import TrialDetails
-from app.experiments.trial_plot import TrialPlot
-from app.experiments.trial_texts import progress_text
-from app.experiments.trials_panel import TrialsPanel
-from app.experiments.trials_table import score_name
-from app.plots.card import PlotCard
-from app.shell import Shell
-from app.widgets import Divider, SidePanel
-from designer import theme
-from designer.elided_label import ElidedLabel
-from designer.forms.row import sentence
-from engine.core.errors import UserError, plural
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps, load
-from engine.project.options.metrics import in_a_line
-from engine.project.project import Project
-from engine.project.trials import num_trials, with_values
-from engine.runs.events import ENDS
-from engine.runs.experiments import ExperimentFolder, experiment_title, experiments_of
-from engine.runs.trial_log import Trial
-from engine.runs.trial_rows import best_trial, pareto_front
+from netwright.app.experiments.definition_panel import DefinitionPanel
+from netwright.app.experiments.experiment_menu import ExperimentMenu
+from netwright.app.experiments.plots.chart import Findings
+from netwright.app.experiments.plots.panel import PlotsPanel
+from netwright.app.experiments.trial_commands import TrialCommands
+from netwright.app.experiments.trial_details import TrialDetails
+from netwright.app.experiments.trial_plot import TrialPlot
+from netwright.app.experiments.trial_texts import progress_text
+from netwright.app.experiments.trials_panel import TrialsPanel
+from netwright.app.experiments.trials_table import score_name
+from netwright.app.plots.card import PlotCard
+from netwright.app.shell import Shell
+from netwright.app.widgets import Divider, SidePanel
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.forms.row import sentence
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import dumps, load
+from netwright.engine.project.options.metrics import in_a_line
+from netwright.engine.project.project import Project
+from netwright.engine.project.trials import num_trials, with_values
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.experiments import ExperimentFolder, experiment_title, experiments_of
+from netwright.engine.runs.trial_log import Trial
+from netwright.engine.runs.trial_rows import best_trial, pareto_front
 
 DEFINES = "experiments/definition"
 """Setting: whether the definition is shown beside the trials."""

@@ -19,22 +19,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.experiments.details import RunDetails
-from app.experiments.history import READING, RunHistory
-from app.experiments.query_line import UnknownNameLine
-from app.experiments.runs_model import RunsModel, state_in_words
-from app.experiments.runs_table import RunsTable
-from app.widgets import Divider, SidePanel
-from designer import theme
-from designer.panels.parts import SearchField
-from engine.core.errors import UserError, plural
-from engine.core.files import write_atomically
-from engine.runs.history import ProjectKey
-from engine.runs.query import as_csv
-from engine.runs.summary import RunSummary
+from netwright.app.experiments.details import RunDetails
+from netwright.app.experiments.history import READING, RunHistory
+from netwright.app.experiments.query_line import UnknownNameLine
+from netwright.app.experiments.runs_model import RunsModel, state_in_words
+from netwright.app.experiments.runs_table import RunsTable
+from netwright.app.widgets import Divider, SidePanel
+from netwright.designer import theme
+from netwright.designer.panels.parts import SearchField
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.files import write_atomically
+from netwright.engine.runs.history import ProjectKey
+from netwright.engine.runs.query import as_csv
+from netwright.engine.runs.summary import RunSummary
 
 if TYPE_CHECKING:
-    from app.experiments.compare import ComparePage
+    from netwright.app.experiments.compare import ComparePage
 
 SIDE_WIDTH = 340
 STATES = ("running", "paused", "finished", "stopped", "failed", "lost")
@@ -394,7 +394,7 @@ class ExperimentsTab(QWidget):
         if self.pages.currentWidget() is not self._compare:
             self._back = self.pages.currentWidget()
         if self._compare is None:
-            from app.experiments.compare import ComparePage
+            from netwright.app.experiments.compare import ComparePage
 
             self._compare = ComparePage()
             self._compare.back_requested.connect(self._leave_comparison)

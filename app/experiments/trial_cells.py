@@ -7,10 +7,10 @@ from PySide6.QtCore import QModelIndex, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.experiments.runs_model import Index
-from app.experiments.trials_model import CURVE, INDENT, IS_NOTED, SHARE, TINT, TrialsModel
-from designer import icons, theme
-from engine.runs.trial_rows import Group
+from netwright.app.experiments.runs_model import Index
+from netwright.app.experiments.trials_model import CURVE, INDENT, IS_NOTED, SHARE, TINT, TrialsModel
+from netwright.designer import icons, theme
+from netwright.engine.runs.trial_rows import Group
 
 STEP = 16
 """Pixels that a level of groups is moved in, and the size of its chevron."""

@@ -12,21 +12,21 @@ from PySide6.QtCore import QObject, QPoint, QTimer, QUrl, Signal
 from PySide6.QtGui import QAction, QColor, QDesktopServices, QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QColorDialog, QInputDialog, QMenu
 
-from app.experiments.trial_texts import COLOURS, column_label
-from app.experiments.trials_panel import TrialsPanel
-from app.shell import Shell
-from designer import markup
-from engine.core.errors import UserError, plural
-from engine.project.compare import compare
-from engine.project.file import load
-from engine.project.project import Project
-from engine.project.trials import with_values
-from engine.runs.experiments import ExperimentFolder, start_runner
-from engine.runs.notes import LONGEST_NOTE, Notes, tags_in
-from engine.runs.summary import RunSummary, read_summary
-from engine.runs.trial_log import STARTS_AGAIN
-from engine.runs.trial_marks import Marks, mark_trials, pin_baseline
-from engine.runs.trial_rows import TrialRow
+from netwright.app.experiments.trial_texts import COLOURS, column_label
+from netwright.app.experiments.trials_panel import TrialsPanel
+from netwright.app.shell import Shell
+from netwright.designer import markup
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.project.compare import compare
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.project.trials import with_values
+from netwright.engine.runs.experiments import ExperimentFolder, start_runner
+from netwright.engine.runs.notes import LONGEST_NOTE, Notes, tags_in
+from netwright.engine.runs.summary import RunSummary, read_summary
+from netwright.engine.runs.trial_log import STARTS_AGAIN
+from netwright.engine.runs.trial_marks import Marks, mark_trials, pin_baseline
+from netwright.engine.runs.trial_rows import TrialRow
 
 ROWS = (
     ("show", "Show curves", "In the Train tab (Return)"),
@@ -214,7 +214,7 @@ class TrialCommands(QObject):
 
     def _compare_networks(self) -> None:
         """Compare the networks of two trials, or of one with the baseline or the open project."""
-        from app.dialogs.compare_projects import CompareDialog
+        from netwright.app.dialogs.compare_projects import CompareDialog
 
         rows = self._rows[:2]
         if len(rows) == 1 and (other := self._other(rows[0])) is not None:

@@ -8,18 +8,18 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from app.experiments.details import FigureList
-from app.experiments.notes_editor import NotesEditor
-from app.experiments.trial_texts import column_label
-from app.experiments.trials_model import TrialsModel
-from app.messages import breakable
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.runs.confusion import FILE, Confusion, read_confusions
-from engine.runs.events import SPLIT_PRIORITY
-from engine.runs.query import OPTION
-from engine.runs.trial_log import FAILED
-from engine.runs.trial_rows import TrialRow, is_score
+from netwright.app.experiments.details import FigureList
+from netwright.app.experiments.notes_editor import NotesEditor
+from netwright.app.experiments.trial_texts import column_label
+from netwright.app.experiments.trials_model import TrialsModel
+from netwright.app.messages import breakable
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.runs.confusion import FILE, Confusion, read_confusions
+from netwright.engine.runs.events import SPLIT_PRIORITY
+from netwright.engine.runs.query import OPTION
+from netwright.engine.runs.trial_log import FAILED
+from netwright.engine.runs.trial_rows import TrialRow, is_score
 
 NOTHING = "Select a trial to see its results. Select several to compare them."
 CONFUSION_LIMIT_BYTES = 2**18

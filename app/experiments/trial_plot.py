@@ -7,15 +7,15 @@ import pyqtgraph as pg
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QMouseEvent
 
-from app.plots.axes import Unit, tick_labels, values_axis
-from app.plots.items import Line, Markers
-from app.plots.plot import Plot
-from designer import markup, theme
-from designer.markup import Markup
-from engine.project.experiment import Objective
-from engine.project.options.metrics import format_score, is_share
-from engine.project.parameters import texts_of
-from engine.runs.trial_log import COUNTED, Trial
+from netwright.app.plots.axes import Unit, tick_labels, values_axis
+from netwright.app.plots.items import Line, Markers
+from netwright.app.plots.plot import Plot
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.project.experiment import Objective
+from netwright.engine.project.options.metrics import format_score, is_share
+from netwright.engine.project.parameters import texts_of
+from netwright.engine.runs.trial_log import COUNTED, Trial
 
 MINIMUM_HEIGHT = 160
 NUMBER = ""

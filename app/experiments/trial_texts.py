@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from app.experiments.runs_model import figure_of, label_of, option_label, state_in_words
-from engine.core.text import format_duration
-from engine.project.options.metrics import is_share
-from engine.runs.query import OPTION
-from engine.runs.trial_log import FAILED, Trial
-from engine.runs.trial_rows import FACTS, Group, is_score
+from netwright.app.experiments.runs_model import figure_of, label_of, option_label, state_in_words
+from netwright.engine.core.text import format_duration
+from netwright.engine.project.options.metrics import is_share
+from netwright.engine.runs.query import OPTION
+from netwright.engine.runs.trial_log import FAILED, Trial
+from netwright.engine.runs.trial_rows import FACTS, Group, is_score
 
 LABELS = {
     "trial": "Trial",

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.experiments import curve_reader
-from app.processes import ENDING_S, ChildProcess
-from engine.core.child_process import module_command
-from engine.core.files import number_in
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.trial_log import Trial
-from engine.runs.trial_reader import Live, TrialsReader
+from netwright.app.experiments import curve_reader
+from netwright.app.processes import ENDING_S, ChildProcess
+from netwright.engine.core.child_process import module_command
+from netwright.engine.core.files import number_in
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.trial_log import Trial
+from netwright.engine.runs.trial_reader import Live, TrialsReader
 
 LOOK_MS = 400
 REST = 10

@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
-from app.experiments.runs_model import Index, ago, state_in_words, when
-from app.experiments.trial_texts import (
+from netwright.app.experiments.runs_model import Index, ago, state_in_words, when
+from netwright.app.experiments.trial_texts import (
     COLOURS,
     NO_CHANGE,
     WORDS,
@@ -18,16 +18,16 @@ from app.experiments.trial_texts import (
     score_text,
     value_of_group,
 )
-from designer import theme
-from designer.items import TableModel
-from engine.core.text import format_duration, format_percent
-from engine.project.parameters import value_text
-from engine.runs.options import Options, shown
-from engine.runs.query import OPTION, UnknownName, matching, unknown_name
-from engine.runs.trial_log import OVER, STATES, Trial, TrialRun
-from engine.runs.trial_marks import NOTHING, Marks
-from engine.runs.trial_reader import Live
-from engine.runs.trial_rows import (
+from netwright.designer import theme
+from netwright.designer.items import TableModel
+from netwright.engine.core.text import format_duration, format_percent
+from netwright.engine.project.parameters import value_text
+from netwright.engine.runs.options import Options, shown
+from netwright.engine.runs.query import OPTION, UnknownName, matching, unknown_name
+from netwright.engine.runs.trial_log import OVER, STATES, Trial, TrialRun
+from netwright.engine.runs.trial_marks import NOTHING, Marks
+from netwright.engine.runs.trial_reader import Live
+from netwright.engine.runs.trial_rows import (
     FACTS,
     TEXTS,
     Group,
@@ -101,7 +101,7 @@ class TrialsModel(TableModel):
         self._refresh()
 
     def look_for(self, query: str) -> None:
-        """Show the trials that match a query, see `engine.runs.query`."""
+        """Show the trials that match a query, see `netwright.engine.runs.query`."""
         if query != self._query:
             self._query = query
             self._refresh()

@@ -9,22 +9,22 @@ from typing import Any
 from PySide6.QtCore import QSettings, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from app.experiments.query_line import UnknownNameLine
-from app.experiments.trial_texts import column_label
-from app.experiments.trial_watcher import TrialWatcher
-from app.experiments.trials_model import Shown, TrialsModel
-from app.experiments.trials_table import TableLayout, TrialsTable
-from designer import markup, theme
-from designer.panels.parts import SearchField
-from engine.core.errors import plural
-from engine.core.files import read_object
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.options import options_in
-from engine.runs.summary import LIMIT_BYTES
-from engine.runs.trial_log import OVER, Trial
-from engine.runs.trial_marks import Marks, read_marks
-from engine.runs.trial_reader import Live
-from engine.runs.trial_rows import TrialRow
+from netwright.app.experiments.query_line import UnknownNameLine
+from netwright.app.experiments.trial_texts import column_label
+from netwright.app.experiments.trial_watcher import TrialWatcher
+from netwright.app.experiments.trials_model import Shown, TrialsModel
+from netwright.app.experiments.trials_table import TableLayout, TrialsTable
+from netwright.designer import markup, theme
+from netwright.designer.panels.parts import SearchField
+from netwright.engine.core.errors import plural
+from netwright.engine.core.files import read_object
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.options import options_in
+from netwright.engine.runs.summary import LIMIT_BYTES
+from netwright.engine.runs.trial_log import OVER, Trial
+from netwright.engine.runs.trial_marks import Marks, read_marks
+from netwright.engine.runs.trial_reader import Live
+from netwright.engine.runs.trial_rows import TrialRow
 
 ASK_MS = 500
 MOST_LAYOUTS = 50

@@ -8,13 +8,13 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Sign
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
-from app.experiments.runs_model import Index
-from app.experiments.trial_cells import STEP, TrialDelegate
-from app.experiments.trial_texts import column_label
-from app.experiments.trials_model import TrialsModel
-from designer import markup, theme
-from engine.runs.query import OPTION
-from engine.runs.trial_rows import Group, TrialRow, rows_csv
+from netwright.app.experiments.runs_model import Index
+from netwright.app.experiments.trial_cells import STEP, TrialDelegate
+from netwright.app.experiments.trial_texts import column_label
+from netwright.app.experiments.trials_model import TrialsModel
+from netwright.designer import markup, theme
+from netwright.engine.runs.query import OPTION
+from netwright.engine.runs.trial_rows import Group, TrialRow, rows_csv
 
 LEAST_WIDTH, PADDING, CELLS_MEASURED, ROW_HEIGHT = 56, 22, 200, 30
 MOST_WIDTHS = {"reason": 320, "note": 240, "tags": 160, "trial": 260}

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from app.frame.activations_overlay import ActivationsOverlay
-    from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
-    from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
-    from app.frame.document_commands import DocumentCommands
-    from app.frame.import_commands import ImportCommands
-    from app.frame.network_commands import AlignCommands, BlockCommands
-    from app.frame.tabs import DesignTab
-    from app.frame.weights_commands import WeightsCommands
-    from app.notifier import Notifier
-    from app.training import Training
-    from app.user_code import UserCodeTracker
-    from designer.editor import Editor
+    from netwright.app.frame.activations_overlay import ActivationsOverlay
+    from netwright.app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
+    from netwright.app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
+    from netwright.app.frame.document_commands import DocumentCommands
+    from netwright.app.frame.import_commands import ImportCommands
+    from netwright.app.frame.network_commands import AlignCommands, BlockCommands
+    from netwright.app.frame.tabs import DesignTab
+    from netwright.app.frame.weights_commands import WeightsCommands
+    from netwright.app.notifier import Notifier
+    from netwright.app.training import Training
+    from netwright.app.user_code import UserCodeTracker
+    from netwright.designer.editor import Editor
 
 
 class HelpCommands(Protocol):

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QImage, qRgb
 
-from app.frame.tabs import DesignTab
-from app.shell import Shell
-from engine.drawing.colour_maps import colours
-from engine.network.network import Network
-from engine.runs.history import in_order
+from netwright.app.frame.tabs import DesignTab
+from netwright.app.shell import Shell
+from netwright.engine.drawing.colour_maps import colours
+from netwright.engine.network.network import Network
+from netwright.engine.runs.history import in_order
 
 if TYPE_CHECKING:
-    from app.experiments.history import RunHistory
-    from designer.canvas.activations_legend import ActivationsLegend
+    from netwright.app.experiments.history import RunHistory
+    from netwright.designer.canvas.activations_legend import ActivationsLegend
 
 NO_RUN = "Train the network first: activations are those of a run that has ended."
 
@@ -50,7 +50,7 @@ class ActivationsOverlay(QObject):
 
     def show(self) -> None:
         """Look for the newest run, and show what its layers give for a sample."""
-        from app.experiments.history import RunHistory  # a start of the window does not pay for it
+        from netwright.app.experiments.history import RunHistory  # a start of the window does not pay for it
 
         if self._history is None:
             self._history = RunHistory(self)
@@ -145,7 +145,7 @@ class ActivationsOverlay(QObject):
 
     def _tell(self, text: str, note: str = "") -> None:
         if self._legend is None:
-            from designer.canvas.activations_legend import ActivationsLegend
+            from netwright.designer.canvas.activations_legend import ActivationsLegend
 
             self._legend = ActivationsLegend(self._design.canvas)
             self._legend.stepped.connect(self.step)
@@ -170,7 +170,7 @@ def visible(
 
     A block has those of its last layer, a layer of a repeated block those of its last copy. `network` is the whole one.
     """
-    from designer.scene.health import without_copies
+    from netwright.designer.scene.health import without_copies
 
     found: dict[str, Sequence[QImage]] = {}
     for path, images in pictures.items():

@@ -5,11 +5,11 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QToolButton, QWidget
 
-from app.widgets import NO_LIMIT
-from designer import theme
-from designer.editor import Editor
-from designer.elided_label import ElidedLabel
-from designer.panels.problems import ProblemsPanel, where
+from netwright.app.widgets import NO_LIMIT
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.panels.problems import ProblemsPanel, where
 
 SETTLE_MS = 400
 """How long the project has to stay with or without errors before the panel unfolds or folds by itself."""

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.frame.tabs import DesignTab
-from app.processes import DisposableProcess
-from app.runs.environment import ExecutionEnvironment
-from app.shell import Shell
-from app.training import Training
-from engine.core.child_process import module_command
-from engine.core.errors import UserError, plural
-from engine.network.network import Network
-from engine.project.file import dumps
-from engine.project.project import Project
+from netwright.app.frame.tabs import DesignTab
+from netwright.app.processes import DisposableProcess
+from netwright.app.runs.environment import ExecutionEnvironment
+from netwright.app.shell import Shell
+from netwright.app.training import Training
+from netwright.engine.core.child_process import module_command
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
 
 if TYPE_CHECKING:
-    from designer.canvas.legends import HealthLegend, StageLegend, TintLegend
-    from designer.canvas.view import CanvasView
-    from designer.panels.property_sections import StageRow
-    from engine.runs.events import Event
+    from netwright.designer.canvas.legends import HealthLegend, StageLegend, TintLegend
+    from netwright.designer.canvas.view import CanvasView
+    from netwright.designer.panels.property_sections import StageRow
+    from netwright.engine.runs.events import Event
 
 UNKNOWN_WORKERS = 2
 SHOW_MS = 200
@@ -71,11 +71,11 @@ class StagesOverlay(QObject):
         assert self._canvas is not None
         staging = self._canvas.stages
         if staging.is_on and self._legend is None:
-            from designer.canvas.legends import StageLegend  # a start of the window does not pay for it
+            from netwright.designer.canvas.legends import StageLegend  # a start of the window does not pay for it
 
             self._legend = StageLegend(self._canvas)
         if staging.is_used and self._row is None:
-            from designer.panels.property_sections import StageRow
+            from netwright.designer.panels.property_sections import StageRow
 
             self._row = StageRow(self._editor, staging)
             self._design.properties.add_part(self._row)
@@ -83,8 +83,8 @@ class StagesOverlay(QObject):
 
     def _workers(self, project: Project) -> int:
         """Return the number of workers that a pipeline would have on this machine; two where that is not known."""
-        from engine.placement.choose import resolve  # a start of the window does not pay for them
-        from engine.project.stage_edits import asked_workers, with_pipeline
+        from netwright.engine.placement.choose import resolve  # a start of the window does not pay for them
+        from netwright.engine.project.stage_edits import asked_workers, with_pipeline
 
         project = with_pipeline(project)
         num_workers, inventory = asked_workers(project.environment), self._environment.inventory
@@ -161,7 +161,7 @@ class LayerHealthOverlay(QObject):
 
     def take(self, event: "Event") -> None:
         """Take one event of the run."""
-        from engine.runs.events import Health, Requested, Started  # a start of the window does not pay for it
+        from netwright.engine.runs.events import Health, Requested, Started  # a start of the window does not pay for it
 
         if isinstance(event, Started):
             self._clear()
@@ -184,14 +184,14 @@ class LayerHealthOverlay(QObject):
 
     def show(self) -> None:
         """Draw the marks of the visible layers, or remove them."""
-        from designer.scene.health import badges
+        from netwright.designer.scene.health import badges
 
         editor, canvas = self._shell.editor, self._design.canvas
         shown = badges(self._layers, editor.project.network, editor.scope) if self.is_on else {}
         canvas.network_scene.show_health(shown)
         self._is_shown = bool(shown)
         if shown and self._legend is None:
-            from designer.canvas.legends import HealthLegend
+            from netwright.designer.canvas.legends import HealthLegend
 
             self._legend = HealthLegend(canvas)
         if self._legend is not None:
@@ -199,8 +199,8 @@ class LayerHealthOverlay(QObject):
 
 
 class LayerTimesOverlay(QObject):
-    """Measures the time of each layer in a process of its own (`engine.launch.profile`), and tells the canvas and the
-    table of layers. Times stay until they are measured again; after an edit the legend says so."""
+    """Measures the time of each layer in a process of its own (`netwright.engine.launch.profile`), and tells the canvas
+    and the table of layers. Times stay until they are measured again; after an edit the legend says so."""
 
     changed = Signal()
     """Something was measured, or measuring began or ended."""
@@ -244,7 +244,7 @@ class LayerTimesOverlay(QObject):
         self._seconds, self._measured, self.where = {}, project.network, ""
         self.device, self.costs = {}, []
         try:
-            self.process.start(module_command("engine.launch.profile", str(path), "--device", self._device()))
+            self.process.start(module_command("netwright.engine.launch.profile", str(path), "--device", self._device()))
         except OSError as error:
             self.stop()
             self._shell.hint(f"The engine cannot be started: {error.strerror}.")
@@ -314,7 +314,7 @@ class LayerTimesOverlay(QObject):
 def times_in(seconds: Mapping[str, float], network: Network, scope: tuple[str, ...]) -> dict[str, int]:
     """Return the nanoseconds of the layers that are visible inside the block at a path of ids, or at the top level. A
     block has the sum of its contents, a layer of a repeated block that of its copies. `network` is the whole one."""
-    from designer.scene.health import without_copies
+    from netwright.designer.scene.health import without_copies
 
     times: dict[str, int] = {}
     for path, value in seconds.items():

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.data.dataset_tracker import DatasetTracker
-from app.frame.canvas_overlays import LayerTimesOverlay
-from app.frame.tabs import DesignTab
-from app.processes import OnError, OnResult
-from app.runs.environment import ExecutionEnvironment
-from app.shell import Shell
-from app.training import Training
-from app.user_code import UserCodeTracker
-from designer import theme
-from engine.core.errors import UserError
-from engine.project.project import Project
-from engine.project.sweeps import with_parameter, without_parameter
+from netwright.app.data.dataset_tracker import DatasetTracker
+from netwright.app.frame.canvas_overlays import LayerTimesOverlay
+from netwright.app.frame.tabs import DesignTab
+from netwright.app.processes import OnError, OnResult
+from netwright.app.runs.environment import ExecutionEnvironment
+from netwright.app.shell import Shell
+from netwright.app.training import Training
+from netwright.app.user_code import UserCodeTracker
+from netwright.designer import theme
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.project import Project
+from netwright.engine.project.sweeps import with_parameter, without_parameter
 
 if TYPE_CHECKING:
-    from designer.canvas.find_bar import FindBar
-    from designer.canvas.legends import TintLegend
-    from engine.runs.folder import RunFolder
+    from netwright.designer.canvas.find_bar import FindBar
+    from netwright.designer.canvas.legends import TintLegend
+    from netwright.engine.runs.folder import RunFolder
 
 SETTING = "theme"
 PICTURES = {".png": "PNG picture (*.png)", ".svg": "SVG drawing (*.svg)", ".pdf": "PDF document (*.pdf)"}
@@ -67,13 +67,13 @@ class DialogCommands:
 
     def edit_webhook(self) -> None:
         """Set the address that is told when a run ends."""
-        from app.dialogs.webhook import WebhookDialog
+        from netwright.app.dialogs.webhook import WebhookDialog
 
         WebhookDialog(self._shell.dialog_parent).exec()
 
     def edit_training_options(self, page: str = "") -> bool:
         """Open the Training Options, perhaps with one of their pages. Return whether they were confirmed."""
-        from app.dialogs.training_options import TrainingOptionsDialog
+        from netwright.app.dialogs.training_options import TrainingOptionsDialog
 
         editor, base = self._shell.editor, self._shell.documents.base
         inventory, info = self._environment.inventory, self._dataset.info
@@ -115,7 +115,7 @@ class DialogCommands:
 
     def export_network(self) -> None:
         """Export the network, or the weights of the run that is shown."""
-        from app.dialogs.export import export_network
+        from netwright.app.dialogs.export import export_network
 
         if self._user_code.ask():
             self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
@@ -123,7 +123,7 @@ class DialogCommands:
 
     def export_report(self) -> None:
         """Write the report of the run that is shown."""
-        from app.dialogs.run_report import save_report
+        from netwright.app.dialogs.run_report import save_report
 
         self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
         if (run := self._training.run_folder) is not None:
@@ -134,7 +134,7 @@ class DialogCommands:
 
     def save_picture(self) -> None:
         """Save the whole network as a picture."""
-        from designer.scene.picture_file import FORMATS, save_picture
+        from netwright.designer.scene.picture_file import FORMATS, save_picture
 
         shell = self._shell
         stem = Path(shell.documents.title).stem
@@ -152,13 +152,13 @@ class DialogCommands:
 
     def compare_with(self) -> None:
         """Compare the open project with another one."""
-        from app.dialogs.compare_projects import compare_with
+        from netwright.app.dialogs.compare_projects import compare_with
 
         compare_with(self._shell)
 
     def show_devices(self) -> None:
         """Show and test the devices of this machine."""
-        from app.dialogs.devices import DevicesDialog
+        from netwright.app.dialogs.devices import DevicesDialog
 
         dialog = DevicesDialog(self._shell.dialog_parent, inventory=self._environment.inventory)
         self._environment.inventory_changed.connect(dialog.set_inventory)
@@ -168,7 +168,7 @@ class DialogCommands:
 
     def show_clusters(self) -> None:
         """Edit and try the cluster profiles."""
-        from app.dialogs.clusters import ClustersDialog
+        from netwright.app.dialogs.clusters import ClustersDialog
 
         dialog = ClustersDialog(self._shell.dialog_parent)
         dialog.exec()
@@ -177,7 +177,7 @@ class DialogCommands:
 
     def show_cluster_jobs(self) -> None:
         """Show the runs on clusters."""
-        from app.dialogs.cluster_jobs import ClusterJobsDialog
+        from netwright.app.dialogs.cluster_jobs import ClusterJobsDialog
 
         def show(folder: "RunFolder") -> None:
             self._shell.show_tab("train")
@@ -236,14 +236,14 @@ class CanvasCommands:
     def find_bar(self) -> "FindBar":
         """The search on the canvas; made when first needed."""
         if self._find_bar is None:
-            from designer.canvas.find_bar import FindBar
+            from netwright.designer.canvas.find_bar import FindBar
 
             self._find_bar = FindBar(self._design.canvas)
         return self._find_bar
 
     def tint_layers(self) -> None:
         """Tint by parameters, FLOPs, memory, measured times if there are any, nothing, and round again."""
-        from designer.canvas.legends import next_kind
+        from netwright.designer.canvas.legends import next_kind
 
         scene, _ = self._design.canvas.network_scene, self.legend
         scene.show_tint(next_kind(scene.tint.kind, has_times=bool(scene.times)))
@@ -252,7 +252,7 @@ class CanvasCommands:
     def legend(self) -> "TintLegend":
         """The legend of the tint; made when first needed."""
         if self._legend is None:
-            from designer.canvas.legends import TintLegend
+            from netwright.designer.canvas.legends import TintLegend
 
             self._legend = TintLegend(self._design.canvas)
             self._legend.measuring_requested.connect(self._times.toggle)
@@ -261,7 +261,7 @@ class CanvasCommands:
 
     def show_roofline(self) -> None:
         """Open the dialog of the roofline; it measures the layers if they are not."""
-        from app.frame.roofline import RooflineDialog
+        from netwright.app.frame.roofline import RooflineDialog
 
         RooflineDialog(self._shell, self._times).show()
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app import messages
-from app.documents import uncollected
-from app.shell import Shell
-from engine.core.errors import UserError
-from engine.core.own_files import SUFFIX
-from engine.network.arrangement import placed
-from engine.project.import_kinds import KINDS
-from engine.project.project import Project
+from netwright.app import messages
+from netwright.app.documents import uncollected
+from netwright.app.shell import Shell
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.network.arrangement import placed
+from netwright.engine.project.import_kinds import KINDS
+from netwright.engine.project.project import Project
 
 FILTER = f"Netwright projects (*{SUFFIX})"
 IMPORTED = " ".join(f"*{suffix}" for kind in KINDS for suffix in kind.suffixes)

@@ -20,14 +20,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from app.frame.actions import ACTIONS, MENUS, Action
-from app.widgets import within_screen
-from designer import theme
-from designer.panels.parts import SearchField
-from engine.core.version import VERSION
-from engine.layers.addons import AddOn
-from engine.network.catalog import add_ons, layer_type
+from netwright.app.dialog import Dialog
+from netwright.app.frame.actions import ACTIONS, MENUS, Action
+from netwright.app.widgets import within_screen
+from netwright.designer import theme
+from netwright.designer.panels.parts import SearchField
+from netwright.engine.core.version import VERSION
+from netwright.engine.layers.addons import AddOn
+from netwright.engine.network.catalog import add_ons, layer_type
 
 CANVAS_KEYS = (
     ("Zoom", "Wheel, or two fingers"),

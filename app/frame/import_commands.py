@@ -7,13 +7,13 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app.documents import Documents
-from app.frame.document_commands import IMPORT_FILTER, DocumentCommands
-from app.shell import Shell
-from engine.core.errors import UserError
-from engine.core.files import read_object, write_atomically
-from engine.core.folders import state_folder
-from engine.project.import_kinds import KINDS
+from netwright.app.documents import Documents
+from netwright.app.frame.document_commands import IMPORT_FILTER, DocumentCommands
+from netwright.app.shell import Shell
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import read_object, write_atomically
+from netwright.engine.core.folders import state_folder
+from netwright.engine.project.import_kinds import KINDS
 
 REPORT_LIMIT_BYTES = 2**24
 
@@ -48,7 +48,7 @@ class ImportCommands(QObject):
     def start(self, source: Path) -> bool:
         """Import a file after asking about unsaved work, open the project, and show the report. Return whether it is
         open."""
-        from app.dialogs.import_network import ImportDialog, free_name, writable_folder
+        from netwright.app.dialogs.import_network import ImportDialog, free_name, writable_folder
 
         shell = self._shell
         if not self._files.may_leave():
@@ -84,8 +84,8 @@ class ImportCommands(QObject):
 
     def show_report(self) -> None:
         """Show the report of the import that made the open project."""
-        from app.dialogs.export import select_layer
-        from app.dialogs.import_report import ImportReport
+        from netwright.app.dialogs.export import select_layer
+        from netwright.app.dialogs.import_report import ImportReport
 
         shell = self._shell
         try:

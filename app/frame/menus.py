@@ -6,9 +6,9 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
-from app.documents import Documents, examples
-from app.frame.actions import ACTIONS, MENUS, Action, Commands, WindowState, enabled_ids
-from designer import markup, theme
+from netwright.app.documents import Documents, examples
+from netwright.app.frame.actions import ACTIONS, MENUS, Action, Commands, WindowState, enabled_ids
+from netwright.designer import markup, theme
 
 
 class Menus(QObject):
@@ -95,18 +95,18 @@ class Menus(QObject):
 
     def find_command(self) -> None:
         """Find an action by its name, and run it."""
-        from app.frame.help_dialogs import CommandFinder
+        from netwright.app.frame.help_dialogs import CommandFinder
 
         CommandFinder(self.actions_by_id, self._window).open_over(self._window)
 
     def show_shortcuts(self) -> None:
         """List the shortcuts."""
-        from app.frame.help_dialogs import show_shortcuts
+        from netwright.app.frame.help_dialogs import show_shortcuts
 
         show_shortcuts(self._window)
 
     def show_about(self) -> None:
         """Show name, version, licence and add-ons."""
-        from app.frame.help_dialogs import show_about
+        from netwright.app.frame.help_dialogs import show_about
 
         show_about(self._window)

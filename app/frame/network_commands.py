@@ -4,19 +4,19 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from app import messages
-from app.block_library import BlockLibrary
-from app.dialog import Dialog
-from app.frame.tabs import DesignTab
-from app.shell import Shell
-from designer import auto_layout, clipboard, theme
-from designer.editor import Editor
-from designer.panels.library_model import UserBlock
-from engine.core.errors import UserError
-from engine.network.arrangement import Direction, Edge
-from engine.network.block import Block
-from engine.network.layout import Layout
-from engine.network.network import NAME_LIMIT, name_refusal
+from netwright.app import messages
+from netwright.app.block_library import BlockLibrary
+from netwright.app.dialog import Dialog
+from netwright.app.frame.tabs import DesignTab
+from netwright.app.shell import Shell
+from netwright.designer import auto_layout, clipboard, theme
+from netwright.designer.editor import Editor
+from netwright.designer.panels.library_model import UserBlock
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.arrangement import Direction, Edge
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import NAME_LIMIT, name_refusal
 
 
 class BlockCommands:

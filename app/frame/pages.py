@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from app.data.dataset_tracker import DatasetTracker
-from app.data.guess import DataGuesser
-from app.frame.commands import DialogCommands, SweepCommands
-from app.frame.document_commands import DocumentCommands
-from app.frame.weights_commands import WeightsCommands
-from app.notifier import Notifier
-from app.shell import Shell
-from app.training import Training
-from engine.core.errors import plural
-from engine.runs.folder import RunFolder
+from netwright.app.data.dataset_tracker import DatasetTracker
+from netwright.app.data.guess import DataGuesser
+from netwright.app.frame.commands import DialogCommands, SweepCommands
+from netwright.app.frame.document_commands import DocumentCommands
+from netwright.app.frame.weights_commands import WeightsCommands
+from netwright.app.notifier import Notifier
+from netwright.app.shell import Shell
+from netwright.app.training import Training
+from netwright.engine.core.errors import plural
+from netwright.engine.runs.folder import RunFolder
 
 if TYPE_CHECKING:
-    from app.data.tab import DataTab
-    from app.evaluation.tab import TestTab
-    from app.experiments.search_page import SearchPage
-    from app.experiments.tab import ExperimentsTab
-    from app.start_page.running_program import RunningRun
+    from netwright.app.data.tab import DataTab
+    from netwright.app.evaluation.tab import TestTab
+    from netwright.app.experiments.search_page import SearchPage
+    from netwright.app.experiments.tab import ExperimentsTab
+    from netwright.app.start_page.running_program import RunningRun
 
 
 class Pages:
@@ -48,7 +48,7 @@ class Pages:
 
     def data(self) -> QWidget:
         """Make the Data tab."""
-        from app.data.tab import DataTab
+        from netwright.app.data.tab import DataTab
 
         tab = DataTab(self._shell, self._dataset, self._guesser)
         tab.network_made.connect(self._show_network)
@@ -71,7 +71,7 @@ class Pages:
 
     def test(self) -> QWidget:
         """Make the Test tab."""
-        from app.evaluation.tab import TestTab
+        from netwright.app.evaluation.tab import TestTab
 
         tab = self._test = TestTab(self._shell)
         tab.train_requested.connect(self._training.start)
@@ -86,9 +86,9 @@ class Pages:
 
     def experiments(self) -> QWidget:
         """Make the Experiments tab, with the page that searches values."""
-        from app.experiments.run_commands import RunCommands
-        from app.experiments.search_page import SearchPage
-        from app.experiments.tab import ExperimentsTab
+        from netwright.app.experiments.run_commands import RunCommands
+        from netwright.app.experiments.search_page import SearchPage
+        from netwright.app.experiments.tab import ExperimentsTab
 
         tab, search = ExperimentsTab(self._shell.dialog_parent), SearchPage(self._shell)
         RunCommands(self._shell, self._training, self._files.open_copy, tab)
@@ -118,7 +118,7 @@ class Pages:
 
     def start(self) -> QWidget:
         """Make the start page."""
-        from app.start_page.page import StartPage
+        from netwright.app.start_page.page import StartPage
 
         page = StartPage(self._shell.documents)
         page.open_requested.connect(self._files.open_asking)
@@ -143,6 +143,6 @@ class Pages:
 
     def may_leave(self) -> bool:
         """Ask what to do with the experiments that are under way. Return whether the window may close."""
-        from app.experiments.leaving import may_leave
+        from netwright.app.experiments.leaving import may_leave
 
         return may_leave(self._shell, self._notifier.watched)

@@ -6,17 +6,17 @@ from typing import Any
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout
 
-from app.dialog import Dialog
-from app.engine_command import EngineCommand
-from app.frame.canvas_overlays import LayerTimesOverlay
-from app.plots.card import PlotCard
-from app.plots.roofline_plot import RooflinePlot
-from app.shell import Shell
-from designer import theme
-from designer.scene.health import without_copies
-from engine.core.errors import plural
-from engine.core.files import write_atomically
-from engine.project.file import dumps
+from netwright.app.dialog import Dialog
+from netwright.app.engine_command import EngineCommand
+from netwright.app.frame.canvas_overlays import LayerTimesOverlay
+from netwright.app.plots.card import PlotCard
+from netwright.app.plots.roofline_plot import RooflinePlot
+from netwright.app.shell import Shell
+from netwright.designer import theme
+from netwright.designer.scene.health import without_copies
+from netwright.engine.core.errors import plural
+from netwright.engine.core.files import write_atomically
+from netwright.engine.project.file import dumps
 
 EXPORTS = (("png", "Picture (*.png)"), ("svg", "Drawing (*.svg)"), ("csv", "Table (*.csv)"))
 ABOUT = (

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from designer.editor import Editor
-from engine.network.catalog import catalog
+from netwright.designer.editor import Editor
+from netwright.engine.network.catalog import catalog
 
 if TYPE_CHECKING:
-    from app.frame.bottom_panel import BottomPanel
-    from designer.canvas.view import CanvasView
-    from designer.panels.analysis_table import AnalysisTable
-    from designer.panels.library_panel import LibraryPanel
-    from designer.panels.problems import ProblemsPanel
-    from designer.panels.properties import Properties
+    from netwright.app.frame.bottom_panel import BottomPanel
+    from netwright.designer.canvas.view import CanvasView
+    from netwright.designer.panels.analysis_table import AnalysisTable
+    from netwright.designer.panels.library_panel import LibraryPanel
+    from netwright.designer.panels.problems import ProblemsPanel
+    from netwright.designer.panels.properties import Properties
 
 
 class Tabs(QObject):
@@ -62,16 +62,16 @@ class Tabs(QObject):
 
 
 MODULES = (
-    "engine.runs.folder",
-    "engine.network.arrangement",
-    "engine.network.arrange_program",
-    "designer.scene.nodes",
-    "designer.scene.scene",
-    "designer.canvas.keyboard",
-    "designer.canvas.view",
-    "designer.panels.library_panel",
-    "designer.panels.properties",
-    "designer.panels.analysis_table",
+    "netwright.engine.runs.folder",
+    "netwright.engine.network.arrangement",
+    "netwright.engine.network.arrange_program",
+    "netwright.designer.scene.nodes",
+    "netwright.designer.scene.scene",
+    "netwright.designer.canvas.keyboard",
+    "netwright.designer.canvas.view",
+    "netwright.designer.panels.library_panel",
+    "netwright.designer.panels.properties",
+    "netwright.designer.panels.analysis_table",
 )
 """What the tab needs, imported in steps too short to be noticed."""
 LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
@@ -105,7 +105,7 @@ class DesignTab(QObject):
     @cached_property
     def canvas(self) -> "CanvasView":
         """The network, in the middle."""
-        from designer.canvas.view import CanvasView
+        from netwright.designer.canvas.view import CanvasView
 
         canvas = CanvasView(self._editor)
         canvas.suggestions.type_used.connect(lambda key: self.palette.memory.use(key))
@@ -116,7 +116,7 @@ class DesignTab(QObject):
     @cached_property
     def palette(self) -> "LibraryPanel":
         """The layer library, at the left."""
-        from designer.panels.library_panel import LibraryMemory, LibraryPanel
+        from netwright.designer.panels.library_panel import LibraryMemory, LibraryPanel
 
         palette = LibraryPanel(self._editor, memory=LibraryMemory(self._settings, self._window))
         palette.setMinimumWidth(LEAST_PALETTE)
@@ -127,7 +127,7 @@ class DesignTab(QObject):
     @cached_property
     def properties(self) -> "Properties":
         """The form of the selected layers, at the right."""
-        from designer.panels.properties import Properties
+        from netwright.designer.panels.properties import Properties
 
         properties = Properties(self._editor)
         properties.setMinimumWidth(LEAST_PROPERTIES)
@@ -138,7 +138,7 @@ class DesignTab(QObject):
     @cached_property
     def problems(self) -> "ProblemsPanel":
         """The list of errors and warnings, below."""
-        from designer.panels.problems import ProblemsPanel
+        from netwright.designer.panels.problems import ProblemsPanel
 
         problems = ProblemsPanel(self._editor)
         problems.go_to.connect(lambda id: self.canvas.go_to(id))
@@ -148,7 +148,7 @@ class DesignTab(QObject):
     @cached_property
     def table(self) -> "AnalysisTable":
         """The table of layers, below: made when its page is seen, or once the window is up."""
-        from designer.panels.analysis_table import AnalysisTable
+        from netwright.designer.panels.analysis_table import AnalysisTable
 
         table = AnalysisTable(self._editor)
         column = QVBoxLayout(self._layers)
@@ -165,7 +165,7 @@ class DesignTab(QObject):
     @cached_property
     def bottom(self) -> "BottomPanel":
         """Problems and layers, below."""
-        from app.frame.bottom_panel import BottomPanel
+        from netwright.app.frame.bottom_panel import BottomPanel
 
         bottom = BottomPanel(self._editor, self.problems, self._layers, height=BOTTOM_HEIGHT)
         bottom.currentChanged.connect(lambda _: self.table)

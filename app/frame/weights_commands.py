@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.data.dataset_tracker import DatasetTracker
-from app.shell import Shell
-from app.training import Training
-from engine.core.errors import UserError
-from engine.project.transfer import freeze_up_to
+from netwright.app.data.dataset_tracker import DatasetTracker
+from netwright.app.shell import Shell
+from netwright.app.training import Training
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.transfer import freeze_up_to
 
 if TYPE_CHECKING:
-    from engine.runs.summary import RunSummary
+    from netwright.engine.runs.summary import RunSummary
 
 
 class WeightsCommands:
@@ -39,7 +39,7 @@ class WeightsCommands:
         self._open((run.title, run.path), starts_with_run=True)
 
     def _open(self, run: tuple[str, Path] | None, *, starts_with_run: bool) -> None:
-        from app.dialogs.transfer_learning import TransferDialog
+        from netwright.app.dialogs.transfer_learning import TransferDialog
 
         shell, editor = self._shell, self._shell.editor
         dialog = TransferDialog(
@@ -62,7 +62,7 @@ class WeightsCommands:
 
     def prune(self) -> None:
         """Make the network of the run that is shown smaller, and open the project that is made."""
-        from app.dialogs.prune import PruneDialog
+        from netwright.app.dialogs.prune import PruneDialog
 
         self._training.catch_up()
         folder = self._training.run_folder

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.frame.actions import ACTIONS
-from app.widgets import NO_LIMIT
-from designer import markup, theme
-from designer.editor import Editor
-from designer.elided_label import ElidedLabel
-from engine.core.errors import plural
-from engine.core.text import format_number
+from netwright.app.frame.actions import ACTIONS
+from netwright.app.widgets import NO_LIMIT
+from netwright.designer import markup, theme
+from netwright.designer.editor import Editor
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import plural
+from netwright.engine.core.text import format_number
 
 SEGMENT_PADDING = 14  # with the border
 STOP_WORDS, STOP_WORDS_FOLDED, STOP_PADDING = 200, 90, 52
@@ -261,9 +261,9 @@ class StatusLine(QObject):
         self.engine.setText(ENGINE[state])
 
     def _show_summary(self, _result: object = None) -> None:
-        from engine.network.memory import all_known
-        from engine.network.table import layers_text
-        from engine.project.check import memory_of
+        from netwright.engine.network.memory import all_known
+        from netwright.engine.network.table import layers_text
+        from netwright.engine.project.check import memory_of
 
         project, result = self._editor.project, self._editor.check_result
         analysis = result.analysis

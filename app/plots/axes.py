@@ -10,10 +10,10 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
-from app.plots.series import Floats
-from app.plots.timeline import Along
-from designer import theme
-from engine.core.text import format_figure, format_percent
+from netwright.app.plots.series import Floats
+from netwright.app.plots.timeline import Along
+from netwright.designer import theme
+from netwright.engine.core.text import format_figure, format_percent
 
 LEFT_PIXELS, BOTTOM_PIXELS = 52, 24
 LABEL_PIXELS = 11

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.plots.confusion_chart import ConfusionCard
-from app.plots.curve_card import CurveCard
-from app.plots.plot_data import LinkedXAxis, PlotData
-from app.plots.quantities import (
+from netwright.app.plots.confusion_chart import ConfusionCard
+from netwright.app.plots.curve_card import CurveCard
+from netwright.app.plots.plot_data import LinkedXAxis, PlotData
+from netwright.app.plots.quantities import (
     COMPUTING,
     GRADIENT_NORM,
     LOSS,
@@ -19,11 +19,11 @@ from app.plots.quantities import (
     plot_data_of,
     shares_of,
 )
-from app.plots.timeline import Along, EventTicks, Timeline
-from designer import markup, theme
-from engine.project.options.metrics import is_share, title_of
-from engine.runs.confusion import Confusion
-from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started, ThinnedPoints
+from netwright.app.plots.timeline import Along, EventTicks, Timeline
+from netwright.designer import markup, theme
+from netwright.engine.project.options.metrics import is_share, title_of
+from netwright.engine.runs.confusion import Confusion
+from netwright.engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started, ThinnedPoints
 
 FIRST = "accuracy"
 """What stands above until a run says what its main metric is."""

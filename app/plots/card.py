@@ -9,9 +9,9 @@ from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.plots.plot import Plot
-from designer import theme
-from designer.markup import visible
+from netwright.app.plots.plot import Plot
+from netwright.designer import theme
+from netwright.designer.markup import visible
 
 FINENESS = 2
 """Pixels of a picture per pixel of the screen."""

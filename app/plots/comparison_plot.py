@@ -7,17 +7,17 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from app.plots.axes import Unit, figure, places_axis, tick_labels, values_axis
-from app.plots.items import Line, Markers, table_markup
-from app.plots.plot import Plot
-from app.plots.plot_data import LinkedXAxis
-from app.plots.series import Floats
-from app.plots.timeline import Along
-from app.plots.traces import Curve, Trace
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.text import format_number
-from engine.project.options.metrics import is_share
+from netwright.app.plots.axes import Unit, figure, places_axis, tick_labels, values_axis
+from netwright.app.plots.items import Line, Markers, table_markup
+from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_data import LinkedXAxis
+from netwright.app.plots.series import Floats
+from netwright.app.plots.timeline import Along
+from netwright.app.plots.traces import Curve, Trace
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.text import format_number
+from netwright.engine.project.options.metrics import is_share
 
 FAMILIES = (
     *("Convolution", "Activation", "Fully connected", "Combination"),

@@ -27,10 +27,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets import ValueTable
-from designer import markup, theme
-from engine.core.text import format_percent
-from engine.runs.confusion import Confusion
+from netwright.app.widgets import ValueTable
+from netwright.designer import markup, theme
+from netwright.engine.core.text import format_percent
+from netwright.engine.runs.confusion import Confusion
 
 _MOST_LABEL = 120
 _GAP = 6

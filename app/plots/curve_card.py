@@ -8,15 +8,15 @@ from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.plots.axes import figure
-from app.plots.card import PlotCard
-from app.plots.items import Line, Markers
-from app.plots.plot_data import VALUE, PlotData
-from app.plots.points import Points
-from app.plots.run_plot import RunPlot
-from app.plots.series import Floats, Series
-from designer import theme
-from designer.elided_label import ElidedLabel
+from netwright.app.plots.axes import figure
+from netwright.app.plots.card import PlotCard
+from netwright.app.plots.items import Line, Markers
+from netwright.app.plots.plot_data import VALUE, PlotData
+from netwright.app.plots.points import Points
+from netwright.app.plots.run_plot import RunPlot
+from netwright.app.plots.series import Floats, Series
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
 
 REDRAW_MS = 33
 FIGURES = ("validation", "test")

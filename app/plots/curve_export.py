@@ -10,13 +10,13 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QProgressDialog, QPushButton
 
-from app import messages
-from app.plots.board import Board
-from app.plots.plot_data import PlotData
-from app.plots.series import Floats
-from app.plots.timeline import Along, Timeline
-from app.plots.traces import Curve, Trace
-from engine.core.csv_text import CsvWriter, csv_line
+from netwright.app import messages
+from netwright.app.plots.board import Board
+from netwright.app.plots.plot_data import PlotData
+from netwright.app.plots.series import Floats
+from netwright.app.plots.timeline import Along, Timeline
+from netwright.app.plots.traces import Curve, Trace
+from netwright.engine.core.csv_text import CsvWriter, csv_line
 
 PLACES: tuple[Along, ...] = ("epochs", "time")
 

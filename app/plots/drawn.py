@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt
 from PySide6.QtGui import QFont, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from app.plots.axes import LABEL_PIXELS
-from designer import markup, theme
-from designer.markup import Markup
+from netwright.app.plots.axes import LABEL_PIXELS
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
 
 NEAR_PIXELS = 14.0
 """Distance within which a mark is under the pointer."""

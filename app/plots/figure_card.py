@@ -10,12 +10,12 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from app import messages
-from app.plots.card import FINENESS
-from app.plots.drawn import DrawnChart
-from app.plots.plot import Plot
-from designer import theme
-from engine.core.csv_text import CsvWriter
+from netwright.app import messages
+from netwright.app.plots.card import FINENESS
+from netwright.app.plots.drawn import DrawnChart
+from netwright.app.plots.plot import Plot
+from netwright.designer import theme
+from netwright.engine.core.csv_text import CsvWriter
 
 Rows = Iterable[Sequence[object]]
 

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 
-from app.plots.axes import Axis, Unit, linear_axis, nice_step
-from app.plots.plot import Plot
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.text import format_number
+from netwright.app.plots.axes import Axis, Unit, linear_axis, nice_step
+from netwright.app.plots.plot import Plot
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.text import format_number
 
 HEIGHT = 168
 
 
 class HistogramPlot(Plot):
-    """Counts over the values of `engine.data.histograms.of_numbers`: values to the right, counts upwards."""
+    """Counts over the values of `netwright.engine.data.histograms.of_numbers`: values to the right, counts upwards."""
 
     def __init__(self, counted: Mapping[str, Any], unit: str, of: str, *, is_whole: bool = True) -> None:
         """`unit` is what the values count, such as `steps`; `of` what is counted, such as `sequences`. With `is_whole`

@@ -6,8 +6,8 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 
-from designer import markup, theme
-from designer.markup import Markup
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
 
 LEAST_PIXELS = 4.0
 """A shorter drag chooses nothing."""

@@ -20,12 +20,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
-from app.plots.axes import Axis, TickAxis, Unit
-from app.plots.items import Line, Markers, ZoomBox
-from app.plots.plot_data import LinkedXAxis
-from app.plots.series import Floats
-from designer import markup, theme
-from designer.markup import Markup
+from netwright.app.plots.axes import Axis, TickAxis, Unit
+from netwright.app.plots.items import Line, Markers, ZoomBox
+from netwright.app.plots.plot_data import LinkedXAxis
+from netwright.app.plots.series import Floats
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
 
 TOP = 8
 MARKERS_APART = 10.0

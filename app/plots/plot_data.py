@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 from PySide6.QtGui import QColor
 
-from app.plots.points import Points
-from app.plots.series import Floats, Series
-from app.plots.timeline import Along, EventTicks, Timeline
-from designer import theme
-from engine.runs.events import ThinnedPoints
-from engine.runs.thinning import extreme_points
+from netwright.app.plots.points import Points
+from netwright.app.plots.series import Floats, Series
+from netwright.app.plots.timeline import Along, EventTicks, Timeline
+from netwright.designer import theme
+from netwright.engine.runs.events import ThinnedPoints
+from netwright.engine.runs.thinning import extreme_points
 
 Curve = tuple[Floats, Floats]
 """Steps and values."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from app.plots.series import Floats, Series
+from netwright.app.plots.series import Floats, Series
 
 LEAST_CAPACITY = 64
 MOST_POINTS = 2**15

@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 
-from app.plots.plot_data import VALUE, Beside, LinkedXAxis, PlotData
-from app.plots.points import Points, Track
-from app.plots.series import Series
-from engine.project.options.metrics import is_share, title_of
-from engine.runs.events import Progress
+from netwright.app.plots.plot_data import VALUE, Beside, LinkedXAxis, PlotData
+from netwright.app.plots.points import Points, Track
+from netwright.app.plots.series import Series
+from netwright.engine.project.options.metrics import is_share, title_of
+from netwright.engine.runs.events import Progress
 
 LOSS = "loss"
 GRADIENT_NORM = "gradient_norm"

@@ -8,15 +8,15 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.plots.axes import Axis, Unit
-from app.plots.items import Line
-from app.plots.plot import Plot
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.errors import plural
-from engine.core.text import format_number
-from engine.project.schedules import rate_at
-from engine.project.training import TrainingLength, TrainingOptions, training_length
+from netwright.app.plots.axes import Axis, Unit
+from netwright.app.plots.items import Line
+from netwright.app.plots.plot import Plot
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import plural
+from netwright.engine.core.text import format_number
+from netwright.engine.project.schedules import rate_at
+from netwright.engine.project.training import TrainingLength, TrainingOptions, training_length
 
 STAND_IN = 100
 """Iterations per epoch while the data is unknown."""

@@ -13,13 +13,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from app.plots.axes import Unit, log_axis
-from app.plots.items import Line, Markers
-from app.plots.plot import Plot
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.csv_text import csv_text
-from engine.core.text import format_flops, format_number, format_percent
+from netwright.app.plots.axes import Unit, log_axis
+from netwright.app.plots.items import Line, Markers
+from netwright.app.plots.plot import Plot
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.csv_text import csv_text
+from netwright.engine.core.text import format_flops, format_number, format_percent
 
 NEAR_PIXELS = 14.0
 """Distance within which a click means a layer."""
@@ -42,7 +42,8 @@ class RooflinePlot(Plot):
         self.setAccessibleName("Speed of layers by arithmetic intensity")
 
     def show_costs(self, device: Mapping[str, Any], costs: Sequence[Mapping[str, Any]]) -> None:
-        """Show the records `device` and `layer` of `engine.launch.profile`; layers without FLOPs are left out."""
+        """Show the records `device` and `layer` of `netwright.engine.launch.profile`; layers without FLOPs are left
+        out."""
         self.device = device
         self.costs = [one for one in costs if one["flops"] > 0 and one["moved_bytes"] > 0 and one["forward_s"] > 0]
         self._x = np.array([one["flops"] / one["moved_bytes"] for one in self.costs], dtype=float)

@@ -5,14 +5,14 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
-from app.plots.items import Line, Markers, icon_markup, table_markup
-from app.plots.plot import Plot
-from app.plots.plot_data import PlotData
-from app.plots.series import Floats
-from designer import markup, theme
-from designer.markup import Markup
-from engine.core.text import format_duration
+from netwright.app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
+from netwright.app.plots.items import Line, Markers, icon_markup, table_markup
+from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_data import PlotData
+from netwright.app.plots.series import Floats
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.core.text import format_duration
 
 MAX_SMOOTHED_POINTS = 600
 MAX_EPOCH_LINES = 60

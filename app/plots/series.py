@@ -14,7 +14,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from engine.runs.events import ThinnedPoints
+from netwright.engine.runs.events import ThinnedPoints
 
 Floats = NDArray[np.float64]
 

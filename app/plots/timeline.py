@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from app.plots.points import MOST_POINTS, Growing
-from app.plots.series import Floats
-from engine.runs.events import Checkpointed, Event, Progress, Requested, Resumed, Started
-from engine.runs.requests import done_text
+from netwright.app.plots.points import MOST_POINTS, Growing
+from netwright.app.plots.series import Floats
+from netwright.engine.runs.events import Checkpointed, Event, Progress, Requested, Resumed, Started
+from netwright.engine.runs.requests import done_text
 
 Along = Literal["iterations", "epochs", "time"]
 LONGEST = 48

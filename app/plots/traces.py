@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.plots.points import Points
-from app.plots.series import Floats, Series
-from app.plots.timeline import Along, Timeline
-from engine.runs import events
-from engine.runs.events import Event
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
-from engine.runs.thinning import extreme_points
+from netwright.app.plots.points import Points
+from netwright.app.plots.series import Floats, Series
+from netwright.app.plots.timeline import Along, Timeline
+from netwright.engine.runs import events
+from netwright.engine.runs.events import Event
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.thinning import extreme_points
 
 BUDGET_S = 0.012
 READ_BYTES = 2**16

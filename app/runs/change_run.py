@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialog import Dialog
-from designer import theme
-from engine.project.file import load
-from engine.runs.folder import RunFolder
-from engine.runs.summary import summary_of
+from netwright.app.dialog import Dialog
+from netwright.designer import theme
+from netwright.engine.project.file import load
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import summary_of
 
 HELP = "The schedule continues from the new rate. Both take effect at once, and a checkpoint is saved."
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.data.dataset_tracker import DatasetTracker
-from app.shell import Shell
-from engine.core.errors import UserError
+from netwright.app.data.dataset_tracker import DatasetTracker
+from netwright.app.shell import Shell
+from netwright.engine.core.errors import UserError
 
 if TYPE_CHECKING:  # a start of the window does not pay for it
-    from engine.placement.inventory import DeviceInventory
+    from netwright.engine.placement.inventory import DeviceInventory
 
 
 class ExecutionEnvironment(QObject):
@@ -30,7 +30,7 @@ class ExecutionEnvironment(QObject):
         self._shell.server.request("inventory", {}, self._take_inventory, self._shell.hint)
 
     def _take_inventory(self, answer: dict[str, Any]) -> None:
-        from engine.placement.inventory import DeviceInventory
+        from netwright.engine.placement.inventory import DeviceInventory
 
         self.inventory = DeviceInventory.read(answer)
         self.inventory_changed.emit(self.inventory)
@@ -42,10 +42,10 @@ class ExecutionEnvironment(QObject):
         target = project.environment.target
         text, tip = f"Environment {target}", ""
         if self.inventory is not None:
-            from engine.cluster.environment import with_cluster
-            from engine.placement.batch_arithmetic import batch_text
-            from engine.placement.choose import resolve
-            from engine.project.training import batch_size
+            from netwright.engine.cluster.environment import with_cluster
+            from netwright.engine.placement.batch_arithmetic import batch_text
+            from netwright.engine.placement.choose import resolve
+            from netwright.engine.project.training import batch_size
 
             options, info = project.training, self._dataset.info
             samples = info.samples.get("training") if info else None

@@ -9,20 +9,20 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.messages import breakable
-from app.plots.quantities import GRADIENT_NORM, shares_of
-from app.runs.phases import Phase
-from app.runs.run_buttons import ACTIVE, OVER, RunButtons
-from app.runs.run_follower import Outcome
-from app.runs.step_time import StepTime
-from app.widgets import ValueTable
-from designer import markup, theme
-from designer.elided_label import ElidedLabel
-from engine.core.files import number_in
-from engine.core.progress import in_words
-from engine.core.text import format_bytes, format_duration, format_number
-from engine.runs.baselines import errors_beside, worse_than_baseline
-from engine.runs.events import (
+from netwright.app.messages import breakable
+from netwright.app.plots.quantities import GRADIENT_NORM, shares_of
+from netwright.app.runs.phases import Phase
+from netwright.app.runs.run_buttons import ACTIVE, OVER, RunButtons
+from netwright.app.runs.run_follower import Outcome
+from netwright.app.runs.step_time import StepTime
+from netwright.app.widgets import ValueTable
+from netwright.designer import markup, theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.files import number_in
+from netwright.engine.core.progress import in_words
+from netwright.engine.core.text import format_bytes, format_duration, format_number
+from netwright.engine.runs.baselines import errors_beside, worse_than_baseline
+from netwright.engine.runs.events import (
     Best,
     Ended,
     Event,
@@ -37,9 +37,9 @@ from engine.runs.events import (
     Started,
     StateChanged,
 )
-from engine.runs.folder import RunFolder
-from engine.runs.requests import BY_NAME, WATCHABLE, done_text
-from engine.runs.summary import achieved_text, format_metric, title_of
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.requests import BY_NAME, WATCHABLE, done_text
+from netwright.engine.runs.summary import achieved_text, format_metric, title_of
 
 MOST_LINES = 8
 SECTION_GAP = 16

@@ -8,9 +8,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
-from designer.markup import visible
-from engine.core.files import open_file
-from engine.runs.events import (
+from netwright.designer.markup import visible
+from netwright.engine.core.files import open_file
+from netwright.engine.runs.events import (
     Checkpointed,
     Ended,
     Event,
@@ -23,8 +23,8 @@ from engine.runs.events import (
     Started,
     StateChanged,
 )
-from engine.runs.folder import RunFolder
-from engine.runs.requests import request_text
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.requests import request_text
 
 MOST_LINES = 5000
 FIRST_BYTES = 2**17

@@ -17,20 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.plots.board import METRIC, Board
-from app.plots.curve_card import CurveCard
-from app.plots.curve_export import export_of
-from app.plots.quantities import LOSS
-from app.plots.timeline import Along
-from app.runs.facts_panel import FactsPanel
-from app.runs.log_panel import LogPanel
-from app.runs.run_follower import Outcome
-from app.widgets import Divider
-from designer import theme
-from engine.core.errors import UserError
-from engine.runs.confusion import read_confusions
-from engine.runs.events import Event, Message
-from engine.runs.folder import RunFolder
+from netwright.app.plots.board import METRIC, Board
+from netwright.app.plots.curve_card import CurveCard
+from netwright.app.plots.curve_export import export_of
+from netwright.app.plots.quantities import LOSS
+from netwright.app.plots.timeline import Along
+from netwright.app.runs.facts_panel import FactsPanel
+from netwright.app.runs.log_panel import LogPanel
+from netwright.app.runs.run_follower import Outcome
+from netwright.app.widgets import Divider
+from netwright.designer import theme
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.confusion import read_confusions
+from netwright.engine.runs.events import Event, Message
+from netwright.engine.runs.folder import RunFolder
 
 START_SMOOTHING = 0.6
 ALONG: dict[Along, str] = {"iterations": "Iterations", "epochs": "Epochs", "time": "Time"}

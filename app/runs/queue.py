@@ -9,18 +9,18 @@ from PySide6.QtCore import QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.errors import UserError, plural
-from engine.runs.folder import RunFolder
-from engine.runs.history import ProjectKey
-from engine.runs.machine_shares import EXPERIMENT, holdings
-from engine.runs.queue import Entry, Queue, start_entry, start_work
-from engine.runs.summary import title_of
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import ProjectKey
+from netwright.engine.runs.machine_shares import EXPERIMENT, holdings
+from netwright.engine.runs.queue import Entry, Queue, start_entry, start_work
+from netwright.engine.runs.summary import title_of
 
 if TYPE_CHECKING:
-    from engine.runs.folder import RunFolder
-    from engine.runs.queue import Entry
+    from netwright.engine.runs.folder import RunFolder
+    from netwright.engine.runs.queue import Entry
 
 LOOK_MS = 1000
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject
 
-from app.runs.phases import Phase
-from app.shell import Shell
-from engine.core.errors import plural
-from engine.project.data_hosts import written
-from engine.project.user_code import has_code
+from netwright.app.runs.phases import Phase
+from netwright.app.shell import Shell
+from netwright.engine.core.errors import plural
+from netwright.engine.project.data_hosts import written
+from netwright.engine.project.user_code import has_code
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
-    from app.runs.queue import QueueController, QueuePanel
-    from engine.runs.folder import RunFolder
-    from engine.runs.queue import Entry
+    from netwright.app.runs.queue import QueueController, QueuePanel
+    from netwright.engine.runs.folder import RunFolder
+    from netwright.engine.runs.queue import Entry
 
 
 class RunView(Protocol):
@@ -61,7 +61,7 @@ class QueueFollower(QObject):
     def queue(self) -> "QueueController":
         """The queue; made when first needed."""
         if self._queue is None:
-            from app.runs.queue import QueueController
+            from netwright.app.runs.queue import QueueController
 
             self._queue = QueueController(self)
             self._queue.show_project(self._shell.documents.key)
@@ -76,7 +76,7 @@ class QueueFollower(QObject):
 
     def make_panel(self) -> "QueuePanel":
         """Make the list of what waits and trains."""
-        from app.runs.queue import QueuePanel
+        from netwright.app.runs.queue import QueuePanel
 
         self.panel = QueuePanel(self.queue)
         self.panel.shown.connect(self._view.follow)
@@ -137,8 +137,8 @@ class QueueFollower(QObject):
         return {"project_path": path, "project_id": documents.identity}
 
     def _take_alive(self, answer: dict[str, Any]) -> None:
-        from engine.runs.folder import RunFolder
-        from engine.runs.summary import title_of
+        from netwright.engine.runs.folder import RunFolder
+        from netwright.engine.runs.summary import title_of
 
         if {name: answer[name] for name in ("project_path", "project_id")} != self._project():
             return

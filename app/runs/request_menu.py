@@ -6,8 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
-from designer import theme
-from engine.runs.requests import REQUESTS, Flag, RequestField, RequestType, Switch
+from netwright.designer import theme
+from netwright.engine.runs.requests import REQUESTS, Flag, RequestField, RequestType, Switch
 
 WITH_BUTTONS = ("stop", "stop_after_epoch", "pause", "resume")
 """Requests that have a button of their own; of these the menu has only what a flag adds."""

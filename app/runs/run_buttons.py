@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.runs.request_menu import RequestMenuButton
-from designer import theme
-from engine.runs.requests import BY_NAME
+from netwright.app.runs.request_menu import RequestMenuButton
+from netwright.designer import theme
+from netwright.engine.runs.requests import BY_NAME
 
 ACTIVE = ("starting", "running", "stopping", "paused")
 RESUMABLE = ("stopped", "failed", "lost")

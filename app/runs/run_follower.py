@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from engine.core.errors import UserError
-from engine.project.training import COMPLETED
-from engine.runs.checkpoints import has_checkpoint
-from engine.runs.events import ENDS, Ended, Event, Failed
-from engine.runs.folder import RunFolder
-from engine.runs.lines import event_in
-from engine.runs.log import EventReader
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.training import COMPLETED
+from netwright.engine.runs.checkpoints import has_checkpoint
+from netwright.engine.runs.events import ENDS, Ended, Event, Failed
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.lines import event_in
+from netwright.engine.runs.log import EventReader
 
 POLL_MS = 100
 BUDGET_S = 0.008

@@ -6,9 +6,9 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.plots.quantities import COMMUNICATION, COMPUTING, DATA
-from designer import theme
-from engine.core.text import format_percent
+from netwright.app.plots.quantities import COMMUNICATION, COMPUTING, DATA
+from netwright.designer import theme
+from netwright.engine.core.text import format_percent
 
 HEIGHT, RADIUS = 8, 4.0
 SMOOTHING = 0.8

@@ -23,10 +23,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
-from app.start_page.gallery import GalleryEntry
-from app.start_page.thumbnail_program import Thumbnail
-from designer import icons, markup, theme
-from engine.drawing.outline import HEIGHT, WIDTH
+from netwright.app.start_page.gallery import GalleryEntry
+from netwright.app.start_page.thumbnail_program import Thumbnail
+from netwright.designer import icons, markup, theme
+from netwright.engine.drawing.outline import HEIGHT, WIDTH
 
 NARROWEST, GAP = 212, 16
 PICTURE = 132

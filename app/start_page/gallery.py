@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.documents import EXAMPLES, TEMPLATES
-from engine.core.errors import UserError, did_you_mean
-from engine.core.own_files import SUFFIX
+from netwright.app.documents import EXAMPLES, TEMPLATES
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.own_files import SUFFIX
 
 INDEX = TEMPLATES / "index.json"
 

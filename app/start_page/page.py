@@ -6,14 +6,14 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.documents import Documents
-from app.start_page import gallery
-from app.start_page.cards import CardGrid, ProjectCard
-from app.start_page.running import RunningList, RunningRuns
-from app.start_page.thumbnail_program import Thumbnail
-from app.start_page.thumbnails import ThumbnailLoader
-from designer import markup, theme
-from designer.panels.parts import SearchField
+from netwright.app.documents import Documents
+from netwright.app.start_page import gallery
+from netwright.app.start_page.cards import CardGrid, ProjectCard
+from netwright.app.start_page.running import RunningList, RunningRuns
+from netwright.app.start_page.thumbnail_program import Thumbnail
+from netwright.app.start_page.thumbnails import ThumbnailLoader
+from netwright.designer import markup, theme
+from netwright.designer.panels.parts import SearchField
 
 MARGIN = 32
 SECTIONS = (("recent", "Recent"), ("examples", "Examples"), ("templates", "Templates"))

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.processes import ChildProcess
-from app.start_page.running_program import MODULE, RunningRun
-from designer import theme
-from designer.elided_label import ElidedLabel
-from engine.core.child_process import module_command
+from netwright.app.processes import ChildProcess
+from netwright.app.start_page.running_program import MODULE, RunningRun
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.child_process import module_command
 
 ENDING_S = 1.0
 BAR_WIDTH, PROGRESS_WIDTH = 160, 250

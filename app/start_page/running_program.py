@@ -1,7 +1,7 @@
 """The runs and experiments that are under way on this machine, as the start page lists them: found in a process of
 their own, so that a disk which does not answer blocks nothing.
 
-python -m app.start_page.running_program
+python -m netwright.app.start_page.running_program
 
 Each line of JSON on standard output is the list of runs as it is now; one is written whenever the list has changed. The
 process ends when its input closes.
@@ -17,20 +17,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import print_line
-from engine.core.errors import UserError, plural
-from engine.core.text import format_duration
-from engine.project.file import load
-from engine.project.trials import num_trials
-from engine.runs.events import ENDS
-from engine.runs.experiments import ExperimentFolder, experiment_title
-from engine.runs.folder import RunFolder
-from engine.runs.history import registered
-from engine.runs.machine_shares import experiments_at_work
-from engine.runs.summary import last_events, title_of
-from engine.runs.trial_reader import TrialsReader
+from netwright.engine.core.child_process import print_line
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.text import format_duration
+from netwright.engine.project.file import load
+from netwright.engine.project.trials import num_trials
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.experiments import ExperimentFolder, experiment_title
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import registered
+from netwright.engine.runs.machine_shares import experiments_at_work
+from netwright.engine.runs.summary import last_events, title_of
+from netwright.engine.runs.trial_reader import TrialsReader
 
-MODULE = "app.start_page.running_program"
+MODULE = "netwright.app.start_page.running_program"
 NICENESS = 10
 """The window has priority."""
 LOOK_S = 1.0

@@ -1,6 +1,6 @@
 """Makes thumbnails of project files in a process of its own, so that a disk which does not answer blocks nothing.
 
-python -m app.start_page.thumbnail_program [STAMP PATH ...]
+python -m netwright.app.start_page.thumbnail_program [STAMP PATH ...]
 
 `STAMP` is what is known of the file: one that has not changed is not drawn again. Each line of JSON on standard output
 holds the number of a file and what was found: first the stamp of every file, empty where there is none, then the
@@ -19,13 +19,13 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from engine.core.child_process import print_line
+from netwright.engine.core.child_process import print_line
 
 if TYPE_CHECKING:
-    from engine.drawing.outline import Bar, FlatCurve
-    from engine.network.network import Network
+    from netwright.engine.drawing.outline import Bar, FlatCurve
+    from netwright.engine.network.network import Network
 
-MODULE = "app.start_page.thumbnail_program"
+MODULE = "netwright.app.start_page.thumbnail_program"
 NICENESS = 10
 """The window has priority."""
 FORMAT = 4
@@ -102,11 +102,11 @@ def stamp_of(path: Path) -> str:
 
 def make_thumbnail(path: Path) -> Thumbnail:
     """Return the thumbnail of a project file, from the cache if the same bytes were drawn before. Raises nothing."""
-    from engine.core.errors import UserError
-    from engine.core.files import open_file
-    from engine.core.version import VERSION
-    from engine.drawing.outline import outline
-    from engine.project.file import loads
+    from netwright.engine.core.errors import UserError
+    from netwright.engine.core.files import open_file
+    from netwright.engine.core.version import VERSION
+    from netwright.engine.drawing.outline import outline
+    from netwright.engine.project.file import loads
 
     try:
         with open_file(path) as file:
@@ -131,8 +131,8 @@ def make_thumbnail(path: Path) -> Thumbnail:
 
 def size_in_words(network: "Network") -> str:
     """Return the number of layers and parameters; that it is unfinished, where parameters cannot be known."""
-    from engine.network.analysis import analyse
-    from engine.network.table import num_layers, short_count
+    from netwright.engine.network.analysis import analyse
+    from netwright.engine.network.table import num_layers, short_count
 
     if not network.layers:
         return "empty"
@@ -147,7 +147,7 @@ def size_in_words(network: "Network") -> str:
 
 def thumbnail_folder() -> Path:
     """Return where thumbnails are kept."""
-    from engine.core.folders import cache_folder
+    from netwright.engine.core.folders import cache_folder
 
     return cache_folder() / "sketches"
 
@@ -169,7 +169,7 @@ def _read(path: Path) -> Thumbnail | None:
 
 def _write(path: Path, thumbnail: Thumbnail) -> None:
     """Put a thumbnail into the cache; without room or permission it is drawn again next time."""
-    from engine.core.files import write_atomically
+    from netwright.engine.core.files import write_atomically
 
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout
 
-from designer import theme
-from designer.canvas.view import CanvasView
+from netwright.designer import theme
+from netwright.designer.canvas.view import CanvasView
 
 MARGIN = 12
 

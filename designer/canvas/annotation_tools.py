@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QMenu
 
-from designer import markup, placement
-from designer.canvas import menus
-from designer.canvas.text_fields import CommentField, TitleField
-from designer.canvas.viewport import Viewport
-from designer.editor import Editor
-from designer.gestures.resize import CURSORS, Sides
-from designer.scene.annotations import box
-from engine.core.errors import UserError
-from engine.network import annotations
-from engine.network.annotations import COMMENT_SIZE, TITLE_HEIGHT, Annotation, Mark
-from engine.network.layout import Frame, Layout
+from netwright.designer import markup, placement
+from netwright.designer.canvas import menus
+from netwright.designer.canvas.text_fields import CommentField, TitleField
+from netwright.designer.canvas.viewport import Viewport
+from netwright.designer.editor import Editor
+from netwright.designer.gestures.resize import CURSORS, Sides
+from netwright.designer.scene.annotations import box
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import annotations
+from netwright.engine.network.annotations import COMMENT_SIZE, TITLE_HEIGHT, Annotation, Mark
+from netwright.engine.network.layout import Frame, Layout
 
 _EDGE = 5.0
 _BORDER = 12.0

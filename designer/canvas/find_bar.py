@@ -4,11 +4,11 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
 
-from designer import markup, theme
-from designer.canvas.view import CanvasView
-from designer.panels.parts import SearchField
-from engine.network.blocks import names_of
-from engine.network.table import find_layers
+from netwright.designer import markup, theme
+from netwright.designer.canvas.view import CanvasView
+from netwright.designer.panels.parts import SearchField
+from netwright.engine.network.blocks import names_of
+from netwright.engine.network.table import find_layers
 
 _MARGIN = 14
 _WIDTH = 204

@@ -3,9 +3,9 @@
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QToolButton
 
-from designer import theme
-from designer.canvas.view import CanvasView
-from engine.core.errors import plural
+from netwright.designer import theme
+from netwright.designer.canvas.view import CanvasView
+from netwright.engine.core.errors import plural
 
 _GAP = 8
 

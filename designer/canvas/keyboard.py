@@ -6,17 +6,17 @@ from typing import Protocol
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from designer import placement
-from designer.auto_layout import AutoLayout
-from designer.canvas.annotation_tools import AnnotationTools
-from designer.gestures import neighbours
-from designer.gestures.connect_keys import ConnectByKeys
-from designer.gestures.gesture import Canvas
-from designer.scene.annotations import NOTHING
-from designer.scene.pipeline_stages import PipelineStages
-from engine.network import annotations
-from engine.network.annotations import Mark
-from engine.network.network import Port
+from netwright.designer import placement
+from netwright.designer.auto_layout import AutoLayout
+from netwright.designer.canvas.annotation_tools import AnnotationTools
+from netwright.designer.gestures import neighbours
+from netwright.designer.gestures.connect_keys import ConnectByKeys
+from netwright.designer.gestures.gesture import Canvas
+from netwright.designer.scene.annotations import NOTHING
+from netwright.designer.scene.pipeline_stages import PipelineStages
+from netwright.engine.network import annotations
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.network import Port
 
 _ARROWS: dict[Qt.Key, tuple[neighbours.Direction, int, int]] = {
     Qt.Key.Key_Left: ("left", -1, 0),

@@ -16,18 +16,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
-from designer.canvas.view import CanvasView
-from designer.scene import stage_colours as stage_colours
-from designer.scene import tint
-from designer.scene.health import STATES, WORDS, State, paint_badge
-from designer.scene.tint import KINDS, Kind, Tint
-from engine.core.errors import plural
-from engine.core.text import format_bytes, format_percent
-from engine.project.check_strategies import wrong_count
-from engine.project.environment import SEVERAL, EnvironmentOptions
-from engine.project.pipeline_stages import Stages
-from engine.project.stage_edits import stage_bytes
+from netwright.designer import theme
+from netwright.designer.canvas.view import CanvasView
+from netwright.designer.scene import stage_colours as stage_colours
+from netwright.designer.scene import tint
+from netwright.designer.scene.health import STATES, WORDS, State, paint_badge
+from netwright.designer.scene.tint import KINDS, Kind, Tint
+from netwright.engine.core.errors import plural
+from netwright.engine.core.text import format_bytes, format_percent
+from netwright.engine.project.check_strategies import wrong_count
+from netwright.engine.project.environment import SEVERAL, EnvironmentOptions
+from netwright.engine.project.pipeline_stages import Stages
+from netwright.engine.project.stage_edits import stage_bytes
 
 _MARGIN = 14
 _GAP = 8

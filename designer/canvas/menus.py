@@ -6,17 +6,17 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
-from designer import markup, theme
-from designer.auto_layout import align_menu
-from designer.editor import Editor
-from designer.scene import stage_colours
-from designer.scene.pipeline_stages import PipelineStages
-from engine.drawing import colours
-from engine.network import annotations, edits
-from engine.network.annotations import Mark
-from engine.network.block import Block
-from engine.network.layout import TONES, Layout, Tone
-from engine.network.network import Connection, bypass_refusal
+from netwright.designer import markup, theme
+from netwright.designer.auto_layout import align_menu
+from netwright.designer.editor import Editor
+from netwright.designer.scene import stage_colours
+from netwright.designer.scene.pipeline_stages import PipelineStages
+from netwright.engine.drawing import colours
+from netwright.engine.network import annotations, edits
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import TONES, Layout, Tone
+from netwright.engine.network.network import Connection, bypass_refusal
 
 _MOST_STAGES = 32
 

@@ -4,11 +4,11 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from designer import theme
-from designer.scene.scene import Scene
-from designer.scene.tint import box_colour
-from engine.drawing import colours
-from engine.network.annotations import every
+from netwright.designer import theme
+from netwright.designer.scene.scene import Scene
+from netwright.designer.scene.tint import box_colour
+from netwright.engine.drawing import colours
+from netwright.engine.network.annotations import every
 
 SIZE = QSize(138, 110)
 """The largest size; a tall or a wide network has a slim minimap, and a small view a smaller one."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from PySide6.QtCore import QEasingCurve, QObject, QPointF, QVariantAnimation
 from PySide6.QtWidgets import QStyle, QWidget
 
-from designer.canvas.viewport import Viewport
-from designer.editor import Editor
-from designer.scene.scene import Scene
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+from netwright.designer.canvas.viewport import Viewport
+from netwright.designer.editor import Editor
+from netwright.designer.scene.scene import Scene
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
 
 MOST_ANIMATED = 150
 """Largest number of layers that are animated; more could not be followed by eye."""

@@ -4,13 +4,13 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from designer import markup, theme
-from designer.canvas.minimap import Minimap
-from designer.canvas.viewport import Viewport
-from designer.editor import Editor
-from engine.network.block import Block
-from engine.network.blocks import names_of, network_in
-from engine.network.problems import Fix
+from netwright.designer import markup, theme
+from netwright.designer.canvas.minimap import Minimap
+from netwright.designer.canvas.viewport import Viewport
+from netwright.designer.editor import Editor
+from netwright.engine.network.block import Block
+from netwright.engine.network.blocks import names_of, network_in
+from netwright.engine.network.problems import Fix
 
 _MARGIN = 14
 

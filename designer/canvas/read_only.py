@@ -6,13 +6,13 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
-from designer.canvas.viewport import ZOOM_STEP, Viewport
-from designer.editor import Editor
-from designer.markup import visible
-from designer.scene.differences import DifferenceItem
-from designer.scene.scene import Scene
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.network.network import Connection
+from netwright.designer.canvas.viewport import ZOOM_STEP, Viewport
+from netwright.designer.editor import Editor
+from netwright.designer.markup import visible
+from netwright.designer.scene.differences import DifferenceItem
+from netwright.designer.scene.scene import Scene
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.network import Connection
 
 _STEP = 60
 _READABLE = 0.9

@@ -7,11 +7,11 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QPointF, QRect,
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from designer import clipboard, placement, theme
-from designer.canvas.viewport import Viewport
-from designer.clipboard import Piece
-from designer.editor import Editor
-from designer.panels.library_model import (
+from netwright.designer import clipboard, placement, theme
+from netwright.designer.canvas.viewport import Viewport
+from netwright.designer.clipboard import Piece
+from netwright.designer.editor import Editor
+from netwright.designer.panels.library_model import (
     KEY_ROLE,
     REFUSAL_ROLE,
     USER_BLOCK_ROLE,
@@ -20,16 +20,16 @@ from designer.panels.library_model import (
     UserBlock,
     families,
 )
-from designer.panels.library_view import LibraryView
-from designer.panels.parts import SearchField
-from designer.scene.feedback import Feedback, LooseConnection
-from designer.scene.scene import PortHit
-from engine.core.errors import UserError
-from engine.core.types import TensorType
-from engine.network.block import BlockInput, BlockOutput
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.network.network import Connection, Port
-from engine.network.suggestions import SuggestedTypes, feeders, known_inputs, refusal, substitutes, takers
+from netwright.designer.panels.library_view import LibraryView
+from netwright.designer.panels.parts import SearchField
+from netwright.designer.scene.feedback import Feedback, LooseConnection
+from netwright.designer.scene.scene import PortHit
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType
+from netwright.engine.network.block import BlockInput, BlockOutput
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.network import Connection, Port
+from netwright.engine.network.suggestions import SuggestedTypes, feeders, known_inputs, refusal, substitutes, takers
 
 
 class Suggestions(QObject):

@@ -4,13 +4,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
-from designer import theme
-from designer.editor import Editor
-from engine.core.errors import UserError
-from engine.network import annotations
-from engine.network.annotations import Mark
-from engine.network.layout import TITLE_LIMIT
-from engine.network.network import name_refusal
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import annotations
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.layout import TITLE_LIMIT
+from netwright.engine.network.network import name_refusal
 
 
 def _text_of(editor: Editor, mark: Mark) -> str:

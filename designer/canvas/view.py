@@ -19,30 +19,30 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
-from designer.auto_layout import AutoLayout
-from designer.canvas import menus
-from designer.canvas.annotation_tools import AnnotationTools
-from designer.canvas.keyboard import HELP, Keyboard
-from designer.canvas.motion import LayoutAnimation, ViewTracker
-from designer.canvas.overlays import Overlays
-from designer.canvas.suggestions import Suggestions
-from designer.canvas.text_fields import RenameField
-from designer.canvas.viewport import ZOOM_STEP, Viewport
-from designer.editor import Editor
-from designer.gestures.connect import Connect
-from designer.gestures.drop import DropTarget
-from designer.gestures.gesture import Gesture, Pointer
-from designer.gestures.lasso import Lasso
-from designer.gestures.move import Move
-from designer.gestures.pan import Pan
-from designer.gestures.reconnect import Reconnect, near_end
-from designer.gestures.resize import Resize
-from designer.gestures.select import Select
-from designer.markup import visible
-from designer.scene.feedback import Feedback
-from designer.scene.pipeline_stages import PipelineStages
-from designer.scene.scene import PortHit, Scene
-from engine.network.layout import NODE_WIDTH, Flow, Layout
+from netwright.designer.auto_layout import AutoLayout
+from netwright.designer.canvas import menus
+from netwright.designer.canvas.annotation_tools import AnnotationTools
+from netwright.designer.canvas.keyboard import HELP, Keyboard
+from netwright.designer.canvas.motion import LayoutAnimation, ViewTracker
+from netwright.designer.canvas.overlays import Overlays
+from netwright.designer.canvas.suggestions import Suggestions
+from netwright.designer.canvas.text_fields import RenameField
+from netwright.designer.canvas.viewport import ZOOM_STEP, Viewport
+from netwright.designer.editor import Editor
+from netwright.designer.gestures.connect import Connect
+from netwright.designer.gestures.drop import DropTarget
+from netwright.designer.gestures.gesture import Gesture, Pointer
+from netwright.designer.gestures.lasso import Lasso
+from netwright.designer.gestures.move import Move
+from netwright.designer.gestures.pan import Pan
+from netwright.designer.gestures.reconnect import Reconnect, near_end
+from netwright.designer.gestures.resize import Resize
+from netwright.designer.gestures.select import Select
+from netwright.designer.markup import visible
+from netwright.designer.scene.feedback import Feedback
+from netwright.designer.scene.pipeline_stages import PipelineStages
+from netwright.designer.scene.scene import PortHit, Scene
+from netwright.engine.network.layout import NODE_WIDTH, Flow, Layout
 
 
 class CanvasView(Viewport):

@@ -7,10 +7,10 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
-from designer import theme
-from designer.scene import pictures
-from designer.scene.scene import Scene
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.designer import theme
+from netwright.designer.scene import pictures
+from netwright.designer.scene.scene import Scene
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 LOWEST_ZOOM = 0.1
 HIGHEST_ZOOM = 4.0

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import markup, theme
-from designer.forms.line_editors import (
+from netwright.designer import markup, theme
+from netwright.designer.forms.line_editors import (
     HEIGHT,
     SEVERAL,
     Changed,
@@ -35,14 +35,14 @@ from designer.forms.line_editors import (
     mark_invalid,
     parsed,
 )
-from designer.forms.switch import Switch
-from designer.markup import visible
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Choices, ColumnNames, Field, FilePath, Float, Int, Text
-from engine.core.list_fields import Floats, Ints, Padding, Pairs, Texts
-from engine.core.records import Record
-from engine.project.options.schedule import Phases
-from engine.project.parameters import Parameters, Rows
+from netwright.designer.forms.switch import Switch
+from netwright.designer.markup import visible
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, Choices, ColumnNames, Field, FilePath, Float, Int, Text
+from netwright.engine.core.list_fields import Floats, Ints, Padding, Pairs, Texts
+from netwright.engine.core.records import Record
+from netwright.engine.project.options.schedule import Phases
+from netwright.engine.project.parameters import Parameters, Rows
 
 _COMBO_WIDTH = 96
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from designer import icons, markup, theme
+from netwright.designer import icons, markup, theme
 
 HEADING_HEIGHT = 32
 _BELOW = 4

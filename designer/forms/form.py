@@ -9,12 +9,12 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from designer.forms.fold_heading import FoldHeading
-from designer.forms.row import Row, section_label, sentence
-from engine.core.errors import FieldError, FieldErrors
-from engine.core.fields import Field
-from engine.core.records import Record
-from engine.project.sweeps import can_vary
+from netwright.designer.forms.fold_heading import FoldHeading
+from netwright.designer.forms.row import Row, section_label, sentence
+from netwright.engine.core.errors import FieldError, FieldErrors
+from netwright.engine.core.fields import Field
+from netwright.engine.core.records import Record
+from netwright.engine.project.sweeps import can_vary
 
 LABEL_WIDTH = 128
 WIDE_LABEL_WIDTH = 196

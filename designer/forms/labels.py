@@ -6,8 +6,8 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QEnterEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy
 
-from designer import icons, markup, theme
-from designer.forms.line_editors import HEIGHT
+from netwright.designer import icons, markup, theme
+from netwright.designer.forms.line_editors import HEIGHT
 
 
 class FieldLabel(QLabel):

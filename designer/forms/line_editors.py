@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QS
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 
-from designer import markup, theme
-from engine.core.errors import FieldError
-from engine.core.fields import Field, Float, Int, Text
-from engine.core.list_fields import Floats, Ints, Texts
-from engine.core.records import Record
-from engine.project.options.schedule import Phases
+from netwright.designer import markup, theme
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Field, Float, Int, Text
+from netwright.engine.core.list_fields import Floats, Ints, Texts
+from netwright.engine.core.records import Record
+from netwright.engine.project.options.schedule import Phases
 
 Changed = Callable[[object], None]
 SEVERAL = "several values"

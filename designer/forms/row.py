@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import theme
-from designer.forms.field_editors import FieldEditor, PathEditor, editor_for
-from designer.forms.labels import FieldLabel, HelpLine, add_field_actions
-from designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Choices, Field, first_clause
-from engine.core.records import Record
+from netwright.designer import theme
+from netwright.designer.forms.field_editors import FieldEditor, PathEditor, editor_for
+from netwright.designer.forms.labels import FieldLabel, HelpLine, add_field_actions
+from netwright.designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, Choices, Field, first_clause
+from netwright.engine.core.records import Record
 
 LONGEST_DEFAULT = 16
 """Letters of a default that is told beside the field; a longer one stands in the tooltip."""

@@ -6,10 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton
 
-from designer import theme
-from designer.focus_ring import has_ring
-from designer.forms.line_editors import HEIGHT, SEVERAL, Changed
-from engine.core.records import Record
+from netwright.designer import theme
+from netwright.designer.focus_ring import has_ring
+from netwright.designer.forms.line_editors import HEIGHT, SEVERAL, Changed
+from netwright.engine.core.records import Record
 
 
 class Switch(QAbstractButton):

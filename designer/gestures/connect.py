@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QPointF, Qt
 
-from designer.gestures.gesture import Canvas, Gesture, Pointer
-from designer.scene.feedback import Feedback, LooseConnection
-from designer.scene.scene import PortHit
-from engine.core.errors import UserError
-from engine.network import edits
-from engine.network.network import Connection, Network, Port
+from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.designer.scene.feedback import Feedback, LooseConnection
+from netwright.designer.scene.scene import PortHit
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import edits
+from netwright.engine.network.network import Connection, Network, Port
 
 
 class Connect(Gesture):

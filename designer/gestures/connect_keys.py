@@ -3,12 +3,12 @@
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
-from designer.gestures import neighbours
-from designer.gestures.connect import Connect
-from designer.gestures.gesture import Canvas, Pointer
-from designer.scene.scene import PortHit
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.network.network import Port
+from netwright.designer.gestures import neighbours
+from netwright.designer.gestures.connect import Connect
+from netwright.designer.gestures.gesture import Canvas, Pointer
+from netwright.designer.scene.scene import PortHit
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.network import Port
 
 _DIRECTIONS: dict[Qt.Key, neighbours.Direction] = {
     Qt.Key.Key_Left: "left",

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
-from designer import clipboard, placement
-from designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
-from designer.gestures.gesture import Canvas, Gesture, Pointer
-from designer.layer_edits import insert_refusal
-from designer.scene.content import new_layer_content
-from designer.scene.feedback import Feedback, Ghost
-from engine.core.errors import UserError
-from engine.network.layout import Position
-from engine.network.network import Connection
+from netwright.designer import clipboard, placement
+from netwright.designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
+from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.designer.layer_edits import insert_refusal
+from netwright.designer.scene.content import new_layer_content
+from netwright.designer.scene.feedback import Feedback, Ghost
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.layout import Position
+from netwright.engine.network.network import Connection
 
 _NEAR = 18.0
 

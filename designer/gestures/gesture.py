@@ -5,8 +5,8 @@ from typing import Protocol
 
 from PySide6.QtCore import QPoint, QPointF, Qt
 
-from designer.editor import Editor
-from designer.scene.scene import PortHit, Scene
+from netwright.designer.editor import Editor
+from netwright.designer.scene.scene import PortHit, Scene
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPolygonF
 
-from designer.gestures.gesture import Canvas, Gesture, Pointer
-from designer.scene.feedback import Feedback
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.designer.scene.feedback import Feedback
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 _STEP = 4.0
 """Distance between two points of the line, in pixels at 100 %."""

@@ -2,11 +2,11 @@
 
 from PySide6.QtCore import QPointF, Qt
 
-from designer import placement
-from designer.gestures.gesture import Canvas, Gesture, Pointer
-from engine.network import annotations
-from engine.network.annotations import Mark
-from engine.network.layout import Layout, Position
+from netwright.designer import placement
+from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.engine.network import annotations
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.layout import Layout, Position
 
 
 class Move(Gesture):

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from engine.network.layout import Flow, Layout, Position
-from engine.network.network import Network
+from netwright.engine.network.layout import Flow, Layout, Position
+from netwright.engine.network.network import Network
 
 Direction = Literal["left", "right", "up", "down"]
 _STEPS: dict[Direction, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPoint, Qt
 
-from designer.gestures.gesture import Gesture, Pointer
+from netwright.designer.gestures.gesture import Gesture, Pointer
 
 
 class Pan(Gesture):

@@ -1,9 +1,9 @@
 """Moving one end of a connection, taken hold of beside its port."""
 
-from designer.gestures.connect import Connect
-from designer.gestures.gesture import Canvas, Pointer
-from designer.scene.scene import PortHit
-from engine.network.network import Connection
+from netwright.designer.gestures.connect import Connect
+from netwright.designer.gestures.gesture import Canvas, Pointer
+from netwright.designer.scene.scene import PortHit
+from netwright.engine.network.network import Connection
 
 _NEAR = 3.0
 """Distance from its end within which a connection is grabbed, in multiples of the reach."""

@@ -2,11 +2,11 @@
 
 from PySide6.QtCore import Qt
 
-from designer import placement
-from designer.gestures.gesture import Canvas, Gesture, Pointer
-from engine.network import annotations
-from engine.network.annotations import LEAST, Annotation, Mark
-from engine.network.layout import BoxSize, Position
+from netwright.designer import placement
+from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.engine.network import annotations
+from netwright.engine.network.annotations import LEAST, Annotation, Mark
+from netwright.engine.network.layout import BoxSize, Position
 
 Sides = tuple[int, int]
 """Which edges are held: -1 the left or upper one, 1 the right or lower one, 0 none."""

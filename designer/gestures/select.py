@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import QRectF
 
-from designer.gestures.gesture import Gesture, Pointer
-from designer.scene.feedback import Feedback
+from netwright.designer.gestures.gesture import Gesture, Pointer
+from netwright.designer.scene.feedback import Feedback
 
 
 class Select(Gesture):

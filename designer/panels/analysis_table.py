@@ -27,17 +27,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QVBoxLayout, QWidget
 
-from designer import theme
-from designer.editor import Editor
-from designer.items import TableModel
-from designer.scene.tint import format_nanoseconds
-from engine.core.csv_text import csv_text
-from engine.core.files import write_atomically
-from engine.core.text import format_bytes
-from engine.network.analysis import Analysis, LayerShapes
-from engine.network.memory import activation_bytes
-from engine.network.network import Network
-from engine.network.table import table_rows
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.items import TableModel
+from netwright.designer.scene.tint import format_nanoseconds
+from netwright.engine.core.csv_text import csv_text
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.text import format_bytes
+from netwright.engine.network.analysis import Analysis, LayerShapes
+from netwright.engine.network.memory import activation_bytes
+from netwright.engine.network.network import Network
+from netwright.engine.network.table import table_rows
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs per sample", "Activations", "Time per step")

@@ -16,10 +16,10 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap, QStandardItem, QStandardItemModel
 
-from designer import theme
-from engine.layers.base import LayerType
-from engine.layers.names import search_text
-from engine.network.catalog import add_on_of, catalog
+from netwright.designer import theme
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.names import search_text
+from netwright.engine.network.catalog import add_on_of, catalog
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 REFUSAL_ROLE = KEY_ROLE + 1
@@ -166,7 +166,7 @@ class LibraryModel(QStandardItemModel):
         if type.onnx_refusal:
             words.append(f"No ONNX form: {type.onnx_refusal}")
             entry.setData(type.onnx_refusal, ONNX_ROLE)
-        if not type.__module__.startswith("engine.") and (source := add_on_of(type.__module__)):
+        if not type.__module__.startswith("netwright.") and (source := add_on_of(type.__module__)):
             words.append(f"From the add-on {source.title}")
         entry.setToolTip("\n".join(words))
         entry.setData("\n".join(words[1:]), Qt.ItemDataRole.AccessibleDescriptionRole)

@@ -7,16 +7,16 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QSettings, QSize, Qt, Q
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
-from designer import theme
-from designer.editor import Editor
-from designer.panels.library_model import LibraryFilter, LibraryModel, UserBlock
-from designer.panels.library_view import LibraryView, is_star_key
-from designer.panels.parts import SearchField
-from engine.layers.addons import AddOn
-from engine.network.block import BlockInput, BlockOutput
-from engine.network.catalog import add_ons
-from engine.network.network import Port
-from engine.network.suggestions import takers
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.panels.library_model import LibraryFilter, LibraryModel, UserBlock
+from netwright.designer.panels.library_view import LibraryView, is_star_key
+from netwright.designer.panels.parts import SearchField
+from netwright.engine.layers.addons import AddOn
+from netwright.engine.network.block import BlockInput, BlockOutput
+from netwright.engine.network.catalog import add_ons
+from netwright.engine.network.network import Port
+from netwright.engine.network.suggestions import takers
 
 _WARM_UP_MS = 300
 RECENT_LIMIT = 5

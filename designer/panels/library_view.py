@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
-from designer import icons, markup, theme
-from designer.clipboard import LAYER_MIME
-from designer.panels.library_model import (
+from netwright.designer import icons, markup, theme
+from netwright.designer.clipboard import LAYER_MIME
+from netwright.designer.panels.library_model import (
     FAVOURITE_ROLE,
     KEY_ROLE,
     ONNX_ROLE,
@@ -37,12 +37,12 @@ from designer.panels.library_model import (
     USER_BLOCK_ROLE,
     UserBlock,
 )
-from designer.scene import pictures
-from designer.scene.content import Content, new_layer_content
-from engine.layers.base import LayerType
-from engine.layers.names import search_rank
-from engine.network.catalog import layer_type
-from engine.network.edits import default_name
+from netwright.designer.scene import pictures
+from netwright.designer.scene.content import Content, new_layer_content
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.names import search_rank
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.edits import default_name
 
 
 class LibraryView(QTreeView):

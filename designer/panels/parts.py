@@ -6,9 +6,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from designer import theme
-from designer.elided_label import ElidedLabel
-from designer.forms.row import section_label
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.forms.row import section_label
 
 UNKNOWN = "not known yet"
 

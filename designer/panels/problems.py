@@ -33,13 +33,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer import markup, theme
-from designer.editor import Editor
-from designer.items import ListModel
-from engine.core.records import Record
-from engine.network.problems import Problem
-from engine.project.environment import EnvironmentOptions
-from engine.project.training import TrainingOptions
+from netwright.designer import markup, theme
+from netwright.designer.editor import Editor
+from netwright.designer.items import ListModel
+from netwright.engine.core.records import Record
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.training import TrainingOptions
 
 Index = QModelIndex | QPersistentModelIndex
 WAYS = {

@@ -5,29 +5,29 @@ from collections.abc import Iterator
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from designer import theme
-from designer.editor import Editor
-from designer.forms.form import LABEL_WIDTH, Form
-from designer.forms.line_editors import LineEditor
-from designer.forms.row import Row
-from designer.panels.parts import UNKNOWN, Header, PropertyTable, section, separator
-from designer.panels.problems import unbroken
-from designer.panels.property_sections import BlockPorts, LayerHelp
-from engine.core.fields import Text
-from engine.core.records import Record
-from engine.core.text import format_bytes
-from engine.layers.base import LayerType
-from engine.layers.weighted import GROUP as WEIGHTS
-from engine.network import edits
-from engine.network.analysis import LayerShapes, frozen_parameters, is_in_frozen
-from engine.network.block import BlockInput, BlockOutput
-from engine.network.blocks import names_of, network_in
-from engine.network.memory import activation_bytes, all_known
-from engine.network.network import Layer, name_refusal
-from engine.network.table import layers_text, short_count
-from engine.project.check import memory_of
-from engine.project.sweeps import layer_path, varied_paths
-from engine.project.transfer import frozen_layers, with_freezing
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.forms.form import LABEL_WIDTH, Form
+from netwright.designer.forms.line_editors import LineEditor
+from netwright.designer.forms.row import Row
+from netwright.designer.panels.parts import UNKNOWN, Header, PropertyTable, section, separator
+from netwright.designer.panels.problems import unbroken
+from netwright.designer.panels.property_sections import BlockPorts, LayerHelp
+from netwright.engine.core.fields import Text
+from netwright.engine.core.records import Record
+from netwright.engine.core.text import format_bytes
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.weighted import GROUP as WEIGHTS
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import LayerShapes, frozen_parameters, is_in_frozen
+from netwright.engine.network.block import BlockInput, BlockOutput
+from netwright.engine.network.blocks import names_of, network_in
+from netwright.engine.network.memory import activation_bytes, all_known
+from netwright.engine.network.network import Layer, name_refusal
+from netwright.engine.network.table import layers_text, short_count
+from netwright.engine.project.check import memory_of
+from netwright.engine.project.sweeps import layer_path, varied_paths
+from netwright.engine.project.transfer import frozen_layers, with_freezing
 
 FRESH = "A change of its sizes makes it start from random numbers."
 """What is said at the fields of a layer that keeps its weights."""

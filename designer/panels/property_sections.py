@@ -4,19 +4,19 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from designer import markup, theme
-from designer.editor import Editor
-from designer.forms.fold_heading import FoldHeading
-from designer.forms.form import LABEL_WIDTH, Form
-from designer.panels.parts import section
-from designer.scene.pipeline_stages import PipelineStages
-from engine.core.fields import Int
-from engine.core.records import Record
-from engine.layers.base import LayerType
-from engine.layers.names import torch_names
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import NAME_LIMIT, Layer, name_refusal
-from engine.project.layer_reference import paragraphs
+from netwright.designer import markup, theme
+from netwright.designer.editor import Editor
+from netwright.designer.forms.fold_heading import FoldHeading
+from netwright.designer.forms.form import LABEL_WIDTH, Form
+from netwright.designer.panels.parts import section
+from netwright.designer.scene.pipeline_stages import PipelineStages
+from netwright.engine.core.fields import Int
+from netwright.engine.core.records import Record
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.names import torch_names
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import NAME_LIMIT, Layer, name_refusal
+from netwright.engine.project.layer_reference import paragraphs
 
 _HINT = "To open the block, double-click it or press Alt+Down."
 _NO_PORTS = "It has no ports. Open it and add block inputs and outputs."

@@ -6,9 +6,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from designer import theme
-from designer.scene.nodes import OVERVIEW_BELOW, Nodes
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.designer import theme
+from netwright.designer.scene.nodes import OVERVIEW_BELOW, Nodes
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 SIDE = NODE_HEIGHT - 8
 GAP, APART = 4.0, 8.0

@@ -8,12 +8,12 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextLayout, QTextOption
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from designer import markup, theme
-from designer.scene import pictures
-from designer.scene.nodes import OVERVIEW_BELOW
-from engine.drawing import colours
-from engine.network.annotations import TITLE_HEIGHT, Annotation, Mark, every, find, is_within, marks
-from engine.network.layout import Comment, Frame, Layout, Tone
+from netwright.designer import markup, theme
+from netwright.designer.scene import pictures
+from netwright.designer.scene.nodes import OVERVIEW_BELOW
+from netwright.engine.drawing import colours
+from netwright.engine.network.annotations import TITLE_HEIGHT, Annotation, Mark, every, find, is_within, marks
+from netwright.engine.network.layout import Comment, Frame, Layout, Tone
 
 TITLES_BELOW = 0.45
 """The zoom below which titles are on tabs of a fixed size on the screen, above all layers."""

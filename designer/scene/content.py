@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from designer.scene.tint import Tint
-from engine.layers.base import LayerType
-from engine.network.analysis import LayerShapes
-from engine.network.block import Block
-from engine.network.layout import Flow, Heading
-from engine.network.network import Layer
-from engine.network.table import short_count
-from engine.project.check import CheckResult
+from netwright.designer.scene.tint import Tint
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.analysis import LayerShapes
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Flow, Heading
+from netwright.engine.network.network import Layer
+from netwright.engine.network.table import short_count
+from netwright.engine.project.check import CheckResult
 
 _RANK = {"error": 2, "warning": 1}
 
@@ -30,11 +30,11 @@ class Content:
     is_bypassed: bool = False
     is_block: bool = False
     heat: int | None = None
-    """Level of the layer relative to the heaviest (see `designer.scene.tint`), if tints are shown."""
+    """Level of the layer relative to the heaviest (see `netwright.designer.scene.tint`), if tints are shown."""
     stage: int | None = None
     """Pipeline stage of the layer, from 0, if stages are shown: instead of `count`."""
     health: str = ""
-    """Health of the layer in training (see `designer.scene.health`), if it is shown."""
+    """Health of the layer in training (see `netwright.designer.scene.health`), if it is shown."""
     flow: Heading = "down"
     is_frozen: bool = False
     """Whether the layer keeps its weights while the network trains."""

@@ -6,11 +6,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from designer import theme
-from designer.scene import geometry, pictures
-from designer.scene.edges import LABELS_ABOVE, Edge
-from designer.scene.scene import Scene
-from engine.network.network import Connection
+from netwright.designer import theme
+from netwright.designer.scene import geometry, pictures
+from netwright.designer.scene.edges import LABELS_ABOVE, Edge
+from netwright.designer.scene.scene import Scene
+from netwright.engine.network.network import Connection
 
 SIGNS = ("+", "-", "~")
 _BADGE = 8.5

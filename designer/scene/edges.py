@@ -7,13 +7,13 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from designer import theme
-from designer.scene import geometry, pictures
-from designer.scene.nodes import OVERVIEW_BELOW
-from engine.drawing import labels, routes
-from engine.drawing.routes import Curve
-from engine.network.layout import Flow, Heading, Position
-from engine.network.network import Connection
+from netwright.designer import theme
+from netwright.designer.scene import geometry, pictures
+from netwright.designer.scene.nodes import OVERVIEW_BELOW
+from netwright.engine.drawing import labels, routes
+from netwright.engine.drawing.routes import Curve
+from netwright.engine.network.layout import Flow, Heading, Position
+from netwright.engine.network.network import Connection
 
 LABELS_ABOVE = 0.55
 _TILE_WIDTH = 1200.0

@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from designer import theme
-from designer.scene import geometry, pictures
-from designer.scene.content import Content
-from engine.network.layout import Flow, Position
+from netwright.designer import theme
+from netwright.designer.scene import geometry, pictures
+from netwright.designer.scene.content import Content
+from netwright.engine.network.layout import Flow, Position
 
 GROWN = 6.5
 

@@ -1,5 +1,5 @@
 """Positions of ports and curves on the canvas as Qt objects. Drawings without a screen use the same functions
-of `engine.drawing.routes`."""
+of `netwright.engine.drawing.routes`."""
 
 from itertools import pairwise
 from math import hypot
@@ -7,9 +7,9 @@ from math import hypot
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
 
-from engine.drawing import routes
-from engine.drawing.routes import Curve
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
+from netwright.engine.drawing import routes
+from netwright.engine.drawing.routes import Curve
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
 
 PORT_RADIUS = 4.0
 

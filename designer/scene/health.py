@@ -11,10 +11,10 @@ from typing import Literal
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from designer import theme
-from engine.core.text import format_number, format_percent
-from engine.network.block import Block
-from engine.network.network import Network
+from netwright.designer import theme
+from netwright.engine.core.text import format_number, format_percent
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
 
 State = Literal["good", "warning", "error"]
 STATES: tuple[State, ...] = ("good", "warning", "error")
@@ -41,8 +41,8 @@ class HealthBadge:
 
 
 def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
-    """Return the badge for the figures of a layer (`engine.runs.events.Health`), relative to the largest gradient of
-    all layers."""
+    """Return the badge for the figures of a layer (`netwright.engine.runs.events.Health`), relative to the largest
+    gradient of all layers."""
     gradient, size, dead = figures
     told = [
         f"output {format_number(size)}" if size >= 0 else "",

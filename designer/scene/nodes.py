@@ -8,12 +8,12 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from designer import theme
-from designer.scene import geometry, pictures, stage_colours, tint
-from designer.scene.content import Content
-from engine.drawing import routes
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
-from engine.network.network import Connection, Network, Port
+from netwright.designer import theme
+from netwright.designer.scene import geometry, pictures, stage_colours, tint
+from netwright.designer.scene.content import Content
+from netwright.engine.drawing import routes
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
+from netwright.engine.network.network import Connection, Network, Port
 
 OVERVIEW_BELOW = 0.35
 _PICTURE_BYTES = 96 * 2**20

@@ -7,12 +7,12 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter, QPen
 
-from designer import theme
-from designer.scene import pictures
-from designer.scene.annotations import paint_comment, paint_frame
-from designer.scene.scene import Scene
-from engine.core.errors import UserError
-from engine.core.files import write_atomically
+from netwright.designer import theme
+from netwright.designer.scene import pictures
+from netwright.designer.scene.annotations import paint_comment, paint_frame
+from netwright.designer.scene.scene import Scene
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import write_atomically
 
 FORMATS = (".png", ".svg", ".pdf")
 MARGIN = 32.0

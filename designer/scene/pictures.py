@@ -15,12 +15,12 @@ from PySide6.QtGui import (
     QPolygonF,
 )
 
-from designer import icons, markup, theme
-from designer.scene import geometry, health, stage_colours, tint
-from designer.scene.content import Content
-from engine.drawing.picture import elided_detail
-from engine.drawing.routes import TAG_HEIGHT
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.designer import icons, markup, theme
+from netwright.designer.scene import geometry, health, stage_colours, tint
+from netwright.designer.scene.content import Content
+from netwright.engine.drawing.picture import elided_detail
+from netwright.engine.drawing.routes import TAG_HEIGHT
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 MARGIN = 10.0
 """Margin around the box of a layer, for ports and the badge of a problem."""

@@ -1,21 +1,22 @@
 """The stages of a pipeline: shown on the canvas, edited by hand, balanced, or left to the engine.
 
-`engine.project.stage_edits` defines every edit of a stage; here they are shown and applied, one undo step each.
+`netwright.engine.project.stage_edits` defines every edit of a stage; here they are shown and applied, one undo step
+each.
 """
 
 from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from designer.editor import Editor
-from designer.scene.scene import Scene
-from engine.core.errors import UserError
-from engine.network.analysis import Analysis
-from engine.network.network import Network
-from engine.project import stage_edits
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
-from engine.project.stage_edits import Rule, Shown
+from netwright.designer.editor import Editor
+from netwright.designer.scene.scene import Scene
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.network import Network
+from netwright.engine.project import stage_edits
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.stage_edits import Rule, Shown
 
 SOON_MS = 60
 

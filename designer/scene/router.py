@@ -4,12 +4,12 @@ from functools import partial
 
 from PySide6.QtCore import QPointF
 
-from designer.scene.edges import Edge, Edges, edge_of, make_tag
-from designer.scene.nodes import Nodes
-from engine.drawing import routes
-from engine.network.arrangement import repeated
-from engine.network.layout import Position
-from engine.network.network import Connection, Network, Port
+from netwright.designer.scene.edges import Edge, Edges, edge_of, make_tag
+from netwright.designer.scene.nodes import Nodes
+from netwright.engine.drawing import routes
+from netwright.engine.network.arrangement import repeated
+from netwright.engine.network.layout import Position
+from netwright.engine.network.network import Connection, Network, Port
 
 
 class Router:

@@ -12,26 +12,26 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QGraphicsScene
 
-from designer import theme
-from designer.editor import Editor
-from designer.scene import geometry, pictures
-from designer.scene.activations import ActivationStrips
-from designer.scene.annotations import Annotations
-from designer.scene.content import Content, complaints_of, content_of
-from designer.scene.edges import Edges
-from designer.scene.feedback import Feedback, FeedbackItem
-from designer.scene.health import HealthBadge
-from designer.scene.idle import IdleWork
-from designer.scene.nodes import Node, Nodes
-from designer.scene.router import Router
-from designer.scene.size_labels import SizeLabels
-from designer.scene.tint import Kind, Tint, tint_by
-from engine.network.analysis import LayerShapes
-from engine.network.layout import Difference, Flow, Layout, Position, difference, moved
-from engine.network.network import Connection, Layer, Port
-from engine.project.check import CheckResult
-from engine.project.project import Project
-from engine.project.transfer import frozen_layers
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.scene import geometry, pictures
+from netwright.designer.scene.activations import ActivationStrips
+from netwright.designer.scene.annotations import Annotations
+from netwright.designer.scene.content import Content, complaints_of, content_of
+from netwright.designer.scene.edges import Edges
+from netwright.designer.scene.feedback import Feedback, FeedbackItem
+from netwright.designer.scene.health import HealthBadge
+from netwright.designer.scene.idle import IdleWork
+from netwright.designer.scene.nodes import Node, Nodes
+from netwright.designer.scene.router import Router
+from netwright.designer.scene.size_labels import SizeLabels
+from netwright.designer.scene.tint import Kind, Tint, tint_by
+from netwright.engine.network.analysis import LayerShapes
+from netwright.engine.network.layout import Difference, Flow, Layout, Position, difference, moved
+from netwright.engine.network.network import Connection, Layer, Port
+from netwright.engine.project.check import CheckResult
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import frozen_layers
 
 _FEW, _MANY = 60, 200
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, QRectF, Signal
 
-from designer.scene.edges import Edges
-from designer.scene.idle import IdleWork
-from engine.network.analysis import LayerShapes
-from engine.network.layout import Flow
-from engine.network.network import Network, Port
+from netwright.designer.scene.edges import Edges
+from netwright.designer.scene.idle import IdleWork
+from netwright.engine.network.analysis import LayerShapes
+from netwright.engine.network.layout import Flow
+from netwright.engine.network.network import Network, Port
 
 _AT_ONCE = 200
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QPainter
 
-from designer import theme
+from netwright.designer import theme
 
 HEIGHT = 16.0
 _LEAST_WIDTH = 18.0

@@ -9,12 +9,12 @@ from typing import Literal
 
 from PySide6.QtGui import QColor
 
-from designer import theme
-from designer.scene import stage_colours
-from engine.core.text import format_bytes
-from engine.network.analysis import LayerShapes
-from engine.network.memory import activation_bytes
-from engine.network.table import short_count
+from netwright.designer import theme
+from netwright.designer.scene import stage_colours
+from netwright.engine.core.text import format_bytes
+from netwright.engine.network.analysis import LayerShapes
+from netwright.engine.network.memory import activation_bytes
+from netwright.engine.network.table import short_count
 
 Kind = Literal["", "parameters", "flops", "memory", "time"]
 KINDS: tuple[Kind, ...] = ("parameters", "flops", "memory", "time")

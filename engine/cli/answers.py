@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engine.cli.printing import say, say_json
-from engine.core.finite_json import to_json
-from engine.core.version import SCHEMA_VERSION
+from netwright.engine.cli.printing import say, say_json
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.version import SCHEMA_VERSION
 
 
 def note(notices: Iterable[str]) -> None:

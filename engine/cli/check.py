@@ -9,30 +9,30 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from engine.cli.answers import failure, note, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_project, add_trust, facts_of, look_at_code, read_project
-from engine.cli.printing import say, say_json
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
-from engine.core.text import format_bytes
-from engine.core.version import VERSION
-from engine.network.block import Block
-from engine.network.memory import activation_bytes
-from engine.network.problems import Problem
-from engine.network.table import table_rows
-from engine.project.check import CheckResult, check, describe, memory_of
-from engine.project.check_inputs import FIT, fitted
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import save
-from engine.project.pipeline_stages import Stages
-from engine.project.project import Project
-from engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
-from engine.project.starter import MAKE, starter
-from engine.project.teacher import teacher_problem
-from engine.project.user_code import measure
-from engine.project.weights import weights_problem
-from engine.runs.folder import origin
+from netwright.engine.cli.answers import failure, note, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.printing import say, say_json
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from netwright.engine.core.text import format_bytes
+from netwright.engine.core.version import VERSION
+from netwright.engine.network.block import Block
+from netwright.engine.network.memory import activation_bytes
+from netwright.engine.network.problems import Problem
+from netwright.engine.network.table import table_rows
+from netwright.engine.project.check import CheckResult, check, describe, memory_of
+from netwright.engine.project.check_inputs import FIT, fitted
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import save
+from netwright.engine.project.pipeline_stages import Stages
+from netwright.engine.project.project import Project
+from netwright.engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
+from netwright.engine.project.starter import MAKE, starter
+from netwright.engine.project.teacher import teacher_problem
+from netwright.engine.project.user_code import measure
+from netwright.engine.project.weights import weights_problem
+from netwright.engine.runs.folder import origin
 
 FORMATS = ("text", "json", "github", "sarif")
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -209,7 +209,8 @@ def _as_sarif(found: Sequence[Checked]) -> dict[str, Any]:
 
 
 def as_json(project: Project, result: CheckResult, problems: Sequence[Problem]) -> dict[str, Any]:
-    """The object that `check --json` prints: a contract. Memory is `engine.network.memory`'s estimate in bytes."""
+    """The object that `check --json` prints: a contract. Memory is `netwright.engine.network.memory`'s estimate in
+    bytes."""
     layers = []
     stages = _stages(project, result)
     memory = memory_of(project, result.analysis, result.facts)

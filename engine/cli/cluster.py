@@ -10,13 +10,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from engine.cli.answers import add_json, failure, print_json
-from engine.cli.commands import Commands
-from engine.cli.printing import say
-from engine.cli.terminal import print_table
-from engine.cluster.install import install
-from engine.cluster.local_ray import running_ray
-from engine.cluster.profile_file import (
+from netwright.engine.cli.answers import add_json, failure, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.cluster.install import install
+from netwright.engine.cluster.local_ray import running_ray
+from netwright.engine.cluster.profile_file import (
     Profiles,
     exported,
     find_profile,
@@ -28,11 +28,11 @@ from engine.cluster.profile_file import (
     set_default,
     unknown_profile,
 )
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.validation import STAGES, validate
-from engine.core.errors import EXIT_DONE, EXIT_UNAVAILABLE, FieldErrors, UserError, did_you_mean, plural
-from engine.core.files import read_file, write_atomically
-from engine.core.records import set_by_text
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.validation import STAGES, validate
+from netwright.engine.core.errors import EXIT_DONE, EXIT_UNAVAILABLE, FieldErrors, UserError, did_you_mean, plural
+from netwright.engine.core.files import read_file, write_atomically
+from netwright.engine.core.records import set_by_text
 
 FILE_LIMIT_BYTES = 2**20
 WIDTH = max(len(stage.title) for stage in STAGES.values())

@@ -6,23 +6,23 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, iso_time, print_json
-from engine.cli.commands import Commands
-from engine.cli.follow import POLL_S, ProgressPrinter
-from engine.cli.printing import say
-from engine.cli.terminal import print_table
-from engine.cluster.follower import ensure_follower, is_open
-from engine.cluster.hosts import Host
-from engine.cluster.job_list import Job, jobs, note_job
-from engine.cluster.jobs import delete, fetch, remote_of, resume, submit
-from engine.cluster.profile_file import find_profile, is_in_job
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import EXIT_DONE, RunError, UserError
-from engine.project.project import Project
-from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder, open_run
-from engine.runs.log import EventReader
-from engine.runs.remote import read_remote
+from netwright.engine.cli.answers import add_json, iso_time, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.follow import POLL_S, ProgressPrinter
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.cluster.follower import ensure_follower, is_open
+from netwright.engine.cluster.hosts import Host
+from netwright.engine.cluster.job_list import Job, jobs, note_job
+from netwright.engine.cluster.jobs import delete, fetch, remote_of, resume, submit
+from netwright.engine.cluster.profile_file import find_profile, is_in_job
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
+from netwright.engine.project.project import Project
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.folder import RunFolder, open_run
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.remote import read_remote
 
 
 def register(commands: Commands) -> None:

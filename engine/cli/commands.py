@@ -8,8 +8,8 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, NoReturn, Protocol
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.version import VERSION
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.version import VERSION
 
 PROGRAM = "netwright-engine"
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -217,7 +217,7 @@ def parser(command: str = "") -> Parser:
     modules = {**COMMANDS, **HIDDEN}
     names = [] if command.startswith("-") else [command] if command in modules else [*modules]
     for module in dict.fromkeys(modules[name] for name in names):
-        importlib.import_module(f"engine.cli.{module}").register(_Registry(subparsers))
+        importlib.import_module(f"netwright.engine.cli.{module}").register(_Registry(subparsers))
     return top
 
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from engine.core.errors import FieldErrors, UserError, hints
-from engine.project.data_hosts import MOST_FILES, look_up, say_typed
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import load
-from engine.project.project import Project, set_option
-from engine.project.relevance import idle_settings, refuse_without_unit
-from engine.project.sources.guess import with_guessed_source
-from engine.project.sources.urls import url_fault, without_file_scheme, without_secrets
-from engine.runs.checkpoints import way_on
-from engine.runs.folder import RunFolder, origin
+from netwright.engine.core.errors import FieldErrors, UserError, hints
+from netwright.engine.project.data_hosts import MOST_FILES, look_up, say_typed
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.relevance import idle_settings, refuse_without_unit
+from netwright.engine.project.sources.guess import with_guessed_source
+from netwright.engine.project.sources.urls import url_fault, without_file_scheme, without_secrets
+from netwright.engine.runs.checkpoints import way_on
+from netwright.engine.runs.folder import RunFolder, origin
 
 
 def add_project(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -61,7 +61,7 @@ def add_device(command: argparse.ArgumentParser) -> None:
 
 def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None = None, *, trusted: bool) -> None:
     """Read the user code of a project. If `trusted`, it may run in this process and its child processes."""
-    from engine.project import user_code
+    from netwright.engine.project import user_code
 
     user_code.look(project, base, frozen)
     if trusted:
@@ -117,6 +117,6 @@ def facts_of(project: Project, base: Path) -> DatasetInfo | None:
     bad data."""
     if project.data.source == "none" or project.data.problems():
         return None
-    from engine.data.load import facts
+    from netwright.engine.data.load import facts
 
     return facts(project.data, base)

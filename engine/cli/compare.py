@@ -6,16 +6,16 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.answers import add_json, failure, print_json
-from engine.cli.commands import Commands
-from engine.cli.printing import say
-from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError
-from engine.core.files import read_file
-from engine.project.compare import Comparison, compare
-from engine.project.file import load
-from engine.project.project import Project
-from engine.runs.data_record import read_record
-from engine.runs.folder import RunFolder
+from netwright.engine.cli.answers import add_json, failure, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.printing import say
+from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError
+from netwright.engine.core.files import read_file
+from netwright.engine.project.compare import Comparison, compare
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.runs.data_record import read_record
+from netwright.engine.runs.folder import RunFolder
 
 GIT_CHANGED = 7
 """Number of arguments of an external diff of git: path, then file, hash and mode of the old and the new side."""

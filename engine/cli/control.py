@@ -1,6 +1,6 @@
 """`stop`, `pause`, `checkpoint`, `validate`, `set` and `watch RUN`: send a request to a run and wait for its answer.
 
-All but `stop` follow from the table in `engine.runs.requests`.
+All but `stop` follow from the table in `netwright.engine.runs.requests`.
 """
 
 import argparse
@@ -10,17 +10,26 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.cluster_jobs import open_followed
-from engine.cli.commands import Commands
-from engine.cli.follow import tell_silence
-from engine.cli.printing import say
-from engine.core.errors import EXIT_DONE, RunError, UserError
-from engine.runs.checkpoints import way_on
-from engine.runs.events import ENDS, Refused, Requested
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
-from engine.runs.requests import BY_NAME, REQUESTS, Flag, Number, RequestType, Switch, answers_to, request_text
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.cluster_jobs import open_followed
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.follow import tell_silence
+from netwright.engine.cli.printing import say
+from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
+from netwright.engine.runs.checkpoints import way_on
+from netwright.engine.runs.events import ENDS, Refused, Requested
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.requests import (
+    BY_NAME,
+    REQUESTS,
+    Flag,
+    Number,
+    RequestType,
+    Switch,
+    answers_to,
+    request_text,
+)
 
 WAIT_S = 60.0
 """How long a run may take to answer."""

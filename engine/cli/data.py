@@ -9,20 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, failure, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_settings, add_trust, data_place, look_at_code, read_project
-from engine.cli.printing import say
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
-from engine.core.own_files import SUFFIX
-from engine.project.data import DataOptions
-from engine.project.data_hosts import say_typed
-from engine.project.dataset_info import SPLITS, DatasetInfo
-from engine.project.project import Project, set_option
-from engine.project.sources.guess import guesses, names_shards, not_understood, with_guess
-from engine.project.sources.urls import is_remote, without_secrets
-from engine.runs.folder import origin
+from netwright.engine.cli.answers import add_json, failure, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_settings, add_trust, data_place, look_at_code, read_project
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import say_typed
+from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.sources.guess import guesses, names_shards, not_understood, with_guess
+from netwright.engine.project.sources.urls import is_remote, without_secrets
+from netwright.engine.runs.folder import origin
 
 MOST_SHOWN = 5
 """Number of samples that are printed per finding; --json has more."""
@@ -116,7 +116,7 @@ def options_for(text: str, settings: Sequence[str] = ()) -> tuple[DataOptions, s
 def _guessed(text: str, path: Path) -> tuple[DataOptions, str]:
     """Return options by the contents of a path, or of the copy of what is behind a URL. Raises `UserError`."""
     if is_remote(text):
-        from engine.data.sources.source import locate  # imports numpy
+        from netwright.engine.data.sources.source import locate  # imports numpy
 
         path = locate(text, Path.cwd())
     found = guesses(path)
@@ -137,7 +137,7 @@ def _shown(text: str) -> str:
 
 def _inspect(arguments: argparse.Namespace) -> int:
     """Describe the data."""
-    from engine.data.load import facts, preview
+    from netwright.engine.data.load import facts, preview
 
     data = _named(arguments)
     with showing("reading"), tempfile.TemporaryDirectory() as folder:
@@ -195,7 +195,7 @@ def _cell(value: object) -> str:
 
 def _check(arguments: argparse.Namespace) -> int:
     """Check the data and print the findings. Return 2 if training would end with an error."""
-    from engine.data.checks import check_data
+    from netwright.engine.data.checks import check_data
 
     data = _named(arguments)
     with showing("checking"):

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from engine.cli.answers import add_json, print_json, table
-from engine.cli.commands import Commands
-from engine.cli.printing import is_terminal, say
-from engine.cli.terminal import print_table
-from engine.core.errors import EXIT_DONE, UserError
-from engine.placement.inventory import DeviceInventory
+from netwright.engine.cli.answers import add_json, print_json, table
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.printing import is_terminal, say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.placement.inventory import DeviceInventory
 
 _SIGNS = {"ok": "ok", "failed": "FAILED", "none": "-"}
 
@@ -30,17 +30,17 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Probe in processes of their own, and print."""
-    from engine.cluster.environment import with_cluster
-    from engine.hardware.devices import lines_of, probe
-    from engine.placement.choose import available
-    from engine.project.environment import EnvironmentOptions
+    from netwright.engine.cluster.environment import with_cluster
+    from netwright.engine.hardware.devices import lines_of, probe
+    from netwright.engine.placement.choose import available
+    from netwright.engine.project.environment import EnvironmentOptions
 
     inventory = probe()
     try:
         environments = available(with_cluster(inventory, EnvironmentOptions()))
     except UserError as refused:
         environments = {**available(inventory), "parallel": str(refused)}
-    reports: Iterator[dict[str, Any]] = lines_of("engine.launch.machine_test") if arguments.test else iter(())
+    reports: Iterator[dict[str, Any]] = lines_of("netwright.engine.launch.machine_test") if arguments.test else iter(())
     if arguments.json:
         lists: dict[str, list[Any]] = {"device": [], "check": [], "figure": []}
         for report in reports:

@@ -9,18 +9,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import look_at_code, read_project
-from engine.cli.printing import say
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.files import ROOT, not_written, refuse_destination, write_atomically
-from engine.drawing.colours import SCHEMES
-from engine.drawing.picture import EDGE, WIDER, Box, Line, Picture, Ring, Shape, Text, text_width
-from engine.network.arrangement import carried
-from engine.network.blocks import analysis_in, network_in, path_of
-from engine.network.layout import Layout
-from engine.runs.folder import origin
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import look_at_code, read_project
+from netwright.engine.cli.printing import say
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.files import RESOURCES, not_written, refuse_destination, write_atomically
+from netwright.engine.drawing.colours import SCHEMES
+from netwright.engine.drawing.picture import EDGE, WIDER, Box, Line, Picture, Ring, Shape, Text, text_width
+from netwright.engine.network.arrangement import carried
+from netwright.engine.network.blocks import analysis_in, network_in, path_of
+from netwright.engine.network.layout import Layout
+from netwright.engine.runs.folder import origin
 
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
@@ -29,9 +29,9 @@ FINER = 2
 """Painted so many times as large as it will be."""
 FINE_STEPS = 40
 MOST_PIXELS = 100_000_000
-_REGULAR = (ROOT / "resources/fonts/Inter-Regular.otf", "LiberationSans-Regular.ttf", "Arial.ttf", "DejaVuSans.ttf")
+_REGULAR = (RESOURCES / "fonts/Inter-Regular.otf", "LiberationSans-Regular.ttf", "Arial.ttf", "DejaVuSans.ttf")
 _BOLD = (
-    ROOT / "resources/fonts/Inter-SemiBold.otf",
+    RESOURCES / "fonts/Inter-SemiBold.otf",
     "LiberationSans-Bold.ttf",
     "Arial Bold.ttf",
     "DejaVuSans-Bold.ttf",
@@ -187,8 +187,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
-    from engine.drawing.picture import draw, placed
-    from engine.network.analysis import analyse
+    from netwright.engine.drawing.picture import draw, placed
+    from netwright.engine.network.analysis import analyse
 
     project, _ = read_project(arguments.project, ())
     source = origin(arguments.project)
@@ -207,7 +207,7 @@ def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
     width, height = (math.ceil(side) for side in picture.area[2:])
     title = arguments.project.stem
     if kind == ".svg":
-        from engine.drawing.svg import svg
+        from netwright.engine.drawing.svg import svg
 
         return width, height, svg(picture, title).encode()
     width, height = (math.ceil(side * arguments.scale) for side in picture.area[2:])

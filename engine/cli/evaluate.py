@@ -5,28 +5,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_device, add_trust, data_place
-from engine.cli.data import options_for
-from engine.cli.export import WEIGHTS
-from engine.cli.printing import say
-from engine.cli.report import checked_destination
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, UserError, plural
-from engine.core.text import format_figure, format_number
-from engine.project.data import DataOptions
-from engine.project.data_hosts import say_typed
-from engine.project.dataset_info import SPLITS
-from engine.project.file import load
-from engine.project.options.metrics import format_score, in_a_line
-from engine.project.project import Project, set_option
-from engine.project.sources.guess import guesses, names_shards
-from engine.project.sources.urls import is_remote
-from engine.runs.folder import open_run
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_device, add_trust, data_place
+from netwright.engine.cli.data import options_for
+from netwright.engine.cli.export import WEIGHTS
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.report import checked_destination
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE, UserError, plural
+from netwright.engine.core.text import format_figure, format_number
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import say_typed
+from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.project.file import load
+from netwright.engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.sources.guess import guesses, names_shards
+from netwright.engine.project.sources.urls import is_remote
+from netwright.engine.runs.folder import open_run
 
 if TYPE_CHECKING:
-    from engine.evaluation.evaluate import EvaluationData
+    from netwright.engine.evaluation.evaluate import EvaluationData
 
 SHOWN_CLASSES = 30
 SHOWN_SAMPLES = 5
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError("--store needs what to store: --threshold CLASS=PROBABILITY, or --calibrate.", code="usage")
     if arguments.against is not None:
         return _compare(arguments, other)
-    from engine.evaluation.evaluate import Deciding, evaluate
+    from netwright.engine.evaluation.evaluate import Deciding, evaluate
 
     with showing("evaluating"):
         found = evaluate(
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             by=arguments.by,
         )
         if to is not None:
-            from engine.evaluation.report import with_pictures, write_report
+            from netwright.engine.evaluation.report import with_pictures, write_report
 
             evaluated = with_pictures(arguments.run_dir, found, other, arguments.weights)
             write_report(arguments.run_dir, to, evaluated)
@@ -125,7 +125,7 @@ def _compare(arguments: argparse.Namespace, other: "EvaluationData | None") -> i
     """Compare two runs, and print the differences."""
     if arguments.threshold or arguments.calibrate or arguments.reset or arguments.by:
         raise UserError("--against compares two runs as they were trained: leave out other requests.", code="usage")
-    from engine.evaluation.compare import compare
+    from netwright.engine.evaluation.compare import compare
 
     with showing("evaluating"):
         found = compare(
@@ -194,7 +194,7 @@ def _show_groups(found: Mapping[str, Any]) -> None:
 def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> "EvaluationData":
     """Return the options of other data: those of the run's data, with another path, where the same kind of source reads
     it, else guessed ones. Raises `UserError`."""
-    from engine.evaluation.evaluate import EvaluationData
+    from netwright.engine.evaluation.evaluate import EvaluationData
 
     say_typed(text)
     own = load(open_run(run_dir).project).project.data

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.evaluate import other_data
+from netwright.engine.cli.evaluate import other_data
 
 if TYPE_CHECKING:
-    from engine.evaluation.evaluate import Evaluation, EvaluationData
+    from netwright.engine.evaluation.evaluate import Evaluation, EvaluationData
 
 Values = Mapping[str, Any]
 
@@ -16,7 +16,7 @@ def evaluate(values: Values) -> dict[str, Any]:
     """Evaluate the run `path` on a `split`, or on the other data `source`; the options are those of the command
     `evaluate`: `fresh`, `thresholds`, `calibrates`, `stores`, `resets`, `by`. `groupings` of the answer names what
     the samples can be grouped by."""
-    from engine.evaluation.evaluate import Deciding
+    from netwright.engine.evaluation.evaluate import Deciding
 
     evaluation = _evaluation(values)
     thresholds = [str(text) for text in values.get("thresholds", ())]
@@ -28,22 +28,23 @@ def evaluate(values: Values) -> dict[str, Any]:
 
 
 def samples(values: Values) -> dict[str, Any]:
-    """Return single samples of an evaluation, with pictures in `folder`; see `engine.evaluation.sample_views`."""
-    from engine.evaluation.sample_views import look
+    """Return single samples of an evaluation, with pictures in `folder`; see
+    `netwright.engine.evaluation.sample_views`."""
+    from netwright.engine.evaluation.sample_views import look
 
     return look(_evaluation(values), values, Path(values["folder"]))
 
 
 def compare_runs(values: Values) -> dict[str, Any]:
     """Compare the runs `path` and `against`."""
-    from engine.evaluation.compare import compare
+    from netwright.engine.evaluation.compare import compare
 
     return compare(Path(values["path"]), Path(values["against"]), str(values.get("split", "")), _other(values))
 
 
 def _evaluation(values: Values) -> "Evaluation":
-    from engine.evaluation.evaluate import Evaluation
-    from engine.evaluation.trained import TrainedNetwork
+    from netwright.engine.evaluation.evaluate import Evaluation
+    from netwright.engine.evaluation.trained import TrainedNetwork
 
     trained = TrainedNetwork.open(Path(values["path"]), weights_kept=str(values.get("weights", "")))
     return Evaluation(trained, str(values.get("split", "")), _other(values))

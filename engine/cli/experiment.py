@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, failure, iso_time, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_trust, look_at_code, read_project
-from engine.cli.experiment_findings import importance, importances_in, print_shares, report
-from engine.cli.experiment_text import (
+from netwright.engine.cli.answers import add_json, failure, iso_time, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_trust, look_at_code, read_project
+from netwright.engine.cli.experiment_findings import importance, importances_in, print_shares, report
+from netwright.engine.cli.experiment_text import (
     experiment_json,
     print_trials,
     read_trials,
@@ -22,22 +22,22 @@ from engine.cli.experiment_text import (
     trials_csv,
     why_none,
 )
-from engine.cli.printing import TableOutput, say
-from engine.cli.require import Requirement, parse
-from engine.cli.terminal import print_table
-from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
-from engine.core.files import write_atomically
-from engine.core.finite_json import to_json
-from engine.project.data_hosts import admit, look_up, say_typed
-from engine.project.environment import TARGETS
-from engine.project.file import load, save
-from engine.project.parameters import value_text
-from engine.project.trials import READY, defined, num_trials, refuse_wrong_definition, with_values
-from engine.project.user_code import refuse_untrusted
-from engine.runs.experiments import ExperimentFolder, experiments_of, open_experiment, start_runner
-from engine.runs.folder import origin
-from engine.runs.trial_log import FAILED, STARTS_AGAIN, Trial
-from engine.runs.trial_rows import best_trial, pareto_front
+from netwright.engine.cli.printing import TableOutput, say
+from netwright.engine.cli.require import Requirement, parse
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.project.data_hosts import admit, look_up, say_typed
+from netwright.engine.project.environment import TARGETS
+from netwright.engine.project.file import load, save
+from netwright.engine.project.parameters import value_text
+from netwright.engine.project.trials import READY, defined, num_trials, refuse_wrong_definition, with_values
+from netwright.engine.project.user_code import refuse_untrusted
+from netwright.engine.runs.experiments import ExperimentFolder, experiments_of, open_experiment, start_runner
+from netwright.engine.runs.folder import origin
+from netwright.engine.runs.trial_log import FAILED, STARTS_AGAIN, Trial
+from netwright.engine.runs.trial_rows import best_trial, pareto_front
 
 FORMATS = ("csv", "json", "optuna")
 
@@ -183,7 +183,7 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
     refuse_untrusted(project, in_experiment=True)  # now, not when its runner starts
     refuse_wrong_definition(project, source.base)  # before the message that it starts
     say("starting: reads the data ...", to=sys.stderr)
-    from engine.experiments.begin import begin
+    from netwright.engine.experiments.begin import begin
 
     return begin(project, arguments.project.resolve())
 
@@ -202,7 +202,7 @@ def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
     look_up(folder.path)
     admit(project.data)
     look_at_code(project, base, trusted=arguments.trust)
-    from engine.experiments.definition import changed_functions, look_at_functions
+    from netwright.engine.experiments.definition import changed_functions, look_at_functions
 
     look_at_functions(folder, project, base)
     for file in changed_functions(folder, base):
@@ -212,7 +212,7 @@ def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
 
 def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requirements: Sequence[Requirement]) -> int:
     """Run the experiment in this process, print its outcome and return the exit code."""
-    from engine.experiments.runner import Runner
+    from netwright.engine.experiments.runner import Runner
 
     objectives = folder.read_info().objectives
     total = num_trials(load(folder.project).project)
@@ -413,7 +413,7 @@ def _export(arguments: argparse.Namespace) -> int:
 def _export_study(arguments: argparse.Namespace, folder: ExperimentFolder, trials: Sequence[Trial]) -> int:
     if arguments.output is None:
         raise UserError("A study of optuna needs a file: name it with -o.")
-    from engine.experiments.strategies import write_study
+    from netwright.engine.experiments.strategies import write_study
 
     objectives = folder.read_info().objectives
     write_study(load(folder.project).project, trials, objectives, arguments.output)

@@ -4,14 +4,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.cli.answers import note, print_json
-from engine.cli.experiment_text import read_trials
-from engine.cli.printing import say
-from engine.cli.report import checked_destination
-from engine.core.errors import EXIT_DONE, UserError, did_you_mean
-from engine.project.file import load
-from engine.runs.experiments import ExperimentFolder, open_experiment
-from engine.runs.trial_log import Trial
+from netwright.engine.cli.answers import note, print_json
+from netwright.engine.cli.experiment_text import read_trials
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.report import checked_destination
+from netwright.engine.core.errors import EXIT_DONE, UserError, did_you_mean
+from netwright.engine.project.file import load
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.trial_log import Trial
 
 
 def importance(arguments: argparse.Namespace) -> int:
@@ -38,7 +38,7 @@ def report(arguments: argparse.Namespace) -> int:
     """Write the report, and say what it has."""
     folder = open_experiment(arguments.experiment)
     to = checked_destination(arguments.output or Path(f"{folder.path.resolve().name}.html"))
-    from engine.experiments.report import write_experiment_report
+    from netwright.engine.experiments.report import write_experiment_report
 
     written = write_experiment_report(folder.path, to)
     note(filter(None, [written["damage"]]))
@@ -53,7 +53,7 @@ def report(arguments: argparse.Namespace) -> int:
 
 def importances_in(folder: ExperimentFolder, trials: Sequence[Trial], objective: str) -> dict[str, float]:
     """Return the importance of each parameter of an experiment, the largest first. Raises `UserError`."""
-    from engine.experiments.strategies import importances
+    from netwright.engine.experiments.strategies import importances
 
     return dict(importances(load(folder.project).project, trials, objective))
 

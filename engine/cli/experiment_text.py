@@ -4,18 +4,18 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from engine.cli.answers import iso_time, note
-from engine.cli.printing import is_terminal, say
-from engine.cli.terminal import print_table
-from engine.core.csv_text import csv_text
-from engine.core.errors import UserError, plural
-from engine.core.text import format_duration
-from engine.project.options.metrics import format_score
-from engine.project.parameters import value_text
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.trial_log import Trial, damage_text, failures_of
-from engine.runs.trial_marks import FILE, Marks, TrialMarks, read_marks
-from engine.runs.trial_rows import best_trial, pareto_front, ranked
+from netwright.engine.cli.answers import iso_time, note
+from netwright.engine.cli.printing import is_terminal, say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.csv_text import csv_text
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.text import format_duration
+from netwright.engine.project.options.metrics import format_score
+from netwright.engine.project.parameters import value_text
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.trial_log import Trial, damage_text, failures_of
+from netwright.engine.runs.trial_marks import FILE, Marks, TrialMarks, read_marks
+from netwright.engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 MOST_ROWS = 30
 MOST_COLUMNS = 6

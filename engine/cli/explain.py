@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_trust
-from engine.cli.export import WEIGHTS
-from engine.cli.printing import say
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, UserError
-from engine.project.dataset_info import SPLITS
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_trust
+from netwright.engine.cli.export import WEIGHTS
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.project.dataset_info import SPLITS
 
 METHODS = {
     "gradcam": "where a convolution looks for a class (images)",
@@ -66,11 +66,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Explain, and print or write the result."""
     if arguments.window < 0:
         raise UserError(f"--window: expected a number from 1 on, received {arguments.window}.", code="usage")
-    from engine.hardware.threads import calm_threads
+    from netwright.engine.hardware.threads import calm_threads
 
     calm_threads()
-    from engine.explain.explain import Question, explain, subject_of
-    from engine.explain.files import refuse_suffix, write
+    from netwright.engine.explain.explain import Question, explain, subject_of
+    from netwright.engine.explain.files import refuse_suffix, write
 
     if arguments.output is not None:
         refuse_suffix(arguments.output)
@@ -135,7 +135,7 @@ def _show(told: Mapping[str, Any]) -> None:
 
 def _where(sample: Mapping[str, Any]) -> str:
     """Return which sample it is, its label and what the network answers."""
-    from engine.evaluation.predict import in_words
+    from netwright.engine.evaluation.predict import in_words
 
     name = sample.get("file") or sample.get("name") or f"{sample['place']} of the {sample['split']} split"
     label = f", labelled {sample['label']}" if sample.get("label") else ""

@@ -5,14 +5,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, print_json, table
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_trust
-from engine.cli.printing import say
-from engine.core.errors import EXIT_DONE, FieldErrors, UserError
-from engine.core.fields import Bool, Choice, Field, first_clause
-from engine.project.export_options import OnnxOptions, flag
-from engine.project.export_report import layer_rows, measured_rows, measured_where
+from netwright.engine.cli.answers import add_json, print_json, table
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_trust
+from netwright.engine.cli.printing import say
+from netwright.engine.core.errors import EXIT_DONE, FieldErrors, UserError
+from netwright.engine.core.fields import Bool, Choice, Field, first_clause
+from netwright.engine.project.export_options import OnnxOptions, flag
+from netwright.engine.project.export_report import layer_rows, measured_rows, measured_where
 
 FORMATS = {".onnx": "onnx", ".py": "pytorch", ".pt2": "pt2"}
 """Formats by the suffix of the file."""
@@ -92,7 +92,7 @@ def onnx_options(arguments: argparse.Namespace) -> OnnxOptions:
 def run(arguments: argparse.Namespace) -> int:
     """Export, and say how close the exported network is."""
     arguments.format = arguments.format or format_of(arguments.output)
-    from engine.exchange.export import export
+    from netwright.engine.exchange.export import export
 
     try:
         done = export(

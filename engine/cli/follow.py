@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self, TextIO
 
-from engine.cli.answers import failure, iso_time, print_json
-from engine.cli.commands import Commands
-from engine.cli.printing import is_terminal, say
-from engine.cli.terminal import LINE_EVERY_S, Display
-from engine.core import progress
-from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
-from engine.core.text import format_duration
-from engine.runs.checkpoints import way_on
-from engine.runs.events import (
+from netwright.engine.cli.answers import failure, iso_time, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.printing import is_terminal, say
+from netwright.engine.cli.terminal import LINE_EVERY_S, Display
+from netwright.engine.core import progress
+from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
+from netwright.engine.core.text import format_duration
+from netwright.engine.runs.checkpoints import way_on
+from netwright.engine.runs.events import (
     ENDS,
     Best,
     Ended,
@@ -37,10 +37,10 @@ from engine.runs.events import (
     Started,
     StateChanged,
 )
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
-from engine.runs.requests import done_text
-from engine.runs.summary import achieved_text, format_metric
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.requests import done_text
+from netwright.engine.runs.summary import achieved_text, format_metric
 
 
 class RunPosition:
@@ -244,7 +244,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print events until the run has ended, its coordinator is gone, or nobody reads the output. Returns the exit
     code."""
-    from engine.cli.cluster_jobs import open_followed
+    from netwright.engine.cli.cluster_jobs import open_followed
 
     folder = open_followed(arguments.folder)
     with ProgressPrinter(sys.stderr if arguments.json else sys.stdout) as printer:

@@ -4,13 +4,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_trust
-from engine.cli.printing import say
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, UserError, plural
-from engine.project.import_kinds import KINDS
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_trust
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE, UserError, plural
+from netwright.engine.project.import_kinds import KINDS
 
 
 def register(commands: Commands) -> None:
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     A process of its own reads the file, within the limits of those that read for the window.
     """
-    from engine.cli.readers import ask
-    from engine.user_code import trust
+    from netwright.engine.cli.readers import ask
+    from netwright.engine.user_code import trust
 
     sizes = dict(map(_size, arguments.sizes))
     path, _, name = arguments.file.rpartition(":")

@@ -17,24 +17,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.cluster_jobs import resume_job, start_job
-from engine.cli.limits import over_memory
-from engine.core import progress
-from engine.core.child_process import die_with_parent, fork, run_in_child_process
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.lines import LineBuffer
-from engine.core.memory_limit import lift_memory_limit, restrict_memory
-from engine.project.data import DataOptions
-from engine.project.data_hosts import admit, granting, look_up
-from engine.project.environment import EnvironmentOptions
-from engine.project.file import load, loads
-from engine.project.training import TrainingOptions
-from engine.runs.data_record import changes_since
-from engine.runs.folder import RunFolder, open_run
-from engine.runs.remote import read_remote
+from netwright.engine.cli.cluster_jobs import resume_job, start_job
+from netwright.engine.cli.limits import over_memory
+from netwright.engine.core import progress
+from netwright.engine.core.child_process import die_with_parent, fork, run_in_child_process
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.memory_limit import lift_memory_limit, restrict_memory
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import admit, granting, look_up
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.file import load, loads
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.data_record import changes_since
+from netwright.engine.runs.folder import RunFolder, open_run
+from netwright.engine.runs.remote import read_remote
 
 if TYPE_CHECKING:
-    from engine.evaluation.predictors import Predictor
+    from netwright.engine.evaluation.predictors import Predictor
 
 Answer = dict[str, Any]
 IDLE_S = 0.2
@@ -63,7 +63,7 @@ def answer(request: Mapping[str, Any]) -> Answer:
         said = error.write()
         return {"id": id, "error": {"message": said.pop("error"), "defect": False, **said}}
     except Exception as error:  # a defect in one answer must not end the process
-        from engine.training.out_of_memory import is_out_of_memory
+        from netwright.engine.training.out_of_memory import is_out_of_memory
 
         if is_out_of_memory(error):
             raise MemoryError from error
@@ -134,13 +134,13 @@ def answer_within(request: Mapping[str, Any], limit_bytes: int) -> Answer:
 
 
 def _facts(values: dict[str, Any]) -> Answer:
-    from engine.data.load import facts
+    from netwright.engine.data.load import facts
 
     return facts(DataOptions.read(values["data"], "data"), Path(values["base"])).write()
 
 
 def _guess(values: dict[str, Any]) -> Answer:
-    from engine.project.sources.guess import guesses, not_understood
+    from netwright.engine.project.sources.guess import guesses, not_understood
 
     path = Path(values["path"])
     found = guesses(path)
@@ -148,14 +148,14 @@ def _guess(values: dict[str, Any]) -> Answer:
 
 
 def _preview(values: dict[str, Any]) -> Answer:
-    from engine.data.load import preview
+    from netwright.engine.data.load import preview
 
     options = DataOptions.read(values["data"], "data")
     wanted = (options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
     training = TrainingOptions.read(values.get("training") or {}, "training")
     if not values.get("epoch"):
         return preview(*wanted, training=training)
-    from engine.data.augmentation import EpochChange
+    from netwright.engine.data.augmentation import EpochChange
 
     # It computes with torch, which a process that runs are forked from must never do.
     change = EpochChange(training, options, int(values["epoch"]))
@@ -164,7 +164,7 @@ def _preview(values: dict[str, Any]) -> Answer:
 
 def _first_samples(values: dict[str, Any]) -> Answer:
     """Return samples of the beginning of data, in a process of its own while another one reads all of it."""
-    from engine.data.excerpt import first_samples
+    from netwright.engine.data.excerpt import first_samples
 
     options = DataOptions.read(values["data"], "data")
     return first_samples(options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
@@ -177,7 +177,7 @@ def _data_changes(values: dict[str, Any]) -> Answer:
 
 def _check_data(values: dict[str, Any]) -> Answer:
     """Check data before training, at a low priority: a training goes first."""
-    from engine.data.checks import check_data
+    from netwright.engine.data.checks import check_data
 
     if hasattr(os, "nice"):
         os.nice(NICENESS)
@@ -191,7 +191,7 @@ def _import(values: dict[str, Any]) -> Answer:
     `class` names a module of a Python file, which runs in a process of its own if its folder is trusted; `compares`
     false leaves out the comparison with the original, `copies_shared` false refuses layers that share weights.
     """
-    from engine.exchange.importing.importer import ImportOptions, import_file
+    from netwright.engine.exchange.importing.importer import ImportOptions, import_file
 
     sizes = {str(name): int(size) for name, size in (values.get("sizes") or {}).items()}
     path, to = Path(values["path"]), Path(values["to"])
@@ -201,7 +201,7 @@ def _import(values: dict[str, Any]) -> Answer:
         "copies_shared": values.get("copies_shared") is not False,
     }
     if name := values.get("class"):
-        from engine.exchange.importing.module_file import import_module, read_example
+        from netwright.engine.exchange.importing.module_file import import_module, read_example
 
         examples = [read_example(str(text)) for text in values.get("inputs") or ()]
         built_with = str(values.get("arguments") or "")
@@ -215,8 +215,8 @@ def _import(values: dict[str, Any]) -> Answer:
 
 def _weights(values: dict[str, Any]) -> Answer:
     """Return what of its weights fills the network of a project: `MatchReport` as JSON."""
-    from engine.lowering.start_weights import start_report
-    from engine.project import user_code
+    from netwright.engine.lowering.start_weights import start_report
+    from netwright.engine.project import user_code
 
     project, base = loads(values["project"]).project, Path(values["base"])
     user_code.ready(project, base)
@@ -225,8 +225,8 @@ def _weights(values: dict[str, Any]) -> Answer:
 
 def _fetch_weights(values: dict[str, Any]) -> Answer:
     """Fetch published weights by name; a request that is cancelled goes on from there when it is asked again."""
-    from engine.exchange.fetch_weights import fetch
-    from engine.project.published_weights import published_entry
+    from netwright.engine.exchange.fetch_weights import fetch
+    from netwright.engine.project.published_weights import published_entry
 
     return {"path": str(fetch(published_entry(str(values["name"]))))}
 
@@ -235,19 +235,19 @@ def _fetch_weights(values: dict[str, Any]) -> Answer:
 
 
 def _evaluate(values: dict[str, Any]) -> Answer:
-    from engine.cli.evaluation_jobs import evaluate
+    from netwright.engine.cli.evaluation_jobs import evaluate
 
     return evaluate(values)
 
 
 def _samples(values: dict[str, Any]) -> Answer:
-    from engine.cli.evaluation_jobs import samples
+    from netwright.engine.cli.evaluation_jobs import samples
 
     return samples(values)
 
 
 def _compare_runs(values: dict[str, Any]) -> Answer:
-    from engine.cli.evaluation_jobs import compare_runs
+    from netwright.engine.cli.evaluation_jobs import compare_runs
 
     return compare_runs(values)
 
@@ -256,7 +256,7 @@ def _predictor(values: dict[str, Any]) -> Answer:
     """Load a run or an ONNX file for `predict`. Return its preparation, and what is assumed where it has none."""
     import numpy as np
 
-    from engine.evaluation import look, predict  # noqa: F401  # imported before the first question
+    from netwright.engine.evaluation import look, predict  # noqa: F401  # imported before the first question
 
     predictor = _kept_predictor(values)
     inputs = predictor.record.inputs
@@ -270,8 +270,8 @@ def _predictor(values: dict[str, Any]) -> Answer:
 
 
 def _kept_predictor(values: dict[str, Any]) -> "Predictor":
-    from engine.evaluation.assumed import Assumptions
-    from engine.evaluation.predictors import kept_predictor
+    from netwright.engine.evaluation.assumed import Assumptions
+    from netwright.engine.evaluation.predictors import kept_predictor
 
     given = Assumptions(str(values.get("pixels", "")), tuple(map(str, values.get("classes", ()))))
     return kept_predictor(Path(values["path"]), str(values.get("weights", "")), given)
@@ -281,12 +281,12 @@ def _predict(values: dict[str, Any]) -> Answer:
     """Return the answers of a run or an ONNX file for `files`, or for `rows` or `texts` that were typed.
 
     `top`: number of likeliest classes; `batch`: samples per batch; `shown`: number of answers that are returned, with
-    what `engine.evaluation.look` writes to `folder`. All answers are counted, and written to `folder/predictions.csv`
-    where there are more than one.
+    what `netwright.engine.evaluation.look` writes to `folder`. All answers are counted, and written to
+    `folder/predictions.csv` where there are more than one.
     """
-    from engine.cli.predict import CsvAnswers
-    from engine.evaluation.look import SampleLook
-    from engine.evaluation.predict import predict, predict_raw
+    from netwright.engine.cli.predict import CsvAnswers
+    from netwright.engine.evaluation.look import SampleLook
+    from netwright.engine.evaluation.predict import predict, predict_raw
 
     predictor = _kept_predictor(values)
     most, shown = int(values.get("top", 5)), int(values.get("shown", MOST_SHOWN))
@@ -319,9 +319,9 @@ def _predict(values: dict[str, Any]) -> Answer:
 def _explain(values: dict[str, Any]) -> Answer:
     """Return what a method tells of a run, with the .npz `file` of its arrays: that in the run's folder, else one in
     the private folder `folder`. With `output` it is written there, too, as a picture, a table or arrays."""
-    from engine.core.files import write_atomically
-    from engine.explain.explain import Question, explain, packed, subject_of
-    from engine.explain.files import write
+    from netwright.engine.core.files import write_atomically
+    from netwright.engine.explain.explain import Question, explain, packed, subject_of
+    from netwright.engine.explain.files import write
 
     asked = Question(**values["question"])
     found = explain(subject_of(Path(values["path"]), asked.split), asked, fresh=bool(values.get("fresh")))
@@ -339,8 +339,8 @@ def _explain(values: dict[str, Any]) -> Answer:
 
 def _begin_experiment(values: dict[str, Any]) -> Answer:
     """Check the experiment that a project defines and create its folder; the window starts its runner."""
-    from engine.experiments.begin import begin
-    from engine.project import user_code
+    from netwright.engine.experiments.begin import begin
+    from netwright.engine.project import user_code
 
     project = loads(values["project"]).project
     base = Path(values["base"])
@@ -353,7 +353,7 @@ def _begin_experiment(values: dict[str, Any]) -> Answer:
 
 
 def _inventory(values: dict[str, Any]) -> Answer:
-    from engine.hardware.devices import probe
+    from netwright.engine.hardware.devices import probe
 
     return probe().write()
 
@@ -366,7 +366,7 @@ def _train(values: dict[str, Any]) -> Answer:
         look_up(project_path)
     admit(project.data)
     if "data" in values and "base" in values:
-        from engine.data.load import facts
+        from netwright.engine.data.load import facts
 
         with contextlib.suppress(UserError):  # said by `prepare`, if the project has no other errors
             facts(DataOptions.read(values["data"], "data"), Path(values["base"]))
@@ -376,7 +376,7 @@ def _train(values: dict[str, Any]) -> Answer:
         return {"run_dir": str(job.path)}
 
     def prepared() -> RunFolder:
-        from engine.launch.prepare import prepare
+        from netwright.engine.launch.prepare import prepare
 
         return prepare(project, project_path, run_dir)
 
@@ -390,7 +390,7 @@ def _resume(values: dict[str, Any]) -> Answer:
     admit(load(open_run(Path(values["run_dir"])).project).project.data)
 
     def prepared() -> RunFolder:
-        from engine.launch.resume import prepare_resume
+        from netwright.engine.launch.resume import prepare_resume
 
         folder = open_run(Path(values["run_dir"]))
         allowed = values.get("allow_changed_data") is True
@@ -430,9 +430,9 @@ def _coordinate(
     prepared: Callable[[], RunFolder], values: Mapping[str, Any], environment: EnvironmentOptions | None, writing: int
 ) -> int:
     """Be the coordinator of a run, in a session of its own."""
-    from engine.hardware import devices
-    from engine.launch.forked_coordinator import coordinate_forked
-    from engine.launch.remote.placers import begun_placer
+    from netwright.engine.hardware import devices
+    from netwright.engine.launch.forked_coordinator import coordinate_forked
+    from netwright.engine.launch.remote.placers import begun_placer
 
     lift_memory_limit()
     devices.remember(values.get("inventory"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.foreign_file import HARM, allowed_work_s
-from engine.core.text import format_bytes, format_duration
+from netwright.engine.core.foreign_file import HARM, allowed_work_s
+from netwright.engine.core.text import format_bytes, format_duration
 
 WORKING_PER_CORE = 2
 FOREIGN = ("import",)
@@ -41,7 +41,7 @@ class Limits:
         """Return the limit of a process that starts now."""
         if self.memory_bytes:
             return self.memory_bytes
-        from engine.data.sources.source import allowed_memory
+        from netwright.engine.data.sources.source import allowed_memory
 
         return allowed_memory()
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from engine.cli.commands import COMMANDS, HIDDEN, PROGRAM, overview, parser, refuse_unknown_command
-from engine.core.errors import (
+from netwright.engine.cli.commands import COMMANDS, HIDDEN, PROGRAM, overview, parser, refuse_unknown_command
+from netwright.engine.core.errors import (
     EXIT_DEFECT,
     EXIT_DONE,
     EXIT_INPUT,
@@ -29,7 +29,7 @@ from engine.core.errors import (
     UnavailableError,
     UserError,
 )
-from engine.core.version import VERSION
+from netwright.engine.core.version import VERSION
 
 _POSIX_MODULES = ("fcntl", "grp", "pwd", "resource", "termios")
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
@@ -108,14 +108,14 @@ def _ran(arguments: argparse.Namespace) -> int:
         except UserError as error:
             if error.code != HOST_NOT_ALLOWED or not error.data.get("hosts") or not _agrees(error):
                 raise
-            from engine.project.data_hosts import say
+            from netwright.engine.project.data_hosts import say
 
             say(error.data["hosts"])
 
 
 def _allow(word: str) -> None:
     """Allow the host of `--allow-host`. Raises `UserError` for what is none."""
-    from engine.project.data_hosts import read_hosts, say
+    from netwright.engine.project.data_hosts import read_hosts, say
 
     if not (hosts := read_hosts(word)):
         hint = "Expected one such as example.org, s3://bucket, or example.org=5000 for so many files."
@@ -136,7 +136,7 @@ def _agrees(error: UserError) -> bool:
 
 def _complain(*lines: str) -> None:
     """Print lines on standard error."""
-    from engine.cli.printing import say
+    from netwright.engine.cli.printing import say
 
     say(*lines, to=sys.stderr)
 
@@ -167,13 +167,13 @@ def _report(
     asked = tokens[: tokens.index("--")] if "--" in tokens else tokens
     if "--json" in asked and not getattr(arguments, "has_printed_json", False):
         command = tokens[0] if tokens[0] in {**COMMANDS, **HIDDEN} else None
-        from engine.cli.answers import failure, print_json
+        from netwright.engine.cli.answers import failure, print_json
 
         print_json(argparse.Namespace(command=command), failure(code, message, hint, data))
     named = [value for token, value in pairwise(asked) if token == "--junit"]
     named += [token.partition("=")[2] for token in asked if token.startswith("--junit=")]
     if named and tokens[0] in ("train", "resume") and not getattr(arguments, "has_written_junit", False):
-        from engine.cli.require import write_junit
+        from netwright.engine.cli.require import write_junit
 
         with contextlib.suppress(UserError):  # the error may be about that file
             write_junit(Path(named[-1]), {"state": code, "reason": message, "seconds": 0.0}, ())
@@ -206,8 +206,8 @@ def _outer_reason(error: Exception) -> UserError | None:
 
 def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> UserError:
     """Return the error for unknown arguments, with the `--set` form if one is an option of a project."""
-    from engine.project.option_names import assignment, option_named
-    from engine.project.project import SECTIONS
+    from netwright.engine.project.option_names import assignment, option_named
+    from netwright.engine.project.project import SECTIONS
 
     command = f"{arguments.command} {getattr(arguments, 'way', None) or ''}".strip()
     name, _, value = unknown[0].partition("=")

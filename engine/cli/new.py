@@ -8,24 +8,24 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_settings, data_place, facts_of, with_settings
-from engine.cli.data import options_for
-from engine.cli.printing import say
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, UserError, did_you_mean
-from engine.core.files import path_from
-from engine.core.own_files import SUFFIX
-from engine.project.data import DataOptions
-from engine.project.data_hosts import keep_for
-from engine.project.file import load, save
-from engine.project.project import Project
-from engine.project.relevance import idle_settings
-from engine.project.sources.guess import with_guessed_source
-from engine.project.sources.urls import is_remote, without_secrets
-from engine.project.starter import starter
-from engine.runs.create import SHIPPED
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_settings, data_place, facts_of, with_settings
+from netwright.engine.cli.data import options_for
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE, UserError, did_you_mean
+from netwright.engine.core.files import path_from
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import keep_for
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
+from netwright.engine.project.relevance import idle_settings
+from netwright.engine.project.sources.guess import with_guessed_source
+from netwright.engine.project.sources.urls import is_remote, without_secrets
+from netwright.engine.project.starter import starter
+from netwright.engine.runs.create import SHIPPED
 
 KINDS = ("examples", "templates")
 

@@ -3,11 +3,11 @@
 import argparse
 import sys
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.printing import say
-from engine.core import webhook
-from engine.core.errors import EXIT_DONE, RunError, UserError
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.printing import say
+from netwright.engine.core import webhook
+from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
 
 STANDARD_INPUT = "-"
 

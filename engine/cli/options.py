@@ -5,15 +5,15 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.printing import say
-from engine.cli.terminal import print_table
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.fields import Choice, Choices, Field
-from engine.project.layer_reference import default_text
-from engine.project.option_names import as_option_name, option_named
-from engine.project.project import SECTIONS
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.fields import Choice, Choices, Field
+from netwright.engine.project.layer_reference import default_text
+from netwright.engine.project.option_names import as_option_name, option_named
+from netwright.engine.project.project import SECTIONS
 
 MOST_IN_FULL = 3
 """So many options are told whole, more than these a line each."""

@@ -9,20 +9,20 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from engine.cli.answers import failure
-from engine.cli.commands import Commands
-from engine.cli.common import add_device, add_trust
-from engine.cli.export import WEIGHTS
-from engine.cli.printing import TableOutput, say
-from engine.cli.terminal import showing
-from engine.core.csv_text import CsvWriter, Output
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
-from engine.core.finite_json import to_json
-from engine.core.version import SCHEMA_VERSION
-from engine.project.preparation import PIXELS
+from netwright.engine.cli.answers import failure
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_device, add_trust
+from netwright.engine.cli.export import WEIGHTS
+from netwright.engine.cli.printing import TableOutput, say
+from netwright.engine.cli.terminal import showing
+from netwright.engine.core.csv_text import CsvWriter, Output
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.version import SCHEMA_VERSION
+from netwright.engine.project.preparation import PIXELS
 
 if TYPE_CHECKING:
-    from engine.project.preparation import Preparation, TargetPreparation
+    from netwright.engine.project.preparation import Preparation, TargetPreparation
 
 MOST = 5
 STANDARD_INPUT = Path("-")
@@ -64,9 +64,9 @@ def _count(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict, and print each answer as it comes. Return 2 where a sample could not be used."""
-    from engine.evaluation.assumed import Assumptions
-    from engine.evaluation.predict import predict
-    from engine.evaluation.predictors import open_predictor
+    from netwright.engine.evaluation.assumed import Assumptions
+    from netwright.engine.evaluation.predict import predict
+    from netwright.engine.evaluation.predictors import open_predictor
 
     given = Assumptions(arguments.pixels, _class_names(arguments.classes))
     predictor = open_predictor(
@@ -119,7 +119,7 @@ def _sources(files: Sequence[Path]) -> list[Path]:
 def _class_names(path: Path | None) -> tuple[str, ...]:
     if path is None:
         return ()
-    from engine.data.sources.text import read_text
+    from netwright.engine.data.sources.text import read_text
 
     return tuple(line.strip() for line in read_text(path, "utf-8").splitlines() if line.strip())
 
@@ -144,7 +144,7 @@ class _Lines:
 
     def write(self, answer: Mapping[str, Any]) -> None:
         """Print an answer."""
-        from engine.evaluation.predict import in_words
+        from netwright.engine.evaluation.predict import in_words
 
         if "error" in answer:
             said = f"not used: {answer['error']}"

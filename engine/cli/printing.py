@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from engine.core.fields import printable
+from netwright.engine.core.fields import printable
 
 LONGEST_LINE = 8192
 """Characters of a line on standard error: a path has at most 4096."""

@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.cli.commands import PROGRAM, Commands, overview, parser, refuse_unknown_command
-from engine.cli.printing import say
-from engine.core.errors import EXIT_DONE, UnavailableError
+from netwright.engine.cli.commands import PROGRAM, Commands, overview, parser, refuse_unknown_command
+from netwright.engine.cli.printing import say
+from netwright.engine.core.errors import EXIT_DONE, UnavailableError
 
 SHELLS = ("bash", "zsh")
 

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import PROGRAM, Commands
-from engine.cli.common import add_allow_host, add_trust
-from engine.cli.printing import say
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.own_files import SUFFIX
-from engine.core.text import format_bytes, format_percent
-from engine.project.dataset_info import SPLITS
-from engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import PROGRAM, Commands
+from netwright.engine.cli.common import add_allow_host, add_trust
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.text import format_bytes, format_percent
+from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.project.options.metrics import format_score, in_a_line
 
 AMOUNTS = "0.25,0.5,0.75"
 
@@ -45,7 +45,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, or write the project."""
-    from engine.evaluation.pruning import measure, write_pruned
+    from netwright.engine.evaluation.pruning import measure, write_pruned
 
     to: Path | None = arguments.output
     if to is None and arguments.amount is None:

@@ -10,22 +10,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from engine.cli.answers import add_json, failure, iso_time, note, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_project, add_trust, look_at_code, read_project
-from engine.cli.follow import RunPosition
-from engine.cli.printing import is_terminal, say
-from engine.cli.runs import result_text
-from engine.cli.terminal import LINE_EVERY_S, Display, print_table
-from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
-from engine.project.data_hosts import admit, granted_for, written
-from engine.project.environment import TARGETS
-from engine.project.file import dumps
-from engine.runs.folder import RunFolder, open_run, origin
-from engine.runs.log import EventReader
-from engine.runs.machine_shares import EXPERIMENT, holdings
-from engine.runs.queue import Entry, Queue, start_entry, start_work
-from engine.runs.summary import read_summary
+from netwright.engine.cli.answers import add_json, failure, iso_time, note, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, look_at_code, read_project
+from netwright.engine.cli.follow import RunPosition
+from netwright.engine.cli.printing import is_terminal, say
+from netwright.engine.cli.runs import result_text
+from netwright.engine.cli.terminal import LINE_EVERY_S, Display, print_table
+from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
+from netwright.engine.project.data_hosts import admit, granted_for, written
+from netwright.engine.project.environment import TARGETS
+from netwright.engine.project.file import dumps
+from netwright.engine.runs.folder import RunFolder, open_run, origin
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.machine_shares import EXPERIMENT, holdings
+from netwright.engine.runs.queue import Entry, Queue, start_entry, start_work
+from netwright.engine.runs.summary import read_summary
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -90,9 +90,9 @@ def _register_run(command: argparse.ArgumentParser) -> None:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from engine.cli.train import refuse_workers, settings_of
-    from engine.project.check import check
-    from engine.project.user_code import refuse_untrusted
+    from netwright.engine.cli.train import refuse_workers, settings_of
+    from netwright.engine.project.check import check
+    from netwright.engine.project.user_code import refuse_untrusted
 
     project, _ = read_project(arguments.project, settings_of(arguments))
     refuse_workers(arguments.workers, project)
@@ -157,7 +157,7 @@ def _run(arguments: argparse.Namespace) -> int:
         start_work(queue, str(arguments.at_once))
         _tell(arguments, queue.entries())
         return EXIT_DONE
-    from engine.launch.queue_runner import Worker
+    from netwright.engine.launch.queue_runner import Worker
 
     with QueueProgress(sys.stderr if arguments.json else sys.stdout) as progress:
         watching = () if arguments.json else (progress.tell, progress.watch)

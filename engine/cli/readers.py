@@ -18,13 +18,13 @@ from typing import Any
 
 import psutil
 
-from engine.cli.jobs import Answer, serve_jobs
-from engine.cli.limits import FOREIGN, Limits, ended, over_memory, over_work, silent, work_limit_s
-from engine.core import progress
-from engine.core.child_process import fork
-from engine.core.errors import UserError, read_error
-from engine.core.lines import LineBuffer
-from engine.project.data import NOT_READING
+from netwright.engine.cli.jobs import Answer, serve_jobs
+from netwright.engine.cli.limits import FOREIGN, Limits, ended, over_memory, over_work, silent, work_limit_s
+from netwright.engine.core import progress
+from netwright.engine.core.child_process import fork
+from netwright.engine.core.errors import UserError, read_error
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.project.data import NOT_READING
 
 WATCH_S = 0.25
 """Time between two looks at the memory and the work of child processes, in seconds."""

@@ -3,16 +3,16 @@
 import argparse
 from pathlib import Path
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_trust
-from engine.cli.export import WEIGHTS
-from engine.cli.printing import say
-from engine.cli.terminal import showing
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.files import refuse_destination
-from engine.project.dataset_info import SPLITS
-from engine.runs.folder import open_run
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_trust
+from netwright.engine.cli.export import WEIGHTS
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import showing
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.files import refuse_destination
+from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.runs.folder import open_run
 
 SUFFIXES = (".html", ".htm")
 
@@ -40,8 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the report, and say what it has."""
     path: Path = arguments.run_dir
     to = checked_destination(arguments.output or Path(f"{open_run(path).path.resolve().name}.html"))
-    from engine.evaluation.evaluate import evaluate
-    from engine.evaluation.report import with_pictures, write_report
+    from netwright.engine.evaluation.evaluate import evaluate
+    from netwright.engine.evaluation.report import with_pictures, write_report
 
     evaluated, missing = None, ""
     if not arguments.no_evaluation:

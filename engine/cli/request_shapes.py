@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.fields import quoted
-from engine.core.files import is_deeper
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.files import is_deeper
 
 MOST_LEVELS = 64
 LARGEST = 2**53

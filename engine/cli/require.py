@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.files import write_atomically
-from engine.project.dataset_info import SPLITS, DatasetInfo
-from engine.project.options.metrics import of_training
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.files import write_atomically
+from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
+from netwright.engine.project.options.metrics import of_training
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

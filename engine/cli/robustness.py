@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_trust
-from engine.cli.export import WEIGHTS
-from engine.cli.printing import say
-from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE
-from engine.core.text import format_percent
-from engine.project.dataset_info import SPLITS
-from engine.project.options.metrics import format_score
+from netwright.engine.cli.answers import add_json, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_trust
+from netwright.engine.cli.export import WEIGHTS
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import EXIT_DONE
+from netwright.engine.core.text import format_percent
+from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.project.options.metrics import format_score
 
 TITLES = {"noise": "noise", "blur": "blur", "fgsm": "FGSM", "pgd": "PGD"}
 
@@ -43,7 +43,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, and print the result."""
-    from engine.evaluation.robustness import robustness
+    from netwright.engine.evaluation.robustness import robustness
 
     with showing("measuring"):
         found = robustness(

@@ -10,22 +10,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, failure, iso_time, note, print_json
-from engine.cli.commands import Commands
-from engine.cli.printing import TableOutput, say
-from engine.cli.terminal import print_table
-from engine.core.errors import EXIT_DONE, UserError, plural
-from engine.core.text import format_duration
-from engine.project.file import load
-from engine.runs.create import runs_beside
-from engine.runs.data_record import read_record
-from engine.runs.events import ENDS, SPLIT_PRIORITY
-from engine.runs.folder import RunFolder, open_run
-from engine.runs.history import ProjectKey, in_order, list_runs, runs_of
-from engine.runs.notes import Notes, read_notes, write_notes
-from engine.runs.query import as_csv, matching, order_by, refuse_unknown
-from engine.runs.summary import DAMAGED, RunSummary, format_metric, read_summary, with_state_now
-from engine.runs.trash import move_run_to_trash
+from netwright.engine.cli.answers import add_json, failure, iso_time, note, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.printing import TableOutput, say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.errors import EXIT_DONE, UserError, plural
+from netwright.engine.core.text import format_duration
+from netwright.engine.project.file import load
+from netwright.engine.runs.create import runs_beside
+from netwright.engine.runs.data_record import read_record
+from netwright.engine.runs.events import ENDS, SPLIT_PRIORITY
+from netwright.engine.runs.folder import RunFolder, open_run
+from netwright.engine.runs.history import ProjectKey, in_order, list_runs, runs_of
+from netwright.engine.runs.notes import Notes, read_notes, write_notes
+from netwright.engine.runs.query import as_csv, matching, order_by, refuse_unknown
+from netwright.engine.runs.summary import DAMAGED, RunSummary, format_metric, read_summary, with_state_now
+from netwright.engine.runs.trash import move_run_to_trash
 
 LONGEST_CHANGES = 60
 LONGEST_CELL = 200
@@ -325,7 +325,7 @@ def register_curves(commands: Commands) -> None:
 
 def run_curves(arguments: argparse.Namespace) -> int:
     """Write them, and say which files came of it."""
-    from engine.exchange.curves import write_curves
+    from netwright.engine.exchange.curves import write_curves
 
     written = write_curves([open_run(path) for path in arguments.folders], arguments.format, arguments.output)
     if arguments.json:

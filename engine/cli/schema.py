@@ -1,6 +1,7 @@
 """`schema [NAME]`: JSON Schemas of what the commands print and of the files of a run, generated from the code.
 
-`python -m engine.cli.schema` writes them into `resources/schema/` and their tables into the docs; a test compares them.
+`python -m netwright.engine.cli.schema` writes them into `resources/schema/` and their tables into the docs; a test
+compares them.
 """
 
 import argparse
@@ -10,23 +11,23 @@ from dataclasses import MISSING, fields
 from functools import partial
 from pathlib import Path
 
-from engine.cli.commands import Commands
-from engine.cli.outputs.commands import OUTPUTS, Error
-from engine.cli.outputs.runs import ResultFile
-from engine.cli.printing import say
-from engine.cli.terminal import print_table
-from engine.core.errors import EXIT_DONE, UserError, did_you_mean
-from engine.core.files import CHECKSUM, ROOT, write_atomically
-from engine.core.json_schema import DRAFT, Schema, object_of, schema_of
-from engine.core.version import SCHEMA_VERSION
-from engine.placement.candidates import PlacementRecord
-from engine.project import schema as project_schema
-from engine.project.export_options import OnnxOptions
-from engine.project.reference import with_tables
-from engine.runs.events import KINDS
-from engine.runs.info import RARE, RunInfo
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.outputs.commands import OUTPUTS, Error
+from netwright.engine.cli.outputs.runs import ResultFile
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.errors import EXIT_DONE, UserError, did_you_mean
+from netwright.engine.core.files import CHECKSUM, RESOURCES, ROOT, write_atomically
+from netwright.engine.core.json_schema import DRAFT, Schema, object_of, schema_of
+from netwright.engine.core.version import SCHEMA_VERSION
+from netwright.engine.placement.candidates import PlacementRecord
+from netwright.engine.project import schema as project_schema
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.reference import with_tables
+from netwright.engine.runs.events import KINDS
+from netwright.engine.runs.info import RARE, RunInfo
 
-FOLDER = ROOT / "resources" / "schema"
+FOLDER = RESOURCES / "schema"
 FILES = {
     "output": "what any command prints with --json",
     "project": "a project file",

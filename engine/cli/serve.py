@@ -1,13 +1,13 @@
 """`serve`: answer the window's requests on standard input and output, several at once.
 
 The server itself reads no data and computes nothing, so that it answers at once: all but the lightest requests go to
-child processes (`engine.cli.readers`), which it forks with torch imported. It has no threads, for that reason. So many
-of them work at a time (`Limits`); other requests wait in their order, trainings before others.
+child processes (`netwright.engine.cli.readers`), which it forks with torch imported. It has no threads, for that
+reason. So many of them work at a time (`Limits`); other requests wait in their order, trainings before others.
 
 A line `{"id", "do", "with"}` is answered by lines `{"id", "progress": {"done", "total", "unit"}}` and one line with
-`result` or `error` (`{"message", "defect"}`). A line of another shape (`engine.cli.request_shapes`) is refused.
-`{"do": "cancel", "with": {"id"}}` ends a request: its error has `cancelled`, and the process that worked on it is
-killed. With `only_waiting` it ends only if no process works on it.
+`result` or `error` (`{"message", "defect"}`). A line of another shape (`netwright.engine.cli.request_shapes`) is
+refused. `{"do": "cancel", "with": {"id"}}` ends a request: its error has `cancelled`, and the process that worked on it
+is killed. With `only_waiting` it ends only if no process works on it.
 """
 
 import argparse
@@ -23,14 +23,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.cli.commands import Commands
-from engine.cli.jobs import HANDLERS, QUICK_S, Answer
-from engine.cli.limits import Limits
-from engine.cli.readers import OF_NETWORKS, WATCH_S, Job, Reader, start
-from engine.cli.request_shapes import Request, read_request
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.lines import LineBuffer
-from engine.hardware.threads import calm_threads
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.jobs import HANDLERS, QUICK_S, Answer
+from netwright.engine.cli.limits import Limits
+from netwright.engine.cli.readers import OF_NETWORKS, WATCH_S, Job, Reader, start
+from netwright.engine.cli.request_shapes import Request, read_request
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.hardware.threads import calm_threads
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
 IDLE_S = 0.2
@@ -38,7 +38,7 @@ CANCELLED = "Cancelled."
 ENDED = "The process has ended."
 _PR_SET_CHILD_SUBREAPER = 36
 DEFAULT_LIMITS = Limits()
-WARM = ("numpy.ma", "engine.data.load", "engine.launch.prepare", "engine.runs.history")
+WARM = ("numpy.ma", "netwright.engine.data.load", "netwright.engine.launch.prepare", "netwright.engine.runs.history")
 """Modules that requests use, imported once nothing is asked; telling classes apart asks for the first."""
 
 
@@ -55,8 +55,8 @@ def serve() -> int:
 
 def _warm_up() -> None:
     """Import in advance what a run takes, and what else comes in on the way to its first step."""
-    from engine.launch.local_launcher import preload
-    from engine.network.catalog import catalog
+    from netwright.engine.launch.local_launcher import preload
+    from netwright.engine.network.catalog import catalog
 
     preload()
     catalog()
@@ -261,7 +261,7 @@ def _collect_orphans() -> None:
 
 
 def _alive(values: Mapping[str, Any]) -> Answer:
-    from engine.runs.history import ProjectKey, runs_of
+    from netwright.engine.runs.history import ProjectKey, runs_of
 
     path, identity = values.get("project_path"), str(values.get("project_id") or "")
     project = ProjectKey(Path(path) if path else None, identity)

@@ -10,10 +10,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from engine.cli.answers import table
-from engine.cli.printing import is_terminal, say
-from engine.core import progress
-from engine.core.fields import printable
+from netwright.engine.cli.answers import table
+from netwright.engine.cli.printing import is_terminal, say
+from netwright.engine.core import progress
+from netwright.engine.core.fields import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,30 +8,30 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.answers import add_json, failure, print_json
-from engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end, words_for_here
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
-from engine.cli.control import send
-from engine.cli.follow import ProgressPrinter
-from engine.cli.printing import say
-from engine.cli.require import Requirement, parse, refuse_impossible, write_junit
-from engine.cluster.jobs import resume as resume_job
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
-from engine.core.text import format_duration
-from engine.project.bindings import in_order
-from engine.project.environment import TARGETS
-from engine.project.project import Project
-from engine.runs.baselines import comparisons, worse_than_baseline
-from engine.runs.checkpoints import way_on
-from engine.runs.folder import RunFolder, open_run, origin
-from engine.runs.remote import read_remote
-from engine.runs.summary import format_metric
-from engine.user_code import trust
+from netwright.engine.cli.answers import add_json, failure, print_json
+from netwright.engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end, words_for_here
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.control import send
+from netwright.engine.cli.follow import ProgressPrinter
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.require import Requirement, parse, refuse_impossible, write_junit
+from netwright.engine.cluster.jobs import resume as resume_job
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
+from netwright.engine.core.text import format_duration
+from netwright.engine.project.bindings import in_order
+from netwright.engine.project.environment import TARGETS
+from netwright.engine.project.project import Project
+from netwright.engine.runs.baselines import comparisons, worse_than_baseline
+from netwright.engine.runs.checkpoints import way_on
+from netwright.engine.runs.folder import RunFolder, open_run, origin
+from netwright.engine.runs.remote import read_remote
+from netwright.engine.runs.summary import format_metric
+from netwright.engine.user_code import trust
 
 if TYPE_CHECKING:
-    from engine.launch.remote.placers import Placer
+    from netwright.engine.launch.remote.placers import Placer
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:
@@ -78,7 +78,7 @@ def refuse_never(requirements: list[Requirement], project: Project, path: Path) 
 
 def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
     """Start the training in a background process and print its run folder. Returns the exit code."""
-    from engine.launch.detached_coordinator import start_detached
+    from netwright.engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
     if words := words_for_here(folder):
@@ -102,7 +102,7 @@ def see_through(
 ) -> int:
     """Train in this process, print the outcome and return the exit code. `placer`: that of its cluster, where it has
     begun."""
-    from engine.launch.coordinator import coordinate, exit_code
+    from netwright.engine.launch.coordinator import coordinate, exit_code
 
     printer.wait("starting: imports torch ...")
     result = coordinate(folder, on_event=printer, placer=placer)
@@ -209,8 +209,8 @@ def run_train(arguments: argparse.Namespace) -> int:
         return _train_as_job(project, profile, notices, requirements, arguments)
     with ProgressPrinter() as printer:
         printer.wait("starting: looks for devices and reads the data ...")
-        from engine.launch.prepare import prepare
-        from engine.launch.remote.placers import begun_placer
+        from netwright.engine.launch.prepare import prepare
+        from netwright.engine.launch.remote.placers import begun_placer
 
         # One that leaves has its coordinator in another process.
         here = nullcontext() if arguments.detach else begun_placer(project.environment)
@@ -260,7 +260,7 @@ def _follow_job(
     folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
 ) -> int:
     """Follow a run on a cluster to its end, unless it is left behind, and return the exit code."""
-    from engine.launch.coordinator import exit_code
+    from netwright.engine.launch.coordinator import exit_code
 
     follow_job(folder, printer)
     if arguments.detach:
@@ -335,7 +335,7 @@ def run_resume(arguments: argparse.Namespace) -> int:
         refuse_never(requirements, read_project(folder.project, settings)[0], folder.project)
     if arguments.trust:
         trust.grant(folder.path)  # the run folder holds copies of the user code
-    from engine.launch.resume import prepare_resume
+    from netwright.engine.launch.resume import prepare_resume
 
     prepare_resume(folder, settings, allow_changed_data=arguments.allow_changed_data)
     if arguments.detach:

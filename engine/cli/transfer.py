@@ -6,26 +6,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, note, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
-from engine.cli.printing import say
-from engine.cli.terminal import print_table, showing
-from engine.core.child_process import run_in_child_process
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.files import path_from
-from engine.core.own_files import SUFFIX
-from engine.core.text import format_bytes
-from engine.project.data import DataOptions
-from engine.project.data_hosts import look_up
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.published_weights import published, published_entry
-from engine.project.sources.guess import with_guessed_source
-from engine.project.transfer import frozen_layers
-from engine.project.weights import chosen
-from engine.runs.folder import origin
-from engine.runs.transfer import Transfer, project_from_project, project_from_run, transferred
+from netwright.engine.cli.answers import add_json, note, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.child_process import run_in_child_process
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.files import path_from
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.text import format_bytes
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import look_up
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.published_weights import published, published_entry
+from netwright.engine.project.sources.guess import with_guessed_source
+from netwright.engine.project.transfer import frozen_layers
+from netwright.engine.project.weights import chosen
+from netwright.engine.runs.folder import origin
+from netwright.engine.runs.transfer import Transfer, project_from_project, project_from_run, transferred
 
 MOST_SHOWN = 20
 """Number of keys of each kind that are printed; --json has more."""
@@ -117,7 +117,7 @@ def _print_match(found: dict[str, Any]) -> None:
 
 def match_report(project: Project, base: Path) -> dict[str, Any]:
     """Return the report on the weights of a project as JSON. Raises `UserError`, also where it names none."""
-    from engine.lowering.start_weights import start_report
+    from netwright.engine.lowering.start_weights import start_report
 
     if not project.weights.file:
         raise UserError("The project starts from random numbers.", hint="Name weights: --from FILE.")
@@ -137,7 +137,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def run_fetch(arguments: argparse.Namespace) -> int:
     """Fetch a file and print where it lies."""
-    from engine.exchange.fetch_weights import fetch
+    from netwright.engine.exchange.fetch_weights import fetch
 
     entry = published_entry(arguments.name)
     with showing("fetching"):

@@ -7,21 +7,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engine.cli.answers import add_json, note, print_json
-from engine.cli.commands import Commands
-from engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
-from engine.cli.printing import say
-from engine.cli.terminal import print_table
-from engine.cluster.environment import profile_of
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
-from engine.core.text import format_bytes, format_percent
-from engine.network.table import short_count
-from engine.placement.recovery import WORKER_HOURS
-from engine.project.file import dumps, load
-from engine.project.project import Project
-from engine.project.user_code import measure, refuse_untrusted
-from engine.runs.folder import origin
-from engine.user_code import registry
+from netwright.engine.cli.answers import add_json, note, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.cluster.environment import profile_of
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
+from netwright.engine.core.text import format_bytes, format_percent
+from netwright.engine.network.table import short_count
+from netwright.engine.placement.recovery import WORKER_HOURS
+from netwright.engine.project.file import dumps, load
+from netwright.engine.project.project import Project
+from netwright.engine.project.user_code import measure, refuse_untrusted
+from netwright.engine.runs.folder import origin
+from netwright.engine.user_code import registry
 
 MOST_WORKERS = 1_000_000
 
@@ -45,7 +45,7 @@ def register_advise(commands: Commands) -> None:
 
 def run_advise(arguments: argparse.Namespace) -> int:
     """Print a row for each way, and the advice."""
-    from engine.hardware.devices import lines_of
+    from netwright.engine.hardware.devices import lines_of
 
     project, notices = read_project(arguments.project, arguments.settings)
     note(notices)
@@ -57,7 +57,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
         path.write_text(dumps(project), encoding="utf-8")
         beside = origin(arguments.project).base
         timed = (str(beside), str(workers), str(arguments.mtbf or 0)) if workers else ()
-        for line in lines_of("engine.launch.advisor", str(path), *timed):
+        for line in lines_of("netwright.engine.launch.advisor", str(path), *timed):
             if "error" in line:
                 raise read_error(line)
             if "way" in line:
@@ -121,7 +121,7 @@ def register_largest_batch(commands: Commands) -> None:
 
 def run_largest_batch(arguments: argparse.Namespace) -> int:
     """Print each trial, and what it comes to."""
-    from engine.hardware.devices import lines_of
+    from netwright.engine.hardware.devices import lines_of
 
     if not 0 < arguments.share <= 1:
         raise UserError(f"--share: expected a number above 0 and at most 1, received {arguments.share:g}.")
@@ -134,7 +134,7 @@ def run_largest_batch(arguments: argparse.Namespace) -> int:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
         arguments_of_trial = (str(path), "--samples", str(samples), "--share", str(arguments.share))
-        for line in lines_of("engine.launch.largest_batch", *arguments_of_trial):
+        for line in lines_of("netwright.engine.launch.largest_batch", *arguments_of_trial):
             if "error" in line:
                 raise read_error(line)
             if "tried" in line:
@@ -174,7 +174,7 @@ def register_profile(commands: Commands) -> None:
 
 def run_profile(arguments: argparse.Namespace) -> int:
     """Print a row for each layer, and the whole."""
-    from engine.hardware.devices import lines_of
+    from netwright.engine.hardware.devices import lines_of
 
     for name in ("batch", "threads"):
         if getattr(arguments, name) < 0:
@@ -191,7 +191,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
-        for line in lines_of("engine.launch.profile", str(path), *words):
+        for line in lines_of("netwright.engine.launch.profile", str(path), *words):
             if "error" in line:
                 raise read_error(line)
             layers += [line["layer"]] if "layer" in line else []

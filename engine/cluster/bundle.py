@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from engine.cluster.host_script import FETCHED
-from engine.cluster.hosts import python_of
-from engine.cluster.profile_file import PROFILES_VARIABLE, exported
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UserError
-from engine.core.fields import FilePath
-from engine.core.files import open_file
-from engine.core.records import Record
-from engine.project.constants import constants_path
-from engine.project.data_hosts import VARIABLE
-from engine.project.environment import EnvironmentOptions
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.project.sources.audio import AUDIO_SUFFIXES
-from engine.project.training import TrainingOptions
+from netwright.engine.cluster.host_script import FETCHED
+from netwright.engine.cluster.hosts import python_of
+from netwright.engine.cluster.profile_file import PROFILES_VARIABLE, exported
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import FilePath
+from netwright.engine.core.files import open_file
+from netwright.engine.core.records import Record
+from netwright.engine.project.constants import constants_path
+from netwright.engine.project.data_hosts import VARIABLE
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.audio import AUDIO_SUFFIXES
+from netwright.engine.project.training import TrainingOptions
 
 MOST_COPIED_BYTES = 2 * 2**30
 TABLES = (".csv", ".tsv")
@@ -226,7 +226,7 @@ def job_script(profile: ClusterProfile, folder: str, *, has_code: bool, hosts: s
         "else",
         f"    set -- train {NAME} --run-dir {run}{trust}",
         "fi",
-        f'exec {python_words(profile)} -m engine "$@" --json',
+        f'exec {python_words(profile)} -m netwright.engine "$@" --json',
     ]
     return "\n".join([*lines, ""]).encode()
 

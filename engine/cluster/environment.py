@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from engine.cluster.profile_file import find_profile, load_profiles
-from engine.cluster.profiles import ClusterProfile
-from engine.placement.inventory import ClusterSize, DeviceInventory
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.cluster.profile_file import find_profile, load_profiles
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.placement.inventory import ClusterSize, DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
 
 
 def profile_of(environment: EnvironmentOptions) -> ClusterProfile:

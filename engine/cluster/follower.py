@@ -1,6 +1,6 @@
 """A process that follows a run on a cluster: it holds the lock of the folder here and copies what is new until the end.
 
-python -m engine.cluster.follower FOLDER LOCK
+python -m netwright.engine.cluster.follower FOLDER LOCK
 
 It may be killed at any time, and the connection may be lost: the run goes on, and the next one goes on with the copy.
 """
@@ -14,15 +14,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from engine.cluster.hosts import UnreachableHostError
-from engine.cluster.job_list import refuse_unlisted
-from engine.cluster.jobs import host_of, remote_of, sync
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import RunError, UserError
-from engine.core.files import ROOT
-from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
-from engine.runs.remote import write_remote
+from netwright.engine.cluster.hosts import UnreachableHostError
+from netwright.engine.cluster.job_list import refuse_unlisted
+from netwright.engine.cluster.jobs import host_of, remote_of, sync
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
+from netwright.engine.runs.remote import write_remote
 
 POLL_S = 1.0
 POLL_BY_SSH_S = 3.0
@@ -51,7 +51,7 @@ def ensure_follower(folder: RunFolder) -> bool:
     try:
         _started.append(
             subprocess.Popen(
-                module_command("engine.cluster.follower", str(folder.path.absolute()), str(lock)),
+                module_command("netwright.engine.cluster.follower", str(folder.path.absolute()), str(lock)),
                 cwd=ROOT,
                 env=module_environment(),
                 stdin=subprocess.DEVNULL,

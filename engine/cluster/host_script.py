@@ -66,7 +66,7 @@ def versions(asked: dict[str, Any]) -> dict[str, Any]:
         "    try: return m.version(name)\n"
         "    except m.PackageNotFoundError: return ''\n"
         "try:\n"
-        "    from engine.core.version import VERSION as ours\n"
+        "    from netwright.engine.core.version import VERSION as ours\n"
         "except Exception: ours = ''\n"
         "print(json.dumps({'python': platform.python_version(), 'netwright': ours, "
         "'torch': of('torch'), 'ray': of('ray')}))"

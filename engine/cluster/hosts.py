@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from engine.cluster import host_script
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError, UserError
+from netwright.engine.cluster import host_script
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError, UserError
 
 CONNECT_S = 15
 ANSWER_S = 60.0

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.cluster.hosts import OWN_FOLDER, Host, hosts_of
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UserError
-from engine.core.files import ROOT
+from netwright.engine.cluster.hosts import OWN_FOLDER, Host, hosts_of
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import ROOT
 
 BUILD_S = 300.0
 INSTALL_S = 3000.0

@@ -1,7 +1,7 @@
 """The jobs of this user: runs on clusters, also those whose coordinator is on this machine.
 
 Each has a file in the user's folder of states, which names the folder of its run. Where the run itself executes on a
-cluster, that folder has a record of it (`engine.runs.remote`); otherwise the file names the profile.
+cluster, that folder has a record of it (`netwright.engine.runs.remote`); otherwise the file names the profile.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.cluster.profile_file import PROFILES_VARIABLE
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError, UserError
-from engine.core.fields import printable
-from engine.core.files import write_json
-from engine.core.folders import state_folder
-from engine.runs.folder import RunFolder
-from engine.runs.remote import RemoteRun, read_remote
+from netwright.engine.cluster.profile_file import PROFILES_VARIABLE
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.core.files import write_json
+from netwright.engine.core.folders import state_folder
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.remote import RemoteRun, read_remote
 
 HERE = (
     "The coordinator of this run is on this machine, which must stay on. The run goes on when the terminal and the "

@@ -18,27 +18,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from engine.cluster.bundle import bundle, job_script
-from engine.cluster.hosts import Host, hosts_of
-from engine.cluster.job_list import forget, jobs, note_job, refuse_unlisted
-from engine.cluster.profile_file import find_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.ray_host import RayHost
-from engine.core.errors import RunError, UserError
-from engine.core.files import remove, without_checksum, write_atomically, write_checked_json
-from engine.project import user_code
-from engine.project.check import check
-from engine.project.data_hosts import admit, granted_for, look_up, written
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.runs.create import create, new_folder
-from engine.runs.events import ENDS, Ended, Failed
-from engine.runs.folder import Origin, RunFolder, origin, update_info, write_info
-from engine.runs.history import ProjectKey, next_number, numbering, register
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
-from engine.runs.remote import FILE, RemoteRun, read_remote, write_remote
-from engine.user_code import registry
+from netwright.engine.cluster.bundle import bundle, job_script
+from netwright.engine.cluster.hosts import Host, hosts_of
+from netwright.engine.cluster.job_list import forget, jobs, note_job, refuse_unlisted
+from netwright.engine.cluster.profile_file import find_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.ray_host import RayHost
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import remove, without_checksum, write_atomically, write_checked_json
+from netwright.engine.project import user_code
+from netwright.engine.project.check import check
+from netwright.engine.project.data_hosts import admit, granted_for, look_up, written
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.runs.create import create, new_folder
+from netwright.engine.runs.events import ENDS, Ended, Failed
+from netwright.engine.runs.folder import Origin, RunFolder, origin, update_info, write_info
+from netwright.engine.runs.history import ProjectKey, next_number, numbering, register
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.remote import FILE, RemoteRun, read_remote, write_remote
+from netwright.engine.user_code import registry
 
 LOGS = ("events.jsonl", "engine.log")
 TAIL_BYTES = 64

@@ -6,9 +6,9 @@ import socket
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UnavailableError, listed
-from engine.core.files import read_file
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import UnavailableError, listed
+from netwright.engine.core.files import read_file
 
 VARIABLE = "RAY_ADDRESS"
 NOTE_BYTES = 256

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import FieldError, FieldErrors, UnavailableError, UserError, did_you_mean
-from engine.core.fields import JSON
-from engine.core.files import make_private_folder, read_file, write_atomically
-from engine.core.folders import config_folder
-from engine.core.locks import LockHeldError, take_lock
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import FieldError, FieldErrors, UnavailableError, UserError, did_you_mean
+from netwright.engine.core.fields import JSON
+from netwright.engine.core.files import make_private_folder, read_file, write_atomically
+from netwright.engine.core.folders import config_folder
+from netwright.engine.core.locks import LockHeldError, take_lock
 
 MOST_PROFILES = 200
 SIZE_LIMIT = 2**20

@@ -8,10 +8,10 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from engine.core.errors import FieldError, FieldErrors
-from engine.core.fields import Bool, Choice, FilePath, Float, Int, Text
-from engine.core.list_fields import Pairs, Texts
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError, FieldErrors
+from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int, Text
+from netwright.engine.core.list_fields import Pairs, Texts
+from netwright.engine.core.records import Record
 
 KINDS = ("ray", "slurm", "ssh")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")

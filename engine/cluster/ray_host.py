@@ -1,4 +1,5 @@
-"""The nodes of a Ray cluster as one host, whose jobs go on without this machine: `engine.launch.remote.ray_jobs`."""
+"""The nodes of a Ray cluster as one host, whose jobs go on without this machine:
+`netwright.engine.launch.remote.ray_jobs`."""
 
 import os
 import tarfile
@@ -8,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.cluster import host_script
-from engine.cluster.hosts import ANSWER_S, COPY_S, Host, UnreachableHostError, add_to_archive, python_of
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.ray_process import RayProcess
-from engine.core.errors import RunError
+from netwright.engine.cluster import host_script
+from netwright.engine.cluster.hosts import ANSWER_S, COPY_S, Host, UnreachableHostError, add_to_archive, python_of
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.ray_process import RayProcess
+from netwright.engine.core.errors import RunError
 
-MODULE = "engine.launch.remote.ray_jobs"
+MODULE = "netwright.engine.launch.remote.ray_jobs"
 CONNECT_S = 60.0
 
 

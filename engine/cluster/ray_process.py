@@ -10,16 +10,16 @@ import tempfile
 import time
 from typing import Any
 
-from engine.cluster.profiles import ClusterProfile
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import RunError
-from engine.core.lines import LineBuffer
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.lines import LineBuffer
 
 CHUNK_BYTES = 2**16
 
 
 class RayProcess:
-    """A process that runs a module such as `engine.launch.remote.ray_probe`."""
+    """A process that runs a module such as `netwright.engine.launch.remote.ray_probe`."""
 
     def __init__(self, module: str, profile: ClusterProfile) -> None:
         self._profile = profile

@@ -5,12 +5,12 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.ray_process import RayProcess
-from engine.cluster.shared_folder import LEFT_S, PREFIX, SAMPLE_FILE, SharedFolder, blind_error
-from engine.core.errors import UserError
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.ray_process import RayProcess
+from netwright.engine.cluster.shared_folder import LEFT_S, PREFIX, SAMPLE_FILE, SharedFolder, blind_error
+from netwright.engine.core.errors import UserError
 
-MODULE = "engine.launch.remote.ray_probe"
+MODULE = "netwright.engine.launch.remote.ray_probe"
 FOLDER_S = 60.0
 
 

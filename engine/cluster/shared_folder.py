@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UserError, listed
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import UserError, listed
 
 SAMPLE = bytes(2**25)
 SAMPLE_FILE = "sample"

@@ -11,16 +11,15 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal, TypeVar
 
-from engine.cluster.bundle import interface_lines, python_words, sbatch_lines
-from engine.cluster.hosts import Host, hosts_of, python_of
-from engine.cluster.jobs import DEFAULT_STORAGE
-from engine.cluster.local_ray import local_ray
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.ray_validation import RayCluster
-from engine.cluster.shared_folder import SAMPLE_FILE, SharedFolder, blind_error
-from engine.core.errors import RunError, UserError, listed, plural
-from engine.core.files import ROOT
-from engine.core.version import VERSION
+from netwright.engine.cluster.bundle import interface_lines, python_words, sbatch_lines
+from netwright.engine.cluster.hosts import Host, hosts_of, python_of
+from netwright.engine.cluster.jobs import DEFAULT_STORAGE
+from netwright.engine.cluster.local_ray import local_ray
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.ray_validation import RayCluster
+from netwright.engine.cluster.shared_folder import SAMPLE_FILE, SharedFolder, blind_error
+from netwright.engine.core.errors import RunError, UserError, listed, plural
+from netwright.engine.core.version import VERSION
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -35,7 +34,7 @@ STALE_S = 1800.0
 """Age in seconds of a folder that was left by a validation that was killed; a later one deletes it."""
 LEAST_PYTHON = (3, 11)
 LEAST_FREE_BYTES = 2**30
-PROBE = ROOT / "engine" / "launch" / "cluster_probe.py"
+PROBE = Path(__file__).parents[1] / "launch" / "cluster_probe.py"
 """Program of the workers, which needs torch and is not imported here."""
 StageState = Literal["passed", "failed", "skipped"]
 

@@ -17,10 +17,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.core import progress
-from engine.core.errors import UserError, read_error
-from engine.core.files import ROOT
-from engine.core.locks import locked_descriptors
+from netwright.engine.core import progress
+from netwright.engine.core.errors import UserError, read_error
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.locks import locked_descriptors
 
 PATIENCE_S = 60.0
 _BYTES = 2**16

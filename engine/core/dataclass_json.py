@@ -6,8 +6,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from engine.core.errors import did_you_mean
-from engine.core.fields import quoted
+from netwright.engine.core.errors import did_you_mean
+from netwright.engine.core.fields import quoted
 
 
 class JsonShapeError(ValueError):

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from engine.core.errors import UserError
+from netwright.engine.core.errors import UserError
 
 MOST_CHARACTERS = 200
 NOT_INSTALLED = "not_installed"

@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
-from engine.core.errors import FieldError, did_you_mean
+from netwright.engine.core.errors import FieldError, did_you_mean
 
 if TYPE_CHECKING:
-    from engine.core.records import Record
+    from netwright.engine.core.records import Record
 
 
 QUOTE_LIMIT = 60

@@ -17,10 +17,13 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
+from netwright.engine.core.errors import UserError
 
-ROOT = Path(__file__).parents[2]
-"""Root folder, which holds `engine`, `app`, `docs` and `resources`."""
+_PACKAGES = Path(__file__).parents[2]
+ROOT = _PACKAGES if (_PACKAGES / "netwright").is_dir() else _PACKAGES.parent  # in a checkout, in a wheel
+"""Folder that `netwright` is imported from: the root of a checkout, or site-packages."""
+RESOURCES = _PACKAGES / "resources"
+"""Folder of the files that come with Netwright."""
 
 
 def open_file(path: Path | str) -> BufferedReader:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from engine.core.files import open_file
+from netwright.engine.core.files import open_file
 
 LEAST_WORK_S = 25.0
 """Time that a file of up to `SMALL_BYTES` may take: ten thousand operators take five seconds, and torch as many."""

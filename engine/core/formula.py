@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import quoted
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import quoted
 
 MOST_CHARACTERS = 1000
 MOST_DEPTH = 40

@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from engine.core.errors import FieldError
-from engine.core.fields import JSON, Bool, Choice, Choices, Field, FilePath, Float, Int, Text
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import JSON, Bool, Choice, Choices, Field, FilePath, Float, Int, Text
 
 
 class Ints(Field[tuple[int, ...]]):

@@ -18,8 +18,8 @@ def take_lock(path: Path, *, patience_s: float = 0.0, create: bool = True) -> in
     """Hold the exclusive lock of a file until the returned descriptor is closed or the process ends.
 
     Waits up to `patience_s` for whoever holds it: readers do for an instant. A forked child does not hold it (see
-    `engine.core.child_process.fork`). Raises `LockHeldError`, and `OSError` where the file cannot be opened or its disk
-    has no locks.
+    `netwright.engine.core.child_process.fork`). Raises `LockHeldError`, and `OSError` where the file cannot be opened
+    or its disk has no locks.
     """
     flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
     descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from engine.core.text import format_bytes, format_percent
+from netwright.engine.core.text import format_bytes, format_percent
 
 Listener = Callable[[int, int, str], object]
 """Takes how much is done, how much there is in all (0: unknown), and the plural of the unit, such as `files`."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
-from engine.core.errors import FieldError, FieldErrors, did_you_mean
-from engine.core.fields import JSON, Field, path_part, quoted
+from netwright.engine.core.errors import FieldError, FieldErrors, did_you_mean
+from netwright.engine.core.fields import JSON, Field, path_part, quoted
 
 MOST_ERRORS = 20
 

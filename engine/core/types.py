@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.core.errors import ShapeError
+from netwright.engine.core.errors import ShapeError
 
 Kind = Literal["real", "index", "complex"]
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from engine.core.errors import UserError
-from engine.core.files import make_private_folder, read_object, write_json
-from engine.core.folders import config_folder
-from engine.core.text import format_figure
-from engine.core.version import VERSION
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import make_private_folder, read_object, write_json
+from netwright.engine.core.folders import config_folder
+from netwright.engine.core.text import format_figure
+from netwright.engine.core.version import VERSION
 
 TIMEOUT_S = 10.0
 PAUSE_S = 2.0

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import torch
 
-from engine.data.counter_rng import CounterRng
-from engine.project.options.augmentation import AugmentationOptions
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.project.options.augmentation import AugmentationOptions
 
 Span = tuple[float, float]
 GREY = (0.299, 0.587, 0.114)

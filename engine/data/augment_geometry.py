@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from engine.data.counter_rng import CounterRng
-from engine.project.options.augmentation import MOVES, WHOLE_MOVES, AugmentationOptions
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.project.options.augmentation import MOVES, WHOLE_MOVES, AugmentationOptions
 
 Row = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

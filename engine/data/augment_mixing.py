@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from engine.data.counter_rng import CounterRng
-from engine.project.options.augmentation import AugmentationOptions
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.project.options.augmentation import AugmentationOptions
 
 TABLE = 2**16
 """Number of draws from Beta(alpha, alpha) that represent the distribution."""

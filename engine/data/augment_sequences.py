@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.data.augment_colours import Noise
-from engine.data.counter_rng import CounterRng
-from engine.project.options.augmentation import AugmentationOptions
+from netwright.engine.data.augment_colours import Noise
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.project.options.augmentation import AugmentationOptions
 
 
 @dataclass(frozen=True, eq=False)

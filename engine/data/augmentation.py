@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from engine.data.augment_colours import Colours, Erasing, Noise, Span
-from engine.data.augment_geometry import Geometry, Way, moved_images, moved_maps, moved_numbers
-from engine.data.augment_mixing import Mixing
-from engine.data.augment_sequences import SequenceChanges, Sequences, Steps
-from engine.data.batches import ResidentDataset
-from engine.data.counter_rng import CounterRng
-from engine.data.sources.source import Array
-from engine.project.bindings import Wanted
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputInfo
-from engine.project.options.augmentation import OF_SEQUENCES, AugmentationOptions
-from engine.project.training import TrainingOptions
+from netwright.engine.data.augment_colours import Colours, Erasing, Noise, Span
+from netwright.engine.data.augment_geometry import Geometry, Way, moved_images, moved_maps, moved_numbers
+from netwright.engine.data.augment_mixing import Mixing
+from netwright.engine.data.augment_sequences import SequenceChanges, Sequences, Steps
+from netwright.engine.data.batches import ResidentDataset
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.bindings import Wanted
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, InputInfo
+from netwright.engine.project.options.augmentation import OF_SEQUENCES, AugmentationOptions
+from netwright.engine.project.training import TrainingOptions
 
 Tensors = tuple[torch.Tensor, ...]
 PICTURES: Span = (0.0, 255.0)
@@ -190,7 +190,7 @@ class EpochChange:
     def __call__(
         self, images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
-        """Return changed images and maps, see `engine.data.preview.Change`."""
+        """Return changed images and maps, see `netwright.engine.data.preview.Change`."""
         options, span = self.options, PICTURES
         if _needs_span(options, self.data):
             whole = read(np.arange(count))
@@ -209,7 +209,7 @@ class EpochChange:
     def sequences(
         self, sequences: Array, classes: Array | None, lengths: Array | None, places: Array, steps: int
     ) -> tuple[Array, Array | None]:
-        """Return changed sequences and classes of steps, see `engine.data.preview.Change`."""
+        """Return changed sequences and classes of steps, see `netwright.engine.data.preview.Change`."""
         every = None
         if lengths is not None:
             every = torch.zeros(int(places.max()) + 1, dtype=torch.int64)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from engine.data.sources.source import Array, BadSampleError, SampleReader
+from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
 
 MOST_TRIED = 100
 """Number of samples that are tried in the place of a bad one; where all are bad, something else is wrong."""

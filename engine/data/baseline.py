@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.loaded import LoadedData
-from engine.data.sources.source import Array
-from engine.data.sources.windows import Windows
-from engine.project.dataset_info import Forecast
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.source import Array
+from netwright.engine.data.sources.windows import Windows
+from netwright.engine.project.dataset_info import Forecast
 
 LAST = "last value"
 LEAST_CORRELATION = 0.3

@@ -1,6 +1,6 @@
 """Datasets on the training device, and the batches made of them by index.
 
-Here all data is resident: every worker holds it whole, as tensors. Larger data is in `engine.data.streaming`.
+Here all data is resident: every worker holds it whole, as tensors. Larger data is in `netwright.engine.data.streaming`.
 """
 
 import copy
@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from engine.data.sequences import Padding, ignored_value
-from engine.placement.choose import shares
+from netwright.engine.data.sequences import Padding, ignored_value
+from netwright.engine.placement.choose import shares
 
 EPOCHS_LIMIT = 2**20  # above the largest number of epochs, so that each pair of seed and epoch has its own order
 BUCKETED = 50

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.progress import report
-from engine.data.findings import DataCheck, Finding, Fix, Item, Severity, finding_of, kept
-from engine.data.image_check import findings as image_findings
-from engine.data.load import Opened, open_source
-from engine.data.scan import Scan, rounded, scan
-from engine.data.sources.source import Array
-from engine.data.target_checks import doubtful_labels, tells_class, tells_number
-from engine.project.data import DataOptions
-from engine.project.data_hosts import admit
-from engine.project.dataset_info import SPLITS, TargetInfo
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.progress import report
+from netwright.engine.data.findings import DataCheck, Finding, Fix, Item, Severity, finding_of, kept
+from netwright.engine.data.image_check import findings as image_findings
+from netwright.engine.data.load import Opened, open_source
+from netwright.engine.data.scan import Scan, rounded, scan
+from netwright.engine.data.sources.source import Array
+from netwright.engine.data.target_checks import doubtful_labels, tells_class, tells_number
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import admit
+from netwright.engine.project.dataset_info import SPLITS, TargetInfo
 
 FEW = 10
 """Fewer training samples than this are few for a class."""

@@ -10,19 +10,19 @@ from typing import Literal, SupportsFloat, overload
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import quoted
-from engine.core.text import format_number
-from engine.core.types import features, tokens
-from engine.data.dates import CALENDAR, ELAPSED
-from engine.data.dates import numbers as date_numbers
-from engine.data.sources.source import Array, listed
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo
-from engine.project.dates import DAY_FIRST, forms_of, in_order, is_date, parts_in
-from engine.project.dates import read as read_date
-from engine.project.preparation import DATE_FORMS, ColumnPreparation
-from engine.project.sources.number_texts import is_missing, is_number, number_format
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.text import format_number
+from netwright.engine.core.types import features, tokens
+from netwright.engine.data.dates import CALENDAR, ELAPSED
+from netwright.engine.data.dates import numbers as date_numbers
+from netwright.engine.data.sources.source import Array, listed
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.dates import DAY_FIRST, forms_of, in_order, is_date, parts_in
+from netwright.engine.project.dates import read as read_date
+from netwright.engine.project.preparation import DATE_FORMS, ColumnPreparation
+from netwright.engine.project.sources.number_texts import is_missing, is_number, number_format
 
 MOST_CATEGORIES = 50
 """Categories that are encoded as one input each."""

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.data.batches import ResidentDataset
-from engine.data.loaded import Split
-from engine.data.prefetch import LazyArray
-from engine.data.sequences import Padding, split_sequences
-from engine.data.sources.source import Array
-from engine.data.streaming import streamed
-from engine.data.windowed import are_windows, windowed
-from engine.network.analysis import Analysis
-from engine.network.network import Network
-from engine.project.bindings import Wanted, match_inputs
-from engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo
-from engine.project.training import TrainingOptions
+from netwright.engine.data.batches import ResidentDataset
+from netwright.engine.data.loaded import Split
+from netwright.engine.data.prefetch import LazyArray
+from netwright.engine.data.sequences import Padding, split_sequences
+from netwright.engine.data.sources.source import Array
+from netwright.engine.data.streaming import streamed
+from netwright.engine.data.windowed import are_windows, windowed
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.network import Network
+from netwright.engine.project.bindings import Wanted, match_inputs
+from netwright.engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo
+from netwright.engine.project.training import TrainingOptions
 
 Fed = list[tuple[str, InputInfo, int]]
 

@@ -5,8 +5,8 @@ from datetime import date, datetime
 
 import numpy as np
 
-from engine.data.sources.source import Array
-from engine.project.preparation import DATE_PARTS
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.preparation import DATE_PARTS
 
 CALENDAR, ELAPSED = DATE_PARTS[:-1], DATE_PARTS[-1]
 _SECONDS_A_DAY = 86_400.0

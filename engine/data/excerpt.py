@@ -17,24 +17,24 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.fields import FilePath
-from engine.data.load import open_source, preview, reader_of
-from engine.data.sources import array_files
-from engine.data.sources.csv_file import read_columns
-from engine.data.sources.csv_table import CsvTable
-from engine.data.sources.joined import parts_of
-from engine.data.sources.shard_places import find_shards
-from engine.data.sources.source import locate, located
-from engine.data.split_keys import part_of_name
-from engine.project.data import DataOptions
-from engine.project.sources.audio import is_sound
-from engine.project.sources.base import DEEPEST, HEAD_BYTES, is_hidden
-from engine.project.sources.csv_dialect import codec_of, encoding_of
-from engine.project.sources.images import is_image
-from engine.project.sources.table import PARQUET
-from engine.project.sources.text import is_text
-from engine.project.sources.urls import is_remote
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import FilePath
+from netwright.engine.data.load import open_source, preview, reader_of
+from netwright.engine.data.sources import array_files
+from netwright.engine.data.sources.csv_file import read_columns
+from netwright.engine.data.sources.csv_table import CsvTable
+from netwright.engine.data.sources.joined import parts_of
+from netwright.engine.data.sources.shard_places import find_shards
+from netwright.engine.data.sources.source import locate, located
+from netwright.engine.data.split_keys import part_of_name
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.audio import is_sound
+from netwright.engine.project.sources.base import DEEPEST, HEAD_BYTES, is_hidden
+from netwright.engine.project.sources.csv_dialect import codec_of, encoding_of
+from netwright.engine.project.sources.images import is_image
+from netwright.engine.project.sources.table import PARQUET
+from netwright.engine.project.sources.text import is_text
+from netwright.engine.project.sources.urls import is_remote
 
 ROWS = 200
 """Rows of a table, and samples of arrays."""
@@ -61,8 +61,9 @@ class Excerpt:
 
 
 def first_samples(options: DataOptions, base: Path, folder: Path, count: int) -> dict[str, Any]:
-    """Return `kind`, `pictures`, `series` and `rows` of a preview (`engine.data.preview`) of the beginning of the data,
-    name, role and kind of its `columns`, the `channels` of sequences, and `text`, such as `the first 200 rows`.
+    """Return `kind`, `pictures`, `series` and `rows` of a preview (`netwright.engine.data.preview`) of the beginning of
+    the data, name, role and kind of its `columns`, the `channels` of sequences, and `text`, such as `the first 200
+    rows`.
 
     Pictures are written to `folder`. Empty where the beginning cannot be read by itself.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array
 
 MOST_BINS = 24
 MOST_NAMES = 12

@@ -1,4 +1,4 @@
-"""Check of image files in a process of its own: `python -m engine.data.image_check OPTIONS BASE`.
+"""Check of image files in a process of its own: `python -m netwright.engine.data.image_check OPTIONS BASE`.
 
 `OPTIONS` are the data options as JSON, `BASE` is the folder of relative paths. Prints what `findings` yields, one JSON
 object per line, or `{"error": "..."}`.
@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.child_process import print_line
-from engine.core.errors import UserError
-from engine.data.histograms import of_numbers
-from engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
-from engine.data.sources.image_labels import label_table
-from engine.data.sources.image_reading import common, looked_at, whole_files
-from engine.data.sources.images import image_names
-from engine.data.sources.masks import pairs_of
-from engine.data.sources.source import locate
-from engine.data.split_keys import split_folders
-from engine.project.data import DataOptions
+from netwright.engine.core.child_process import print_line
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.histograms import of_numbers
+from netwright.engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
+from netwright.engine.data.sources.image_labels import label_table
+from netwright.engine.data.sources.image_reading import common, looked_at, whole_files
+from netwright.engine.data.sources.images import image_names
+from netwright.engine.data.sources.masks import pairs_of
+from netwright.engine.data.sources.source import locate
+from netwright.engine.data.split_keys import split_folders
+from netwright.engine.project.data import DataOptions
 
 MOST_NAMED = 200
 """Largest number of files named per kind of finding; all are counted."""

@@ -1,7 +1,7 @@
 """Load the data of a project: sizes and types, samples in three splits, and a preview.
 
-A source (`engine.data.sources.source.Source`) is called in this order, so that nothing of the validation and test
-splits reaches the training:
+A source (`netwright.engine.data.sources.source.Source`) is called in this order, so that nothing of the validation and
+test splits reaches the training:
 
 1. `outline`: what is there, as cheaply as the data allows: the number of samples, the targets with the names of their
    classes (those of all data, since they are what labels mean), and the inputs that are known without learning from the
@@ -13,7 +13,8 @@ splits reaches the training:
    outline with `inputs`, their `prepared` columns, and `notes`. Normalisation is not fitted here: it is a layer of the
    network.
 4. `samples`, or `readers` where samples are read one by one: the inputs of all samples, encoded by the fitted outline.
-   Encoding is a function of one sample and the outline, the one that `engine.data.prepare` calls for new samples.
+   Encoding is a function of one sample and the outline, the one that `netwright.engine.data.prepare` calls for new
+   samples.
 
 `samples` and `readers` get the fitted outline. Outlines and samples are cached by `stamp`, the options and, where `fit`
 changed the outline, by the training samples.
@@ -32,17 +33,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from engine.core.errors import FieldErrors, UserError
-from engine.core.extras import import_extra
-from engine.core.fields import FilePath
-from engine.data.loaded import CHUNK_BYTES, LoadedData
-from engine.data.prefetch import LazyArray, SampleCache, num_threads
-from engine.data.preview import Change, describe
-from engine.data.reader_processes import ReaderProcesses
-from engine.data.sources.joined import Joined, outline_like, parts_of
-from engine.data.sources.remote_files import naming_urls, recorded_remote
-from engine.data.sources.shard_places import recorded
-from engine.data.sources.source import (
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import FilePath
+from netwright.engine.data.loaded import CHUNK_BYTES, LoadedData
+from netwright.engine.data.prefetch import LazyArray, SampleCache, num_threads
+from netwright.engine.data.preview import Change, describe
+from netwright.engine.data.reader_processes import ReaderProcesses
+from netwright.engine.data.sources.joined import Joined, outline_like, parts_of
+from netwright.engine.data.sources.remote_files import naming_urls, recorded_remote
+from netwright.engine.data.sources.shard_places import recorded
+from netwright.engine.data.sources.source import (
     Array,
     Outline,
     Samples,
@@ -54,20 +55,20 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.data.split import Division, Rule
-from engine.placement.choose import Placement
-from engine.placement.inventory import DeviceInventory
-from engine.project.data import DataOptions
-from engine.project.data_hosts import admit
-from engine.project.data_loading import Loading, loading
-from engine.project.dataset_info import SPLITS, DatasetInfo
-from engine.project.project import Project
-from engine.project.sources.base import SourceType
-from engine.project.sources.shards import PLACES
-from engine.project.sources.urls import is_remote
-from engine.project.training import TrainingOptions
-from engine.runs.data_files import DataPlace
-from engine.runs.data_record import DataRecord
+from netwright.engine.data.split import Division, Rule
+from netwright.engine.placement.choose import Placement
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import admit
+from netwright.engine.project.data_loading import Loading, loading
+from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.sources.shards import PLACES
+from netwright.engine.project.sources.urls import is_remote
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.data_files import DataPlace
+from netwright.engine.runs.data_record import DataRecord
 
 T = TypeVar("T")
 KEPT = 2
@@ -231,8 +232,8 @@ def preview(
     *,
     training: TrainingOptions | None = None,
 ) -> dict[str, Any]:
-    """Return a preview for the Data tab, in the shape that `engine.data.preview` describes; its entry `loading`
-    describes how a run with these options and one worker loads the data. Raises `UserError`."""
+    """Return a preview for the Data tab, in the shape that `netwright.engine.data.preview` describes; its entry
+    `loading` describes how a run with these options and one worker loads the data. Raises `UserError`."""
     opened = open_source(options, base)
     how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
     is_large = (

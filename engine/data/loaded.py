@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.prefetch import LazyArray, LazySteps, aligned_array
-from engine.data.sources.source import Array, Arrays, SampleReader
-from engine.data.sources.windows import Windows
-from engine.project.dataset_info import DatasetInfo
+from netwright.engine.data.prefetch import LazyArray, LazySteps, aligned_array
+from netwright.engine.data.sources.source import Array, Arrays, SampleReader
+from netwright.engine.data.sources.windows import Windows
+from netwright.engine.project.dataset_info import DatasetInfo
 
 CHUNK_BYTES = 2**24
 
@@ -29,7 +29,7 @@ class Split:
     def real(self, number: int) -> Any:
         """Return all values of one input; for sequences of different lengths the real steps, one per row.
 
-        The result is an array, or `Rows` of `engine.data.normalization`.
+        The result is an array, or `Rows` of `netwright.engine.data.normalization`.
         """
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
         if isinstance(array, LazyArray) and isinstance(array.stored, Windows):

@@ -6,9 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.core.progress import report
-from engine.data.sources.source import Array
-from engine.data.sources.targets import MOST_ROUNDED
+from netwright.engine.core.progress import report
+from netwright.engine.data.sources.source import Array
+from netwright.engine.data.sources.targets import MOST_ROUNDED
 
 CHUNK_NUMBERS = 2**20
 
@@ -39,7 +39,7 @@ class _Flat:
 
 def fit(kind: str, given: Array | Rows, channel_axis: int, per: str = "channel") -> tuple[Array, Array]:
     """Return shift and scale as float32, in one dimension: one number per channel (C), per element in the order of the
-    sample, or one for all. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`, `per` of its `DIMENSIONS`.
+    sample, or one for all. `kind` is one of `netwright.engine.layers.inputs.NORMALIZATIONS`, `per` of its `DIMENSIONS`.
 
     The shift is float64 where a channel of doubles or integers would lose its digits in single precision, such as times
     in seconds since 1970: such values have to reach the normalisation in double precision.

@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.text import format_duration
-from engine.data.bad_samples import BadSamples, read_or_note
-from engine.data.sources.source import Array, BadSampleError, SampleReader
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.text import format_duration
+from netwright.engine.data.bad_samples import BadSamples, read_or_note
+from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
 
 R = TypeVar("R")
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
@@ -124,7 +124,7 @@ class LazyArray:
     numbers: Array
     dtype: np.dtype[Any] = FLOAT32
     skips_bad: bool = False
-    """Whether another sample stands in for one that cannot be read, see `engine.data.bad_samples`."""
+    """Whether another sample stands in for one that cannot be read, see `netwright.engine.data.bad_samples`."""
 
     def __len__(self) -> int:
         return len(self.numbers)

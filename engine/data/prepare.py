@@ -1,6 +1,7 @@
 """Apply the preparation of a trained network: raw rows, files and arrays to its inputs, and its outputs to answers.
 
-Both are functions of the record alone (`engine.project.preparation`); training encodes its samples by the same code.
+Both are functions of the record alone (`netwright.engine.project.preparation`); training encodes its samples by the
+same code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,26 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.core.text import format_number
-from engine.data.columns import Cells, encode, parse
-from engine.data.sources.array_files import headers
-from engine.data.sources.arrays import in_channels
-from engine.data.sources.audio import BadSoundError, load_sound
-from engine.data.sources.csv_file import read_cells
-from engine.data.sources.image_file import BadPictureError, strictly
-from engine.data.sources.image_file import read as read_image
-from engine.data.sources.source import Array, Arrays, listed, refuse_too_large
-from engine.data.sources.targets import refuse_strange
-from engine.data.sources.text import read_text
-from engine.data.text import encode as encode_texts
-from engine.data.text import padded
-from engine.project.preparation import InputPreparation, Preparation, TargetPreparation
-from engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
-from engine.project.sources.base import is_hidden
-from engine.project.sources.images import IMAGE_SUFFIXES, is_image
-from engine.project.sources.number_texts import is_missing
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.text import format_number
+from netwright.engine.data.columns import Cells, encode, parse
+from netwright.engine.data.sources.array_files import headers
+from netwright.engine.data.sources.arrays import in_channels
+from netwright.engine.data.sources.audio import BadSoundError, load_sound
+from netwright.engine.data.sources.csv_file import read_cells
+from netwright.engine.data.sources.image_file import BadPictureError, strictly
+from netwright.engine.data.sources.image_file import read as read_image
+from netwright.engine.data.sources.source import Array, Arrays, listed, refuse_too_large
+from netwright.engine.data.sources.targets import refuse_strange
+from netwright.engine.data.sources.text import read_text
+from netwright.engine.data.text import encode as encode_texts
+from netwright.engine.data.text import padded
+from netwright.engine.project.preparation import InputPreparation, Preparation, TargetPreparation
+from netwright.engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
+from netwright.engine.project.sources.base import is_hidden
+from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
+from netwright.engine.project.sources.number_texts import is_missing
 
 EVEN = 0.5
 """Threshold of two classes at which the likelier one is chosen."""

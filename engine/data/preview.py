@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
-from engine.core.text import format_number
-from engine.data.histograms import of_numbers
-from engine.data.sources.source import Array, Column, Outline, Samples
-from engine.data.split import Counts
-from engine.project.dataset_info import IGNORED, SPLITS, InputInfo, TargetInfo
+from netwright.engine.core.text import format_number
+from netwright.engine.data.histograms import of_numbers
+from netwright.engine.data.sources.source import Array, Column, Outline, Samples
+from netwright.engine.data.split import Counts
+from netwright.engine.project.dataset_info import IGNORED, SPLITS, InputInfo, TargetInfo
 
 MOST_PIXELS = 160
 MOST_SERIES = 24
@@ -69,7 +69,7 @@ def describe(
                 or three numbers also `target`: a PNG of them; of sounds also `wave`: lowest and highest sample of
                 each of at most 160 pieces
     `columns`   [{"name", "role", "kind", "low", "mean", "high", "histogram"}]; `role` is `input` or `response`, numbers
-                or null, `histogram` the counts of its values (`engine.data.histograms`) or null
+                or null, `histogram` the counts of its values (`netwright.engine.data.histograms`) or null
     `lengths`   histogram of the number of steps of the sequences; null where all have the same number
     `rows`      the first rows, one cell per column: texts or numbers
     `series`    [{"label", "split", "values"}]: at most 24; one list per channel, at most 200 steps and 6 channels;

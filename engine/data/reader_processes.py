@@ -1,7 +1,7 @@
 """Read samples in processes of their own, where the lock of Python's interpreter would hold threads back.
 
-Each reader thread of `engine.data.prefetch` sends the indices of a few samples to a process and receives them straight
-into their place; meanwhile it holds no lock. A process ends when its input closes, so none outlives its owner.
+Each reader thread of `netwright.engine.data.prefetch` sends the indices of a few samples to a process and receives them
+straight into their place; meanwhile it holds no lock. A process ends when its input closes, so none outlives its owner.
 
     request:  a count, then as many indices (int64)
     answer:   a status and a count of bytes, then the samples in the reader's dtype, or the text of an error
@@ -24,9 +24,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import UserError
-from engine.data.sources.source import Array, BadSampleError, SampleReader
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
 
 HEADER = struct.Struct("<Bq")
 DONE, REFUSED, FAILED, BAD = range(4)

@@ -7,16 +7,16 @@ import numpy as np
 import torch
 from torch import fx
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType
-from engine.layers.attention import Embedding
-from engine.layers.reshape_layouts import OneHot
-from engine.lowering.modules.normalization import Normalize
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.bindings import match_inputs
-from engine.project.dataset_info import DatasetInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType
+from netwright.engine.layers.attention import Embedding
+from netwright.engine.layers.reshape_layouts import OneHot
+from netwright.engine.lowering.modules.normalization import Normalize
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.bindings import match_inputs
+from netwright.engine.project.dataset_info import DatasetInfo
 
 Arrays = tuple[np.ndarray, ...]
 BATCH_SIZES = (1, 2, 5)

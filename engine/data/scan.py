@@ -7,12 +7,12 @@ from math import prod
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.progress import report
-from engine.data.load import Opened
-from engine.data.prefetch import ReadJob, prefetch
-from engine.data.sources.source import Array, BadSampleError, Readers
-from engine.project.dataset_info import InputInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.progress import report
+from netwright.engine.data.load import Opened
+from netwright.engine.data.prefetch import ReadJob, prefetch
+from netwright.engine.data.sources.source import Array, BadSampleError, Readers
+from netwright.engine.project.dataset_info import InputInfo
 
 MOST_SAMPLES = 1_000_000
 """Number of samples that are checked; of more, as many evenly spaced ones."""

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from engine.core.errors import UserError
-from engine.data.loaded import LoadedData
-from engine.data.sources.source import Array
-from engine.layers.attention import Embedding
-from engine.layers.inputs import SequenceInput
-from engine.network import edits
-from engine.network.analysis import Analysis, analyse
-from engine.network.network import Layer, Network, Port
-from engine.project.bindings import match_inputs, wanted_of
-from engine.project.dataset_info import IGNORED
-from engine.project.options.batches import BatchOptions
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.source import Array
+from netwright.engine.layers.attention import Embedding
+from netwright.engine.layers.inputs import SequenceInput
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.network import Layer, Network, Port
+from netwright.engine.project.bindings import match_inputs, wanted_of
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.project.options.batches import BatchOptions
+from netwright.engine.project.training import TrainingOptions
 
 MOST_TRIED = 200
 """Number of different sequence lengths that are checked."""

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.core.extras import import_extra
-from engine.data.sources.source import Array
-from engine.project.preparation import SoundPreparation
+from netwright.engine.core.extras import import_extra
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.preparation import SoundPreparation
 
 LEAST_POWER = 1e-10
 MOST_RATIO = 50_000

@@ -13,7 +13,7 @@ each where the counts per class and split come closest to the shares (the smalle
 
 In order: training, validation, test, with a gap between them; samples of the gaps are in no split.
 
-In time: as the source of windows of time series says (`engine.data.sources.windows`).
+In time: as the source of windows of time series says (`netwright.engine.data.sources.windows`).
 """
 
 import math
@@ -23,12 +23,12 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import quoted
-from engine.core.text import format_percent
-from engine.data.sources.source import Array, InTime, listed
-from engine.project.dataset_info import SPLITS
-from engine.project.sources.base import SPLIT_NAMES
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.text import format_percent
+from netwright.engine.data.sources.source import Array, InTime, listed
+from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.project.sources.base import SPLIT_NAMES
 
 Counts = tuple[int, int, int]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import quoted
-from engine.data.sources.source import Array, listed, unreadable
-from engine.project.dates import forms_of, read
-from engine.project.sources.base import SPLIT_NAMES
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.source import Array, listed, unreadable
+from netwright.engine.project.dates import forms_of, read
+from netwright.engine.project.sources.base import SPLIT_NAMES
 
 GROUP = "{group}"
 ANY = "*"

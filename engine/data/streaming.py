@@ -10,11 +10,11 @@ from math import prod
 import numpy as np
 import torch
 
-from engine.data.bad_samples import BadSamples
-from engine.data.batches import ResidentDataset, Tensors, select
-from engine.data.prefetch import ALIGNMENT, LazyArray, ReadJob, prefetch, read_tasks
-from engine.data.sequences import Padding, ignored_value
-from engine.data.sources.source import Array, BadSampleError
+from netwright.engine.data.bad_samples import BadSamples
+from netwright.engine.data.batches import ResidentDataset, Tensors, select
+from netwright.engine.data.prefetch import ALIGNMENT, LazyArray, ReadJob, prefetch, read_tasks
+from netwright.engine.data.sequences import Padding, ignored_value
+from netwright.engine.data.sources.source import Array, BadSampleError
 
 SPAN_NUMBERS = 2**20
 KINDS = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64, np.dtype(np.int64): torch.int64}

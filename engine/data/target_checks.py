@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.progress import report
-from engine.data.sources.source import Array
+from netwright.engine.core.progress import report
+from netwright.engine.data.sources.source import Array
 
 MOST_SAMPLES = 50_000
 """Number of samples that are looked at; of more, as many at random."""

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.fields import printable
-from engine.data.sources.source import Array
-from engine.project.preparation import TextPreparation
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import printable
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.preparation import TextPreparation
 
 WORD = re.compile(r"\w+|\n|[^\w\s]")
 OTHER = "<other>"

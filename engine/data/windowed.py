@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from engine.data.batches import DEFAULT_PADDING, ResidentDataset, Tensors, select
-from engine.data.prefetch import LazyArray
-from engine.data.sources.source import Array
-from engine.data.sources.windows import Windows
+from netwright.engine.data.batches import DEFAULT_PADDING, ResidentDataset, Tensors, select
+from netwright.engine.data.prefetch import LazyArray
+from netwright.engine.data.sources.source import Array
+from netwright.engine.data.sources.windows import Windows
 
 
 @dataclass(frozen=True)

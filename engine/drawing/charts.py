@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from engine.core.fields import printable
-from engine.core.text import xml_text
-from engine.drawing.colours import mixed
-from engine.drawing.picture import elided, text_width
+from netwright.engine.core.fields import printable
+from netwright.engine.core.text import xml_text
+from netwright.engine.drawing.colours import mixed
+from netwright.engine.drawing.picture import elided, text_width
 
 BLUE, ORANGE, GREEN, VIOLET = "#0072b2", "#d55e00", "#009e73", "#aa4499"
 """Colours that people who see few colours tell apart (Okabe and Ito, Color Universal Design, 2008)."""

@@ -6,9 +6,9 @@ and bottom.
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from engine.drawing.routes import LANE, Chain, Curve, Point
-from engine.network.layout import Flow
-from engine.network.network import Connection, Port
+from netwright.engine.drawing.routes import LANE, Chain, Curve, Point
+from netwright.engine.network.layout import Flow
+from netwright.engine.network.network import Connection, Port
 
 HEIGHT = 14.0
 Area = tuple[float, float, float, float]

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import ceil
 
-from engine.drawing.routes import Curve, Router
-from engine.network.arrangement import arrange, is_folded, placed
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
-from engine.network.network import Network
+from netwright.engine.drawing.routes import Curve, Router
+from netwright.engine.network.arrangement import arrange, is_folded, placed
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
+from netwright.engine.network.network import Network
 
 WIDTH, HEIGHT = 196.0, 108.0
 THICKNESS, LENGTH, GAP = NODE_HEIGHT, NODE_WIDTH, 18.0

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from engine.drawing import colours, labels
-from engine.drawing.routes import LANE, TAG_HEIGHT, Curve, Point, Router, port_point, tag
-from engine.network.analysis import Analysis, LayerShapes
-from engine.network.annotations import TITLE_HEIGHT
-from engine.network.arrangement import arrange, repeated
-from engine.network.block import Block
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
-from engine.network.network import Connection, Layer, Network, Port
-from engine.network.table import short_count
+from netwright.engine.drawing import colours, labels
+from netwright.engine.drawing.routes import LANE, TAG_HEIGHT, Curve, Point, Router, port_point, tag
+from netwright.engine.network.analysis import Analysis, LayerShapes
+from netwright.engine.network.annotations import TITLE_HEIGHT
+from netwright.engine.network.arrangement import arrange, repeated
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
+from netwright.engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.network.table import short_count
 
 # Widths in thousandths of the font size, for the characters from space to tilde.
 _REGULAR = (

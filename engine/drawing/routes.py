@@ -10,8 +10,8 @@ from functools import cache
 from itertools import accumulate, pairwise
 from math import atan2, degrees, hypot
 
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
-from engine.network.network import Connection, Network, Port
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
+from netwright.engine.network.network import Connection, Network, Port
 
 Point = tuple[float, float]
 Piece = tuple[Point, ...]

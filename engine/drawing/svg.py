@@ -1,8 +1,20 @@
 """A picture as SVG: plain shapes and real text, so that it can be searched, restyled and edited."""
 
-from engine.core.text import xml_text
-from engine.drawing.picture import EDGE, WIDER, WIDEST_FONT, Box, Group, Line, Picture, Ring, Shape, Text, text_width
-from engine.drawing.routes import Curve
+from netwright.engine.core.text import xml_text
+from netwright.engine.drawing.picture import (
+    EDGE,
+    WIDER,
+    WIDEST_FONT,
+    Box,
+    Group,
+    Line,
+    Picture,
+    Ring,
+    Shape,
+    Text,
+    text_width,
+)
+from netwright.engine.drawing.routes import Curve
 
 FONTS = "Inter, 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.fields import printable, quoted
-from engine.data.sources.source import Array
-from engine.project.preparation import PIXELS, ColumnPreparation, InputPreparation, TargetPreparation
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable, quoted
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.preparation import PIXELS, ColumnPreparation, InputPreparation, TargetPreparation
 
 SPANS: Mapping[str, tuple[float, float]] = {"0 to 1": (0.0, 1.0), "0 to 255": (0.0, 255.0), "-1 to 1": (-1.0, 1.0)}
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import quoted
-from engine.data.sources.source import Array
-from engine.evaluation.evaluate import Evaluation, EvaluationData
-from engine.evaluation.measures import LOWER_IS_BETTER, measures_of
-from engine.evaluation.per_sample import SampleScores
-from engine.evaluation.scores import draws, interval
-from engine.evaluation.trained import TrainedNetwork
-from engine.runs.data_record import read_record
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.evaluate import Evaluation, EvaluationData
+from netwright.engine.evaluation.measures import LOWER_IS_BETTER, measures_of
+from netwright.engine.evaluation.per_sample import SampleScores
+from netwright.engine.evaluation.scores import draws, interval
+from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.runs.data_record import read_record
 
 SIGNIFICANT = 0.05
 MOST_TOLD = 200

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array
 
 MOST_POINTS = 300
 MOST_CLASSES = 100

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.core.files import read_object, write_atomically, write_checked_json
-from engine.evaluation.curves import at_threshold, curves, probabilities
-from engine.evaluation.per_sample import SampleScores
-from engine.evaluation.temperature import calibration
-from engine.project.preparation import FILE, LIMIT_BYTES, Preparation, TargetPreparation
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.files import read_object, write_atomically, write_checked_json
+from netwright.engine.evaluation.curves import at_threshold, curves, probabilities
+from netwright.engine.evaluation.per_sample import SampleScores
+from netwright.engine.evaluation.temperature import calibration
+from netwright.engine.project.preparation import FILE, LIMIT_BYTES, Preparation, TargetPreparation
 
 EVEN = 0.5
 MANIFEST = "manifest.json"

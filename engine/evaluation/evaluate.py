@@ -16,33 +16,33 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.core.errors import UserError, plural
-from engine.core.files import read_object, write_checked_json
-from engine.core.finite_json import to_json
-from engine.core.progress import report
-from engine.core.version import VERSION
-from engine.data.batches import ResidentDataset, Tensors
-from engine.data.datasets import make_dataset
-from engine.data.load import facts as facts_of
-from engine.data.load import load, load_like, open_source, places_of
-from engine.data.loaded import LoadedData
-from engine.data.sources.source import Array
-from engine.evaluation import decisions, groups, temperature
-from engine.evaluation.curves import curves
-from engine.evaluation.passes import Pass, pass_for
-from engine.evaluation.per_sample import SampleScores
-from engine.evaluation.trained import DEVICE, TrainedNetwork
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import in_order
-from engine.project.data import DataOptions
-from engine.project.dataset_info import SPLITS
-from engine.project.options.metrics import METRICS
-from engine.project.target_scale import fitted_outputs
-from engine.project.training import TrainingOptions
-from engine.runs.data_record import read_record
-from engine.training.evaluation import MetricAccumulator, metrics_for
-from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
-from engine.training.metrics import channels_last
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.files import read_object, write_checked_json
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.progress import report
+from netwright.engine.core.version import VERSION
+from netwright.engine.data.batches import ResidentDataset, Tensors
+from netwright.engine.data.datasets import make_dataset
+from netwright.engine.data.load import facts as facts_of
+from netwright.engine.data.load import load, load_like, open_source, places_of
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation import decisions, groups, temperature
+from netwright.engine.evaluation.curves import curves
+from netwright.engine.evaluation.passes import Pass, pass_for
+from netwright.engine.evaluation.per_sample import SampleScores
+from netwright.engine.evaluation.trained import DEVICE, TrainedNetwork
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import in_order
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.project.options.metrics import METRICS
+from netwright.engine.project.target_scale import fitted_outputs
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.data_record import read_record
+from netwright.engine.training.evaluation import MetricAccumulator, metrics_for
+from netwright.engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
+from netwright.engine.training.metrics import channels_last
 
 FOLDER = "evaluations"
 FORMAT = 2

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.core.text import format_number
-from engine.data.load import open_source
-from engine.data.sources.csv_table import Columns
-from engine.data.sources.source import Array
-from engine.evaluation.measures import Measures, measures_of
-from engine.evaluation.per_sample import SampleScores
-from engine.evaluation.scores import draws, interval
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.text import format_number
+from netwright.engine.data.load import open_source
+from netwright.engine.data.sources.csv_table import Columns
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.measures import Measures, measures_of
+from netwright.engine.evaluation.per_sample import SampleScores
+from netwright.engine.evaluation.scores import draws, interval
+from netwright.engine.project.data import DataOptions
 
 MOST_GROUPS = 50
 MOST_VALUES = 12

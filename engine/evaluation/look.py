@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.prepare import Answers
-from engine.data.preview import MOST_STEPS, shown_series, value_range, write_mask, write_picture
-from engine.data.sources.source import Array, Arrays
-from engine.project.preparation import InputPreparation, Preparation
+from netwright.engine.data.prepare import Answers
+from netwright.engine.data.preview import MOST_STEPS, shown_series, value_range, write_mask, write_picture
+from netwright.engine.data.sources.source import Array, Arrays
+from netwright.engine.project.preparation import InputPreparation, Preparation
 
 MOST_PIXELS = 512
 WHITE = (0.0, 255.0)

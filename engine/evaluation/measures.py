@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.data.sources.source import Array
-from engine.evaluation.scores import ClassCounts, ratio
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.scores import ClassCounts, ratio
 
 MOST_COUNTED = 30
 """Number of classes up to which scores of classes are among the metrics."""
@@ -25,8 +25,8 @@ class Measures:
 
 
 def measures_of(task: str, classes: Sequence[str], arrays: Mapping[str, Array]) -> Measures | None:
-    """Return the measures of an output from what is kept of its samples (`engine.evaluation.per_sample`); None where
-    that does not suffice."""
+    """Return the measures of an output from what is kept of its samples (`netwright.engine.evaluation.per_sample`);
+    None where that does not suffice."""
     if task == "numbers" and "sums" in arrays:
         return Measures(arrays["sums"], _errors)
     if task == "labels" and "counts" in arrays:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.fields import quoted
-from engine.data.columns import parse
-from engine.data.prepare import prepare
-from engine.data.sources.long_table import numbered_rows, open_table, row_unit
-from engine.data.sources.source import Array, Arrays, listed
-from engine.project.preparation import ColumnPreparation, Preparation
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.columns import parse
+from netwright.engine.data.prepare import prepare
+from netwright.engine.data.sources.long_table import numbered_rows, open_table, row_unit
+from netwright.engine.data.sources.source import Array, Arrays, listed
+from netwright.engine.project.preparation import ColumnPreparation, Preparation
 
 Row = tuple[int, Sequence[str]]
 """Number of a line or row of a file, and its cells."""

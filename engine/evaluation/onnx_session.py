@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import RunError, UserError
-from engine.core.fields import printable
-from engine.core.foreign_file import HARM, allowed_work_s
-from engine.core.memory_limit import restrict_memory
-from engine.core.text import format_duration
-from engine.data.sources.source import Array, allowed_memory
-from engine.evaluation.assumed import Port
-from engine.exchange.importing.onnx_functions import refuse_functions_of
-from engine.exchange.importing.onnx_runner import Helper
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.training.out_of_memory import is_out_of_memory
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.core.foreign_file import HARM, allowed_work_s
+from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.core.text import format_duration
+from netwright.engine.data.sources.source import Array, allowed_memory
+from netwright.engine.evaluation.assumed import Port
+from netwright.engine.exchange.importing.onnx_functions import refuse_functions_of
+from netwright.engine.exchange.importing.onnx_runner import Helper
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.training.out_of_memory import is_out_of_memory
 
 MOST_THREADS = 4
 MOST_CHARACTERS = 300

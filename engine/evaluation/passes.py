@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.data.histograms import of_numbers
-from engine.data.sources.source import Array
-from engine.evaluation.scores import (
+from netwright.engine.data.histograms import of_numbers
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.scores import (
     Calibration,
     ClassCounts,
     Ranking,
@@ -18,7 +18,7 @@ from engine.evaluation.scores import (
     per_class,
     residuals,
 )
-from engine.project.dataset_info import IGNORED, TargetInfo
+from netwright.engine.project.dataset_info import IGNORED, TargetInfo
 
 MOST_CLASSES_SHOWN = 100
 """Number of classes up to which the confusion matrix is told."""
@@ -45,7 +45,7 @@ class Pass(Protocol):
         """Return the scores as JSON."""
 
     def each(self) -> dict[str, Array]:
-        """Return what is known of single samples; see `engine.evaluation.per_sample`."""
+        """Return what is known of single samples; see `netwright.engine.evaluation.per_sample`."""
 
 
 def log_softmax(scores: Array) -> Array:

@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.files import write_atomically
-from engine.data.sources.source import Array
+from netwright.engine.core.files import write_atomically
+from netwright.engine.data.sources.source import Array
 
 MOST_NUMBERS = 50_000_000
 """Numbers of an output that are kept in the file; scores beyond them are left out."""

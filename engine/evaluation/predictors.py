@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.foreign_file import HARM
-from engine.data.sources.source import Array, Arrays, refuse_too_large
-from engine.evaluation.assumed import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.foreign_file import HARM
+from netwright.engine.data.sources.source import Array, Arrays, refuse_too_large
+from netwright.engine.evaluation.assumed import (
     IMAGENET_MEAN,
     IMAGENET_STD,
     TRIED_SIZE,
@@ -21,12 +21,12 @@ from engine.evaluation.assumed import (
     assumed_input,
     assumed_target,
 )
-from engine.evaluation.onnx_session import OnnxSession
-from engine.project.preparation import InputPreparation, Preparation
-from engine.project.preparing import group_column_of
+from netwright.engine.evaluation.onnx_session import OnnxSession
+from netwright.engine.project.preparation import InputPreparation, Preparation
+from netwright.engine.project.preparing import group_column_of
 
 if TYPE_CHECKING:
-    from engine.evaluation.trained import TrainedNetwork
+    from netwright.engine.evaluation.trained import TrainedNetwork
 
 ONNX = ".onnx"
 COPIES = 4
@@ -62,7 +62,7 @@ def open_predictor(
         if device not in ("auto", "cpu"):
             raise UserError(f"{path} is an ONNX file, which is computed on the CPU.", hint="Leave out the device.")
         return OnnxPredictor(path, given)
-    from engine.evaluation.trained import TrainedNetwork
+    from netwright.engine.evaluation.trained import TrainedNetwork
 
     return RunPredictor(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device))
 

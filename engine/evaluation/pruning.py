@@ -14,20 +14,20 @@ from typing import Any
 
 import torch
 
-from engine.core.errors import UserError
-from engine.core.progress import report
-from engine.evaluation.evaluate import BATCH, Evaluation
-from engine.evaluation.trained import TrainedNetwork
-from engine.lowering.module import prefixes
-from engine.lowering.weights import State
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import analyse
-from engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
-from engine.network.network import Network
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.weights import WeightsOptions
-from engine.runs.transfer import project_from_run
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.progress import report
+from netwright.engine.evaluation.evaluate import BATCH, Evaluation
+from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.lowering.module import prefixes
+from netwright.engine.lowering.weights import State
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.weights import WeightsOptions
+from netwright.engine.runs.transfer import project_from_run
 
 AMOUNTS = (0.25, 0.5, 0.75)
 MEASURED_S = 0.3

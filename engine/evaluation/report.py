@@ -8,30 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import plural
-from engine.core.files import not_written, refuse_destination, write_atomically
-from engine.core.text import format_bytes, format_duration, format_percent
-from engine.core.version import VERSION
-from engine.drawing.charts import BLUE, ORANGE, VIOLET, Axis, Chart, Marks, extremes, smoothed
-from engine.drawing.picture import draw, placed
-from engine.drawing.svg import svg
-from engine.evaluation.evaluate import Evaluation, EvaluationData
-from engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
-from engine.evaluation.report_results import results
-from engine.evaluation.report_samples import has_pictures, thumbnails
-from engine.evaluation.trained import TrainedNetwork
-from engine.exchange.curves import Curve, read_curves
-from engine.lowering.weights import sha256
-from engine.network.analysis import Analysis, analyse
-from engine.network.table import table_rows
-from engine.project.file import load
-from engine.project.options.metrics import format_score, in_a_line, is_better_low, is_share, title_of
-from engine.project.project import SECTIONS, Project
-from engine.runs.data_record import DataRecord, read_record
-from engine.runs.events import SPLIT_PRIORITY
-from engine.runs.folder import RunFolder, open_run
-from engine.runs.options import in_order, shown
-from engine.runs.summary import RunSummary, read_summary, with_state_now
+from netwright.engine.core.errors import plural
+from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.text import format_bytes, format_duration, format_percent
+from netwright.engine.core.version import VERSION
+from netwright.engine.drawing.charts import BLUE, ORANGE, VIOLET, Axis, Chart, Marks, extremes, smoothed
+from netwright.engine.drawing.picture import draw, placed
+from netwright.engine.drawing.svg import svg
+from netwright.engine.evaluation.evaluate import Evaluation, EvaluationData
+from netwright.engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
+from netwright.engine.evaluation.report_results import results
+from netwright.engine.evaluation.report_samples import has_pictures, thumbnails
+from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.exchange.curves import Curve, read_curves
+from netwright.engine.lowering.weights import sha256
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.table import table_rows
+from netwright.engine.project.file import load
+from netwright.engine.project.options.metrics import format_score, in_a_line, is_better_low, is_share, title_of
+from netwright.engine.project.project import SECTIONS, Project
+from netwright.engine.runs.data_record import DataRecord, read_record
+from netwright.engine.runs.events import SPLIT_PRIORITY
+from netwright.engine.runs.folder import RunFolder, open_run
+from netwright.engine.runs.options import in_order, shown
+from netwright.engine.runs.summary import RunSummary, read_summary, with_state_now
 
 MOST_LAYERS = 500
 """Layers up to which the network is drawn and each has a row; of more, the first have rows."""
@@ -77,8 +77,8 @@ def write_report(path: Path, to: Path, evaluated: Evaluated | None, missing: str
 def with_pictures(
     path: Path, result: Mapping[str, Any], other: EvaluationData | None = None, weights_kept: str = ""
 ) -> Evaluated:
-    """Return a result of `engine.evaluation.evaluate.evaluate` with the pictures of its ranked samples, if they are
-    images. Raises `UserError`."""
+    """Return a result of `netwright.engine.evaluation.evaluate.evaluate` with the pictures of its ranked samples, if
+    they are images. Raises `UserError`."""
     numbers = sorted(
         {
             row["index"]

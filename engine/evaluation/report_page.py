@@ -7,7 +7,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from engine.core.fields import printable
+from netwright.engine.core.fields import printable
 
 
 class Html(str):

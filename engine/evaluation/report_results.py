@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.core.text import format_figure, format_percent
-from engine.drawing.charts import GREEN, MUTED, Axis, Chart, Marks, Matrix
-from engine.evaluation.report_page import Content, Html, element, figure, picture, table
-from engine.project.options.metrics import format_score, title_of
+from netwright.engine.core.text import format_figure, format_percent
+from netwright.engine.drawing.charts import GREEN, MUTED, Axis, Chart, Marks, Matrix
+from netwright.engine.evaluation.report_page import Content, Html, element, figure, picture, table
+from netwright.engine.project.options.metrics import format_score, title_of
 
 SMALL = (340.0, 250.0)
 MOST_SAMPLES = 12
@@ -16,7 +16,8 @@ LISTS = (("worst", "Worst samples"), ("most_uncertain", "Most uncertain samples"
 
 
 def results(evaluated: Mapping[str, Any], pictures: Mapping[int, bytes]) -> Iterator[Html]:
-    """Yield the parts about a result of `engine.evaluation.evaluate`. `pictures`: PNG by the number of a sample."""
+    """Yield the parts about a result of `netwright.engine.evaluation.evaluate`. `pictures`: PNG by the number of a
+    sample."""
     where = f"the {evaluated['split']} split" if evaluated["split"] else f"{evaluated['data']}"
     text = f"{evaluated['samples']:,} samples of {where}; {evaluated['weights']} weights."
     yield element("p", text, class_="muted")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from engine.data.loaded import LoadedData
-from engine.data.sources.source import Array
-from engine.project.dataset_info import DatasetInfo
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.dataset_info import DatasetInfo
 
 MOST_PIXELS = 96
 LEAST_PIXELS = 2

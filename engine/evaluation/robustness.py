@@ -22,17 +22,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.core.errors import UserError
-from engine.core.files import read_object, write_checked_json
-from engine.core.progress import report
-from engine.data.batches import Tensors, as_tuple
-from engine.data.sources.source import Array
-from engine.evaluation import decisions
-from engine.evaluation.evaluate import BATCH, FOLDER, LIMIT_BYTES, Evaluation
-from engine.evaluation.trained import TrainedNetwork
-from engine.project.dataset_info import IGNORED
-from engine.training.losses import Loss, OutputAdapters
-from engine.training.metrics import channels_last
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import read_object, write_checked_json
+from netwright.engine.core.progress import report
+from netwright.engine.data.batches import Tensors, as_tuple
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation import decisions
+from netwright.engine.evaluation.evaluate import BATCH, FOLDER, LIMIT_BYTES, Evaluation
+from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.training.losses import Loss, OutputAdapters
+from netwright.engine.training.metrics import channels_last
 
 FORMAT = 1
 NOISE = (0.02, 0.05, 0.1, 0.2, 0.4)

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.text import format_figure, format_number
-from engine.data.load import open_source
-from engine.data.preview import shown_samples, value_range, write_mask, write_picture
-from engine.data.sources.source import Array, Outline
-from engine.evaluation.evaluate import Evaluation
-from engine.evaluation.groups import column_values, group_labels
-from engine.evaluation.per_sample import SampleScores
-from engine.evaluation.scores import ClassCounts
-from engine.project.dataset_info import IGNORED
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.text import format_figure, format_number
+from netwright.engine.data.load import open_source
+from netwright.engine.data.preview import shown_samples, value_range, write_mask, write_picture
+from netwright.engine.data.sources.source import Array, Outline
+from netwright.engine.evaluation.evaluate import Evaluation
+from netwright.engine.evaluation.groups import column_values, group_labels
+from netwright.engine.evaluation.per_sample import SampleScores
+from netwright.engine.evaluation.scores import ClassCounts
+from netwright.engine.project.dataset_info import IGNORED
 
 MOST_SHOWN = 48
 MOST_COLUMNS = 12
@@ -30,9 +30,9 @@ def look(evaluation: Evaluation, wanted: Mapping[str, Any], folder: Path) -> dic
     class), `indices` in the source, or `group` (what it goes by, and its name). Keys of the result: `total`, the
     number of such samples; `rows`, one per sample that is shown, with `place` in what was evaluated, `index` in the
     source, `label`, `prediction`, `loss`, `confidence`; and `pictures` or `series` as in
-    `engine.data.preview.describe`, or `columns` and `cells` of a table. Where pixels have classes, each picture also
-    has `said`, a class map like `mask`, `wrong`, one with 0 where they differ, and `iou` by class; forecasts have
-    `said` beside `ahead`. Raises `UserError`.
+    `netwright.engine.data.preview.describe`, or `columns` and `cells` of a table. Where pixels have classes, each
+    picture also has `said`, a class map like `mask`, `wrong`, one with 0 where they differ, and `iou` by class;
+    forecasts have `said` beside `ahead`. Raises `UserError`.
     """
     result, samples = evaluation.result()
     output, count = int(wanted.get("output", 0)), min(MOST_SHOWN, int(wanted.get("count", 24)))

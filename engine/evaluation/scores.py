@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array
 
 DRAWS = 1000
 INTERVAL = (2.5, 97.5)

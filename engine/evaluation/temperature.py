@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.sources.source import Array
-from engine.evaluation.curves import probabilities
-from engine.evaluation.scores import Calibration
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.curves import probabilities
+from netwright.engine.evaluation.scores import Calibration
 
 LOWEST, HIGHEST = 0.01, 100.0
 """Limits of the temperature; at them the fit has no minimum between."""

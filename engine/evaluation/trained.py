@@ -8,22 +8,22 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.data.batches import Tensors, as_tuple
-from engine.data.datasets import has_varying_lengths
-from engine.exchange.export import Source, read_source
-from engine.hardware.devices import device_named
-from engine.lowering.fitted import trained_preparation
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights import fill, sha256
-from engine.network.analysis import Analysis, analyse
-from engine.parallel.process_group import SingleProcess
-from engine.project import user_code
-from engine.project.bindings import Wanted, folding, wanted_of
-from engine.project.dataset_info import DatasetInfo
-from engine.project.preparation import Preparation
-from engine.runs.folder import RunFolder
-from engine.training.precision import Precision
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.batches import Tensors, as_tuple
+from netwright.engine.data.datasets import has_varying_lengths
+from netwright.engine.exchange.export import Source, read_source
+from netwright.engine.hardware.devices import device_named
+from netwright.engine.lowering.fitted import trained_preparation
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights import fill, sha256
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project import user_code
+from netwright.engine.project.bindings import Wanted, folding, wanted_of
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.training.precision import Precision
 
 DEVICE = torch.device("cpu")
 

@@ -5,13 +5,13 @@ Source: Guo, Pleiss, Sun, Weinberger: On Calibration of Modern Neural Networks, 
 
 from dataclasses import replace
 
-from engine.layers.arithmetic import Scaling
-from engine.network import edits
-from engine.network.analysis import analyse, folded
-from engine.network.network import Connection, Network, Port
-from engine.project.bindings import wanted_of
-from engine.project.dataset_info import DatasetInfo
-from engine.project.preparation import Preparation
+from netwright.engine.layers.arithmetic import Scaling
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse, folded
+from netwright.engine.network.network import Connection, Network, Port
+from netwright.engine.project.bindings import wanted_of
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.preparation import Preparation
 
 DIGITS = 9
 

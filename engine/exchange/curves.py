@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
-from engine.core.csv_text import csv_line
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.files import write_atomically
-from engine.runs.events import ENDS, Points, ThinnedPoints
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
-from engine.runs.options import shown
-from engine.runs.query import option_names
-from engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
-from engine.runs.thinning import extreme_points
+from netwright.engine.core.csv_text import csv_line
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.files import write_atomically
+from netwright.engine.runs.events import ENDS, Points, ThinnedPoints
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.options import shown
+from netwright.engine.runs.query import option_names
+from netwright.engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
+from netwright.engine.runs.thinning import extreme_points
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -6,33 +6,33 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.core.errors import UserError
-from engine.core.files import refuse_destination
-from engine.network.analysis import analyse, folded
-from engine.project import user_code
-from engine.project.bindings import match_inputs, wanted_of
-from engine.project.check import check
-from engine.project.constants import has_constants
-from engine.project.data_hosts import look_up
-from engine.project.dataset_info import DatasetInfo
-from engine.project.export_options import OnnxOptions
-from engine.project.file import load
-from engine.project.input_format import InputFormat, input_formats
-from engine.project.preparation import FILE, Preparation
-from engine.project.project import Project
-from engine.project.stored_facts import facts_of
-from engine.runs.checkpoints import way_on
-from engine.runs.folder import frozen_code, open_run
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import refuse_destination
+from netwright.engine.network.analysis import analyse, folded
+from netwright.engine.project import user_code
+from netwright.engine.project.bindings import match_inputs, wanted_of
+from netwright.engine.project.check import check
+from netwright.engine.project.constants import has_constants
+from netwright.engine.project.data_hosts import look_up
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.file import load
+from netwright.engine.project.input_format import InputFormat, input_formats
+from netwright.engine.project.preparation import FILE, Preparation
+from netwright.engine.project.project import Project
+from netwright.engine.project.stored_facts import facts_of
+from netwright.engine.runs.checkpoints import way_on
+from netwright.engine.runs.folder import frozen_code, open_run
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
     from torch.fx import GraphModule
 
-    from engine.data.loaded import LoadedData
-    from engine.exchange.onnx_layers import LayerDifference
-    from engine.exchange.onnx_measure import Measured
-    from engine.exchange.training_script.write import TrainingScript
+    from netwright.engine.data.loaded import LoadedData
+    from netwright.engine.exchange.onnx_layers import LayerDifference
+    from netwright.engine.exchange.onnx_measure import Measured
+    from netwright.engine.exchange.training_script.write import TrainingScript
 
 SAMPLES_TO_COMPARE = 64
 
@@ -110,7 +110,7 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
         note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
         base = (base or path.parent).resolve()
         return Source(load(path).project, base, None, (note,), path.stem, base)
-    from engine.lowering.weights import load as load_weights
+    from netwright.engine.lowering.weights import load as load_weights
 
     folder = open_run(path)
     kept = folder.path / weights_kept if weights_kept else folder.kept()
@@ -134,9 +134,9 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
 
 def _with_start(source: Source) -> Source:
     """Return a project as source with the weights that a run of it would start from. Raises `UserError`."""
-    from engine.lowering.fitted import started_preparation
-    from engine.lowering.start_weights import fill_from
-    from engine.project.weights import weights_path
+    from netwright.engine.lowering.fitted import started_preparation
+    from netwright.engine.lowering.start_weights import fill_from
+    from netwright.engine.project.weights import weights_path
 
     project, module = source.project, _initial_network(source)
     path = weights_path(project.weights, source.base).absolute()
@@ -180,20 +180,20 @@ def export(
         raise UserError("A training script is written beside a PyTorch file only.", hint="Choose the format pytorch.")
     source = _ready_source(path, base, weights_kept, trusted=trusted)
     network = source.project.network
-    from engine.exchange.input_ranges import ranges
-    from engine.lowering.fitted import trained_preparation
+    from netwright.engine.exchange.input_ranges import ranges
+    from netwright.engine.lowering.fitted import trained_preparation
 
     facts, data, facts_note = _data(source)
     result = check(source.project, facts)
     if result.analysis.has_errors or (with_training and any(problem.layer for problem in result.errors)):
         result.refuse_errors()  # with a training script also where the data does not fit a layer
     record = source.record or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
-    from engine.exchange.exported_network import described_inputs, with_fixed_sizes
+    from netwright.engine.exchange.exported_network import described_inputs, with_fixed_sizes
 
     options = options or OnnxOptions()
     is_bare = format == "onnx" and options.probabilities == "outside"
     if facts is not None and options.temperature == "inside" and not is_bare:
-        from engine.exchange.calibration import calibrated
+        from netwright.engine.exchange.calibration import calibrated
 
         network, record, said = calibrated(network, record, facts)
         source = replace(source, project=replace(source.project, network=network), notes=(*source.notes, *said))
@@ -231,7 +231,7 @@ def _ready_source(path: Path, base: Path | None, weights_kept: str, *, trusted: 
 
 
 def _training_script(source: Source, to: Path, *, replaces: bool) -> "TrainingScript":
-    from engine.exchange.training_script.write import training_script
+    from netwright.engine.exchange.training_script.write import training_script
 
     return training_script(source.project, source.base, to, title=source.title, replaces=replaces)
 
@@ -245,7 +245,7 @@ def _export_pytorch(
     *,
     replaces: bool,
 ) -> Exported:
-    from engine.exchange.pytorch_export import export_pytorch
+    from netwright.engine.exchange.pytorch_export import export_pytorch
 
     network, title = source.project.network, source.title
     state = _weights(source) if has_constants(network) else source.weights
@@ -266,7 +266,7 @@ def _export_program(
     record: Preparation,
     notes: tuple[str, ...],
 ) -> Exported:
-    from engine.exchange.exported_program import export_program
+    from netwright.engine.exchange.exported_program import export_program
 
     network = source.project.network
     weights = _weights(source)
@@ -285,7 +285,7 @@ def _export_onnx(
     record: Preparation | None,
     options: OnnxOptions,
 ) -> Exported:
-    from engine.exchange.onnx_export import ExportData, export_onnx
+    from netwright.engine.exchange.onnx_export import ExportData, export_onnx
 
     network = source.project.network
     weights = _weights(source)
@@ -309,7 +309,7 @@ def _code(
     options: OnnxOptions,
 ) -> str:
     """Return the program that runs the exported file on a sample of the data."""
-    from engine.exchange.snippet import Program, Sample, code, samples_of
+    from netwright.engine.exchange.snippet import Program, Sample, code, samples_of
 
     network = source.project.network
     samples: tuple[Sample, ...] = ()
@@ -382,7 +382,7 @@ def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple
     known = "with the class names stored with the weights" if source.dataset else "without class names"
     if options.source == "none" or options.problems():
         return source.dataset, None, (f"The project has no data: compared on random samples, {known}.",)
-    from engine.data.load import load as load_data
+    from netwright.engine.data.load import load as load_data
 
     try:
         data = load_data(options, source.base, is_streamed=True)
@@ -398,10 +398,10 @@ def _weights(source: Source) -> "dict[str, torch.Tensor]":
 
 def _initial_network(source: Source) -> "GraphModule":
     """Return the network with initial weights and the constants of imported operators."""
-    from engine.lowering.constants import fill_constants
-    from engine.lowering.initialization import initialize, parameter_options
-    from engine.lowering.module import build, prefixes
-    from engine.network.analysis import type_at
+    from netwright.engine.lowering.constants import fill_constants
+    from netwright.engine.lowering.initialization import initialize, parameter_options
+    from netwright.engine.lowering.module import build, prefixes
+    from netwright.engine.network.analysis import type_at
 
     project = source.project
     analysis = analyse(project.network)

@@ -8,22 +8,22 @@ import numpy as np
 import torch
 from torch import fx
 
-from engine.core.errors import UserError
-from engine.core.types import Symbol
-from engine.data.sample_inputs import Arrays, fitting_samples, in_input_types, random_samples
-from engine.exchange.onnx_check import in_units
-from engine.lowering.module import LAYER, build
-from engine.lowering.modules.normalization import Normalize
-from engine.lowering.weights import fill
-from engine.network import edits
-from engine.network.analysis import analyse, folded
-from engine.network.catalog import layer_type
-from engine.network.network import Network, Port
-from engine.project.bindings import wanted_of
-from engine.project.dataset_info import DatasetInfo
-from engine.project.export_options import OnnxOptions
-from engine.project.input_format import InputFormat
-from engine.project.preparation import Preparation
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Symbol
+from netwright.engine.data.sample_inputs import Arrays, fitting_samples, in_input_types, random_samples
+from netwright.engine.exchange.onnx_check import in_units
+from netwright.engine.lowering.module import LAYER, build
+from netwright.engine.lowering.modules.normalization import Normalize
+from netwright.engine.lowering.weights import fill
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse, folded
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.network import Network, Port
+from netwright.engine.project.bindings import wanted_of
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.input_format import InputFormat
+from netwright.engine.project.preparation import Preparation
 
 
 @dataclass(frozen=True, eq=False)

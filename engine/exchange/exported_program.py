@@ -17,24 +17,24 @@ import numpy as np
 import torch
 from torch import fx, nn
 
-from engine.core.errors import RunError, UserError
-from engine.core.files import not_written, refuse_destination, write_atomically
-from engine.core.types import Symbol
-from engine.core.version import VERSION
-from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
-from engine.exchange.onnx_check import distances, first_line, in_units
-from engine.exchange.onnx_graph import quiet
-from engine.lowering.module import build
-from engine.lowering.modules.recurrent import RecurrentLoop
-from engine.lowering.plan import refuse_errors
-from engine.lowering.weights import fill
-from engine.network.analysis import analyse
-from engine.network.network import Layer, Network
-from engine.project.constants import operators
-from engine.project.dataset_info import DatasetInfo
-from engine.project.input_format import InputFormat
-from engine.project.preparation import FILE as PREPARATION
-from engine.project.preparation import Preparation
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.types import Symbol
+from netwright.engine.core.version import VERSION
+from netwright.engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
+from netwright.engine.exchange.onnx_check import distances, first_line, in_units
+from netwright.engine.exchange.onnx_graph import quiet
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.modules.recurrent import RecurrentLoop
+from netwright.engine.lowering.plan import refuse_errors
+from netwright.engine.lowering.weights import fill
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.project.constants import operators
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.input_format import InputFormat
+from netwright.engine.project.preparation import FILE as PREPARATION
+from netwright.engine.project.preparation import Preparation
 
 ABOUT = "netwright.json"
 """Extra file in the program: what wrote it, its inputs and its classes."""
@@ -57,7 +57,7 @@ with torch.no_grad():
         outputs = result if isinstance(result, tuple | list) else (result,)
         found |= {f"{i}_{k}": output.numpy() for k, output in enumerate(outputs)}
 np.savez(sys.argv[5], **found)
-sys.exit("the file imports Netwright" if "engine" in sys.modules else 0)
+sys.exit("the file imports Netwright" if "netwright" in sys.modules else 0)
 """
 """Program that runs an exported file on stored batches. It has torch and NumPy alone."""
 
@@ -149,9 +149,9 @@ def _plain(value: Any) -> Any:
             return {key: _plain(part) for key, part in value.items()}
         case tuple() | list():
             return type(value)(_plain(part) for part in value)
-        case str() if value.startswith("engine."):
+        case str() if value.startswith("netwright."):
             return value.rpartition(".")[2]
-        case type() if value.__module__.startswith("engine."):
+        case type() if value.__module__.startswith("netwright."):
             return value.__name__
     return value
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from engine.core import progress
-from engine.core.errors import UnavailableError, UserError
-from engine.core.files import open_file
-from engine.core.locks import LockHeldError, restore_lock, take_lock
-from engine.core.text import format_bytes
-from engine.data.sources.web import named_reach, open_url
-from engine.project.published_weights import Published
-from engine.project.sources.urls import host_of, split_url
+from netwright.engine.core import progress
+from netwright.engine.core.errors import UnavailableError, UserError
+from netwright.engine.core.files import open_file
+from netwright.engine.core.locks import LockHeldError, restore_lock, take_lock
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.web import named_reach, open_url
+from netwright.engine.project.published_weights import Published
+from netwright.engine.project.sources.urls import host_of, split_url
 
 MOST_BYTES = 8 * 2**30
 TIMEOUT_S = 30.0

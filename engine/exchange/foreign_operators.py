@@ -14,9 +14,9 @@ from onnx import version_converter
 from torch import nn
 from torch.onnx.ops import symbolic_multi_out
 
-from engine.core.errors import UserError
-from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, as_result, onnx_node, whole
-from engine.project.export_options import OPSETS, flag
+from netwright.engine.core.errors import UserError
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, as_result, onnx_node, whole
+from netwright.engine.project.export_options import OPSETS, flag
 
 DOMAIN = "netwright.foreign"
 Sizes = tuple[int | str | None, ...]

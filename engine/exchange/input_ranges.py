@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.loaded import LoadedData
-from engine.layers.inputs import InputLayer
-from engine.lowering.fitted import State, normalizations
-from engine.network.network import Layer, Network
-from engine.project.bindings import match_inputs
-from engine.project.dataset_info import DatasetInfo
-from engine.project.input_format import Range
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.layers.inputs import InputLayer
+from netwright.engine.lowering.fitted import State, normalizations
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.project.bindings import match_inputs
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.input_format import Range
 
 MOST_SAMPLES = 2_000
 """Number of samples, evenly spaced in the training split, that a range is measured on."""

@@ -17,12 +17,12 @@ import torch
 from torch import fx, nn
 from torch.overrides import TorchFunctionMode
 
-from engine.core.errors import RunError
-from engine.data.sample_inputs import Arrays, in_input_types
-from engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
-from engine.lowering.modules.normalization import Normalize
-from engine.lowering.modules.onnx_operator import OnnxOperator
-from engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.core.errors import RunError
+from netwright.engine.data.sample_inputs import Arrays, in_input_types
+from netwright.engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
+from netwright.engine.lowering.modules.normalization import Normalize
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
+from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 TOLERANCE = 1e-4
 """Largest accepted difference, relative to the spread of a channel over the samples."""

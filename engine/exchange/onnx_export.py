@@ -18,30 +18,30 @@ import onnx_ir
 import torch
 from torch import fx
 
-from engine.core.errors import FieldErrors, RunError, UserError
-from engine.core.files import not_written, refuse_destination, write_atomically
-from engine.core.version import VERSION
-from engine.data.loaded import LoadedData
-from engine.data.sample_inputs import Arrays, at_sizes, random_samples
-from engine.exchange.exported_network import ExportedNetwork, exported_network, with_fixed_sizes
-from engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model, refuse_crash
-from engine.exchange.onnx_graph import content, output_names, program, quiet
-from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
-from engine.exchange.onnx_measure import Measured, measure, refuse_loss, torch_outputs
-from engine.exchange.onnx_notes import KEY as LAYER_NOTES
-from engine.exchange.onnx_notes import noted_layers
-from engine.exchange.onnx_opset import LOWEST_EXPORTED
-from engine.exchange.onnx_precision import reduced, refuse_overflow
-from engine.lowering.modules.onnx_runtime import onnx_runtime
-from engine.lowering.plan import refuse_errors
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.bindings import match_inputs, wanted_of
-from engine.project.dataset_info import DatasetInfo
-from engine.project.export_options import OnnxOptions
-from engine.project.input_format import InputFormat
-from engine.project.preparation import Preparation
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import FieldErrors, RunError, UserError
+from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.version import VERSION
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sample_inputs import Arrays, at_sizes, random_samples
+from netwright.engine.exchange.exported_network import ExportedNetwork, exported_network, with_fixed_sizes
+from netwright.engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model, refuse_crash
+from netwright.engine.exchange.onnx_graph import content, output_names, program, quiet
+from netwright.engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
+from netwright.engine.exchange.onnx_measure import Measured, measure, refuse_loss, torch_outputs
+from netwright.engine.exchange.onnx_notes import KEY as LAYER_NOTES
+from netwright.engine.exchange.onnx_notes import noted_layers
+from netwright.engine.exchange.onnx_opset import LOWEST_EXPORTED
+from netwright.engine.exchange.onnx_precision import reduced, refuse_overflow
+from netwright.engine.lowering.modules.onnx_runtime import onnx_runtime
+from netwright.engine.lowering.plan import refuse_errors
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.bindings import match_inputs, wanted_of
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.input_format import InputFormat
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.training import TrainingOptions
 
 SCALES = (1.0, 1e4, 1e8)
 """Sizes of normalised random inputs. Deep in a network with initial weights values fade, so that a gate after a sigmoid

@@ -12,10 +12,10 @@ from torch import fx, nn
 from torch._higher_order_ops.scan import scan
 from torch.onnx.ops import symbolic, symbolic_multi_out
 
-from engine.exchange.foreign_operators import ForeignOperator
-from engine.lowering.module import LAYER
-from engine.lowering.modules.onnx_operator import OnnxOperator
-from engine.lowering.modules.recurrent import PlainStates, RecurrentLoop
+from netwright.engine.exchange.foreign_operators import ForeignOperator
+from netwright.engine.lowering.module import LAYER
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
+from netwright.engine.lowering.modules.recurrent import PlainStates, RecurrentLoop
 
 ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
     nn.AdaptiveAvgPool1d: False,

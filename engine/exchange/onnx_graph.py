@@ -16,18 +16,18 @@ import onnx_ir
 import torch
 from torch import fx
 
-from engine.core.errors import RunError
-from engine.core.types import Symbol
-from engine.core.version import VERSION
-from engine.data.sample_inputs import Arrays
-from engine.exchange.foreign_operators import restore_operators
-from engine.exchange.onnx_check import first_line
-from engine.exchange.onnx_forms import MARK, exportable
-from engine.exchange.onnx_opset import LOWEST_EXPORTED, with_opset
-from engine.layers.user_code import UserCode
-from engine.lowering.plan import unique
-from engine.network.network import Layer, Network
-from engine.project.export_options import OnnxOptions
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.types import Symbol
+from netwright.engine.core.version import VERSION
+from netwright.engine.data.sample_inputs import Arrays
+from netwright.engine.exchange.foreign_operators import restore_operators
+from netwright.engine.exchange.onnx_check import first_line
+from netwright.engine.exchange.onnx_forms import MARK, exportable
+from netwright.engine.exchange.onnx_opset import LOWEST_EXPORTED, with_opset
+from netwright.engine.layers.user_code import UserCode
+from netwright.engine.lowering.plan import unique
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.project.export_options import OnnxOptions
 
 CHATTY = ("torch.onnx", "torch.export", "torch._dynamo", "onnxscript", "onnx_ir")
 DEFAULT = OnnxOptions()

@@ -15,10 +15,10 @@ import onnx
 import torch
 from torch import fx
 
-from engine.core.errors import RunError
-from engine.data.sample_inputs import Arrays
-from engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
-from engine.exchange.onnx_check import (
+from netwright.engine.core.errors import RunError
+from netwright.engine.data.sample_inputs import Arrays
+from netwright.engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
+from netwright.engine.exchange.onnx_check import (
     ERRORS_OF_TORCH,
     VARYING,
     accepted_difference,
@@ -29,8 +29,8 @@ from engine.exchange.onnx_check import (
     run_session,
     spread_and_size,
 )
-from engine.lowering.module import LAYER
-from engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.module import LAYER
+from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 MOST_SAMPLES = 8
 """Number of samples that layers are compared on: the outputs of all layers are in memory at once."""

@@ -10,21 +10,21 @@ import numpy as np
 import torch
 from torch import fx
 
-from engine.core.errors import UserError
-from engine.data.loaded import LoadedData
-from engine.data.sample_inputs import Arrays
-from engine.exchange.exported_network import ExportedNetwork
-from engine.exchange.onnx_check import run_session
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.network.analysis import analyse, folded
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import Wanted, wanted_of
-from engine.project.export_options import flag
-from engine.project.options.metrics import AT_MOST_ONE, in_a_line, is_share
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sample_inputs import Arrays
+from netwright.engine.exchange.exported_network import ExportedNetwork
+from netwright.engine.exchange.onnx_check import run_session
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.network.analysis import analyse, folded
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import Wanted, wanted_of
+from netwright.engine.project.export_options import flag
+from netwright.engine.project.options.metrics import AT_MOST_ONE, in_a_line, is_share
+from netwright.engine.project.training import TrainingOptions
 
 if TYPE_CHECKING:
-    from engine.training.metrics import Metric
+    from netwright.engine.training.metrics import Metric
 
 MOST_SAMPLES = 2_000
 """Number of samples, evenly spaced in the split, that metrics are computed on."""
@@ -135,8 +135,8 @@ class _Scores:
     """Computes the run's metrics of outputs on the test split, else validation, else training."""
 
     def __init__(self, exported: ExportedNetwork, data: LoadedData, training: TrainingOptions) -> None:
-        from engine.training.evaluation import metrics_for
-        from engine.training.losses import OutputAdapters
+        from netwright.engine.training.evaluation import metrics_for
+        from netwright.engine.training.losses import OutputAdapters
 
         counts = data.facts.samples
         self.split = next(name for name in ("test", "validation", "training") if counts.get(name))
@@ -169,7 +169,7 @@ class _Scores:
 
     def of(self, run: Run) -> dict[str, float]:
         """Return the metrics of what a function gives for the batches."""
-        from engine.training.evaluation import MetricAccumulator
+        from netwright.engine.training.evaluation import MetricAccumulator
 
         accumulator = MetricAccumulator(self._metrics, SingleProcess(), torch.device("cpu"))
         for inputs, targets in self._batches:

@@ -2,8 +2,8 @@
 
 A loop over steps, a grid of places or a Fourier transform by products of matrices is many operators. The note has the
 layer, and the names of the values and weights in the file that enter and leave it; the reader puts the layer in the
-place of the operators between them (`engine.exchange.importing.lifts.noted`). A note is written only where these values
-are those of torch.
+place of the operators between them (`netwright.engine.exchange.importing.lifts.noted`). A note is written only where
+these values are those of torch.
 """
 
 import itertools
@@ -19,15 +19,15 @@ import torch
 from onnx import numpy_helper
 from torch import fx
 
-from engine.core.errors import RunError
-from engine.core.types import TensorType
-from engine.data.sample_inputs import Arrays
-from engine.exchange.exported_network import ExportedNetwork
-from engine.exchange.onnx_check import distances, read_model
-from engine.exchange.onnx_layers import REAL, computed_values, seen_outputs, values_by_layer
-from engine.layers.base import LayerType
-from engine.lowering.module import LAYER, prefixes
-from engine.network.analysis import LayerShapes, analyse, type_at
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.types import TensorType
+from netwright.engine.data.sample_inputs import Arrays
+from netwright.engine.exchange.exported_network import ExportedNetwork
+from netwright.engine.exchange.onnx_check import distances, read_model
+from netwright.engine.exchange.onnx_layers import REAL, computed_values, seen_outputs, values_by_layer
+from netwright.engine.layers.base import LayerType
+from netwright.engine.lowering.module import LAYER, prefixes
+from netwright.engine.network.analysis import LayerShapes, analyse, type_at
 
 KEY = "layers"
 """Key of the metadata."""

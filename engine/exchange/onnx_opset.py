@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from engine.core.errors import UserError, listed
-from engine.project.export_options import flag
+from netwright.engine.core.errors import UserError, listed
+from netwright.engine.project.export_options import flag
 
 LOWEST_EXPORTED = 18
 """Lowest opset that torch's exporter writes."""

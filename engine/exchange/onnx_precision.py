@@ -10,12 +10,12 @@ import numpy as np
 import onnx
 import onnx_ir
 
-from engine.core.errors import RunError
-from engine.data.sample_inputs import Arrays
-from engine.exchange.importing.graph import outer_names
-from engine.exchange.onnx_check import run_session
-from engine.lowering.modules.onnx_runtime import onnx_runtime, open_session
-from engine.project.export_options import OnnxOptions
+from netwright.engine.core.errors import RunError
+from netwright.engine.data.sample_inputs import Arrays
+from netwright.engine.exchange.importing.graph import outer_names
+from netwright.engine.exchange.onnx_check import run_session
+from netwright.engine.lowering.modules.onnx_runtime import onnx_runtime, open_session
+from netwright.engine.project.export_options import OnnxOptions
 
 DYNAMIC = ["MatMul", "Gemm", "LSTM", "Gather"]
 """Operators whose weights become 8-bit integers with activations measured at run time. ONNX Runtime has no convolution

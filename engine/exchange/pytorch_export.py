@@ -7,18 +7,18 @@ from pathlib import Path
 import torch
 from safetensors.torch import save
 
-from engine.core.errors import UserError
-from engine.core.files import not_written, refuse_destination, write_atomically
-from engine.lowering.classes import LINE_LENGTH
-from engine.lowering.module import build
-from engine.lowering.source import DEMO_BATCH, DEMO_STEPS, source
-from engine.lowering.weights import fill
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project import user_code
-from engine.project.dataset_info import DatasetInfo
-from engine.project.input_format import InputFormat
-from engine.user_code.expression import companion
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.lowering.classes import LINE_LENGTH
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.source import DEMO_BATCH, DEMO_STEPS, source
+from netwright.engine.lowering.weights import fill
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project import user_code
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.input_format import InputFormat
+from netwright.engine.user_code.expression import companion
 
 MOST_CHARACTERS = 96
 """Length of a row of numbers in the demonstration; wider tables get random numbers in the range of all columns."""

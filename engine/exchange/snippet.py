@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.fields import printable
-from engine.data.loaded import LoadedData
-from engine.data.sources.array_files import headers
-from engine.data.sources.image_file import header_of
-from engine.data.sources.image_reading import ImageReader
-from engine.data.sources.source import locate
-from engine.lowering.classes import literal
-from engine.project.bindings import Wanted
-from engine.project.data import DataOptions
-from engine.project.dataset_info import TargetInfo
-from engine.project.input_format import InputFormat
+from netwright.engine.core.fields import printable
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.array_files import headers
+from netwright.engine.data.sources.image_file import header_of
+from netwright.engine.data.sources.image_reading import ImageReader
+from netwright.engine.data.sources.source import locate
+from netwright.engine.lowering.classes import literal
+from netwright.engine.project.bindings import Wanted
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import TargetInfo
+from netwright.engine.project.input_format import InputFormat
 
 MOST_NUMBERS = 1024
 """Size of the largest sample that is written out in the code; others are read from their file, or drawn at random."""

@@ -1,14 +1,14 @@
 """Runs the experiment in a folder to its end, in a process of its own.
 
-python -m engine.experiments FOLDER
+python -m netwright.engine.experiments FOLDER
 """
 
 import sys
 from pathlib import Path
 
-from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, UserError
-from engine.experiments.runner import Runner
-from engine.runs.experiments import open_experiment
+from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, UserError
+from netwright.engine.experiments.runner import Runner
+from netwright.engine.runs.experiments import open_experiment
 
 
 def main(arguments: list[str]) -> int:

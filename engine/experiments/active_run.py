@@ -12,24 +12,24 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import fork
-from engine.core.errors import EXIT_DEFECT, RunError
-from engine.core.files import leave_flushing
-from engine.experiments.pruning import Decision
-from engine.launch.channel import ReportReader
-from engine.launch.forked_coordinator import coordinate_forked
-from engine.launch.prepare import prepare
-from engine.launch.remote.offer import Offer
-from engine.launch.remote.placers import Placer
-from engine.launch.resume import prepare_resume
-from engine.network.analysis import analyse
-from engine.placement.shares import Slot
-from engine.project.experiment import MEASURED, Objective
-from engine.project.file import load
-from engine.project.project import Project
-from engine.runs.folder import RunFolder
-from engine.runs.summary import read_summary
-from engine.runs.trial_log import COUNTED, PRUNED, Trial, TrialRun
+from netwright.engine.core.child_process import fork
+from netwright.engine.core.errors import EXIT_DEFECT, RunError
+from netwright.engine.core.files import leave_flushing
+from netwright.engine.experiments.pruning import Decision
+from netwright.engine.launch.channel import ReportReader
+from netwright.engine.launch.forked_coordinator import coordinate_forked
+from netwright.engine.launch.prepare import prepare
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.launch.remote.placers import Placer
+from netwright.engine.launch.resume import prepare_resume
+from netwright.engine.network.analysis import analyse
+from netwright.engine.placement.shares import Slot
+from netwright.engine.project.experiment import MEASURED, Objective
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import read_summary
+from netwright.engine.runs.trial_log import COUNTED, PRUNED, Trial, TrialRun
 
 
 @dataclass

@@ -6,25 +6,25 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.core.errors import UserError
-from engine.experiments.definition import cluster_of, read_facts, runs_of
-from engine.experiments.strategies import Listed, next_values, refuse_without_optuna
-from engine.hardware.devices import probe
-from engine.launch.prepare import examine, started_from
-from engine.placement.choose import resolve
-from engine.project import user_code
-from engine.project.data import DataOptions
-from engine.project.data_hosts import admit, keep_for, look_up
-from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, rows_in
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.project.sources.urls import is_remote
-from engine.project.training import batch_size
-from engine.project.trials import num_trials, objectives_of, refuse_wrong_definition
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
-from engine.runs.folder import Origin, origin
-from engine.runs.trial_log import Trial
-from engine.user_code import registry
+from netwright.engine.core.errors import UserError
+from netwright.engine.experiments.definition import cluster_of, read_facts, runs_of
+from netwright.engine.experiments.strategies import Listed, next_values, refuse_without_optuna
+from netwright.engine.hardware.devices import probe
+from netwright.engine.launch.prepare import examine, started_from
+from netwright.engine.placement.choose import resolve
+from netwright.engine.project import user_code
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import admit, keep_for, look_up
+from netwright.engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, rows_in
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.urls import is_remote
+from netwright.engine.project.training import batch_size
+from netwright.engine.project.trials import num_trials, objectives_of, refuse_wrong_definition
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from netwright.engine.runs.folder import Origin, origin
+from netwright.engine.runs.trial_log import Trial
+from netwright.engine.user_code import registry
 
 MOST_LOOKED_AT, ENOUGH = 200, 20
 """Trials that are looked at, and how many are enough where that takes longer than `PATIENCE_S`."""

@@ -13,19 +13,19 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from engine.cluster.hosts import python_of
-from engine.cluster.profiles import ClusterProfile
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import RunError
-from engine.core.extras import import_extra
-from engine.experiments.active_run import ActiveRun
-from engine.launch.channel import ReportReader
-from engine.launch.remote.ray_address import ray_environment
-from engine.placement.shares import Slot
-from engine.project.environment import EnvironmentOptions
-from engine.project.moved_paths import moved_paths
-from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder
+from netwright.engine.cluster.hosts import python_of
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.experiments.active_run import ActiveRun
+from netwright.engine.launch.channel import ReportReader
+from netwright.engine.launch.remote.ray_address import ray_environment
+from netwright.engine.placement.shares import Slot
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.moved_paths import moved_paths
+from netwright.engine.project.project import Project
+from netwright.engine.runs.experiments import ExperimentFolder
 
 CONNECT_AGAIN_S = 60.0
 """Seconds for which a lost cluster is tried again, from its loss, before the experiment ends."""
@@ -39,7 +39,7 @@ def start_client(profile: ClusterProfile, errors: IO[bytes]) -> "subprocess.Pope
     """Start the process that is connected to Ray: Ray ends a process whose cluster it loses. Raises `UserError`."""
     import_extra("ray", "cluster", "Ray clusters")
     return subprocess.Popen(
-        module_command("engine.experiments.ray_places"),
+        module_command("netwright.engine.experiments.ray_places"),
         env={**module_environment(), **ray_environment(profile)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

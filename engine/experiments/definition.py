@@ -5,23 +5,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.cluster.profile_file import find_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import FieldError, RunError, UserError
-from engine.core.files import write_atomically
-from engine.core.folders import data_folder
-from engine.core.locks import LockHeldError, take_lock
-from engine.placement.inventory import DeviceInventory
-from engine.placement.shares import Share
-from engine.project import user_code
-from engine.project.dataset_info import DatasetInfo
-from engine.project.environment import EnvironmentOptions
-from engine.project.file import dumps, load
-from engine.project.project import Project
-from engine.project.trials import with_values
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.trial_log import Trial
-from engine.user_code import registry, trust
+from netwright.engine.cluster.profile_file import find_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import FieldError, RunError, UserError
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.folders import data_folder
+from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.placement.shares import Share
+from netwright.engine.project import user_code
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.file import dumps, load
+from netwright.engine.project.project import Project
+from netwright.engine.project.trials import with_values
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.trial_log import Trial
+from netwright.engine.user_code import registry, trust
 
 
 def look_at_functions(folder: ExperimentFolder, project: Project, base: Path) -> dict[str, Path]:
@@ -65,7 +65,7 @@ def read_facts(project: Project, base: Path) -> DatasetInfo | None:
         raise UserError("The project has no data to learn from.", hint="Choose a data source on the Data tab.")
     if any(parameter.path.startswith("data.") for parameter in project.experiment.parameters):
         return None
-    from engine.data.load import facts
+    from netwright.engine.data.load import facts
 
     return facts(project.data, base)
 
@@ -73,7 +73,7 @@ def read_facts(project: Project, base: Path) -> DatasetInfo | None:
 def read_data(project: Project, base: Path) -> None:
     """Read the samples of the project into memory, which forked processes share, and its splits or the first fold.
     Raises `UserError`."""
-    from engine.data.load import load as load_data
+    from netwright.engine.data.load import load as load_data
 
     folds = project.experiment.folds
     load_data(project.data.replace(split="k-fold", folds=folds, fold=1) if folds else project.data, base)

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import run_in_child_process
-from engine.core.errors import UserError
-from engine.project import user_code
-from engine.project.project import Project
-from engine.runs.trial_log import Trial
+from netwright.engine.core.child_process import run_in_child_process
+from netwright.engine.core.errors import UserError
+from netwright.engine.project import user_code
+from netwright.engine.project.project import Project
+from netwright.engine.runs.trial_log import Trial
 
 PATIENCE_S = 600.0
 """The longest time of one call, in seconds."""
@@ -65,8 +65,8 @@ def call(
     file, name = user_code.experiment_reference(project.experiment, option)
 
     def work() -> dict[str, Any]:
-        from engine.lowering.user_code import find, in_words
-        from engine.user_code.expression import code_target
+        from netwright.engine.lowering.user_code import find, in_words
+        from netwright.engine.user_code.expression import code_target
 
         if base.is_dir():
             os.chdir(base)  # as runs have it; the code may be that of a copy elsewhere

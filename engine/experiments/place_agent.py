@@ -1,6 +1,6 @@
 """A process in a place of a cluster that has torch and the data of an experiment in memory, and starts its runs there.
 
-    python -m engine.experiments.place_agent
+    python -m netwright.engine.experiments.place_agent
 
 The first line of its standard input has the experiment; each further one is the `Offer` of a run, one run at a time.
 For each it forks the agent of a node, which serves the coordinator of that run, and answers with a line how that ended.
@@ -18,18 +18,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import die_with_parent, fork
-from engine.core.errors import EXIT_RUN_FAILED, UserError
-from engine.experiments.definition import read_data
-from engine.hardware.threads import calm_threads
-from engine.launch.channel import ReportReader
-from engine.launch.local_launcher import preload, uses_compiler
-from engine.launch.remote.node_agent import serve_coordinator
-from engine.launch.remote.offer import Offer
-from engine.project.data_hosts import grant_all
-from engine.project.file import load
-from engine.project.moved_paths import with_paths
-from engine.runs.folder import RunFolder
+from netwright.engine.core.child_process import die_with_parent, fork
+from netwright.engine.core.errors import EXIT_RUN_FAILED, UserError
+from netwright.engine.experiments.definition import read_data
+from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.launch.channel import ReportReader
+from netwright.engine.launch.local_launcher import preload, uses_compiler
+from netwright.engine.launch.remote.node_agent import serve_coordinator
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.project.data_hosts import grant_all
+from netwright.engine.project.file import load
+from netwright.engine.project.moved_paths import with_paths
+from netwright.engine.runs.folder import RunFolder
 
 MOST_CHARACTERS = 600
 

@@ -7,14 +7,14 @@ from typing import Protocol
 
 import psutil
 
-from engine.experiments.active_run import ActiveRun
-from engine.experiments.definition import cluster_of, least_environment, share_of
-from engine.hardware import devices
-from engine.placement.shares import Slot, in_slot, slot_of
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.machine_shares import EXPERIMENT, Holding, MachineShare, longest_waiting
+from netwright.engine.experiments.active_run import ActiveRun
+from netwright.engine.experiments.definition import cluster_of, least_environment, share_of
+from netwright.engine.hardware import devices
+from netwright.engine.placement.shares import Slot, in_slot, slot_of
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.machine_shares import EXPERIMENT, Holding, MachineShare, longest_waiting
 
 MEMORY_BYTES = 500 * 2**20
 """Free memory needed to start a further trial, where the experiment does not say."""
@@ -135,6 +135,6 @@ def places_of(project: Project, folder: ExperimentFolder) -> Places:
     """Return the places for the runs of an experiment. Raises `UserError`."""
     if (profile := cluster_of(project)) is None:
         return LocalPlaces(project, folder.read_info().name)
-    from engine.experiments.cluster_places import ClusterPlaces  # few experiments need it
+    from netwright.engine.experiments.cluster_places import ClusterPlaces  # few experiments need it
 
     return ClusterPlaces(project, folder, profile)

@@ -12,11 +12,11 @@ from bisect import insort
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.project.experiment import ExperimentOptions, Objective
-from engine.runs.events import EpochEnded, Points
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
-from engine.runs.trial_log import PRUNED, Trial, TrialRun
+from netwright.engine.project.experiment import ExperimentOptions, Objective
+from netwright.engine.runs.events import EpochEnded, Points
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.trial_log import PRUNED, Trial, TrialRun
 
 FEWEST = 5
 """Trials that must have reached an epoch before the median rule stops another one there."""

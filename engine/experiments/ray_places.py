@@ -1,6 +1,6 @@
 """The process that asks a Ray cluster for the places of an experiment. See `ClusterPlaces`.
 
-    python -m engine.experiments.ray_places
+    python -m netwright.engine.experiments.ray_places
 
 The first line of its standard input has address, Python, resources of a place and the experiment; further ones say how
 many places are wanted and which run begins in which. It answers by lines of JSON. A place is an actor of Ray with a
@@ -19,10 +19,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.errors import RunError, UserError
-from engine.launch.channel import ReportReader
-from engine.launch.remote.ray_address import address_of_head, refuse_silent
-from engine.launch.remote.ray_placer import connect, first_line
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.launch.channel import ReportReader
+from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
+from netwright.engine.launch.remote.ray_placer import connect, first_line
 
 POLL_S = 0.1
 """Time between two looks at what has ended in Ray; what the runner asks for is done at once."""
@@ -32,7 +32,7 @@ SOON_S = 3.0
 """Seconds after which it is said that there is no room."""
 MOST_FAILED = 3
 """Places that end before they can be used, one after another, before it is given up."""
-AGENT = "engine.experiments.place_agent"
+AGENT = "netwright.engine.experiments.place_agent"
 
 
 class Actor:

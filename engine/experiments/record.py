@@ -6,11 +6,11 @@ import errno
 from collections.abc import Collection
 from typing import Any
 
-from engine.core.errors import RunError, plural
-from engine.core.files import set_aside
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.folder import release_space, reserve_space
-from engine.runs.trial_log import FAILED, Trial, TrialLog, TrialRun, failures_of
+from netwright.engine.core.errors import RunError, plural
+from netwright.engine.core.files import set_aside
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.folder import release_space, reserve_space
+from netwright.engine.runs.trial_log import FAILED, Trial, TrialLog, TrialRun, failures_of
 
 BROKEN_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 

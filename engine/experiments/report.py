@@ -8,22 +8,22 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError, plural
-from engine.core.files import not_written, refuse_destination, write_atomically
-from engine.core.text import format_bytes, format_duration, format_percent
-from engine.core.version import VERSION
-from engine.drawing.charts import BLUE, GREEN, Axis, Chart, Marks, extremes
-from engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
-from engine.exchange.curves import read_curves
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import load
-from engine.project.parameters import value_text
-from engine.runs.experiments import ExperimentFolder, open_experiment
-from engine.runs.folder import RunFolder
-from engine.runs.options import in_order, options_in, shown
-from engine.runs.trial_axes import TrialAxis, axes_of
-from engine.runs.trial_log import COUNTED, Trial, damage_text
-from engine.runs.trial_rows import best_trial, pareto_front, ranked
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.text import format_bytes, format_duration, format_percent
+from netwright.engine.core.version import VERSION
+from netwright.engine.drawing.charts import BLUE, GREEN, Axis, Chart, Marks, extremes
+from netwright.engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
+from netwright.engine.exchange.curves import read_curves
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import load
+from netwright.engine.project.parameters import value_text
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.options import in_order, options_in, shown
+from netwright.engine.runs.trial_axes import TrialAxis, axes_of
+from netwright.engine.runs.trial_log import COUNTED, Trial, damage_text
+from netwright.engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 MOST_BEST = 10
 MOST_TRIALS = 1000
@@ -225,7 +225,7 @@ class ExperimentReport:
     # ---- importance ----
 
     def _importance(self) -> Iterator[Html]:
-        from engine.experiments.strategies import importances
+        from netwright.engine.experiments.strategies import importances
 
         for score in self._scores:
             try:

@@ -15,30 +15,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.files import flush_folder
-from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, start_run
-from engine.experiments.begin import origin_of, refuse_if_none_fits
-from engine.experiments.definition import change_options, hold, look_at_functions, read_data, read_facts, runs_of
-from engine.experiments.functions import initialized
-from engine.experiments.places import Places, places_of
-from engine.experiments.pruning import Decision, Watch
-from engine.experiments.record import BROKEN_DISK, ExperimentRecord, not_written, note_state, outcome_of
-from engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
-from engine.launch.local_launcher import preload
-from engine.launch.notify import announce
-from engine.launch.prepare import versions
-from engine.placement.shares import Slot
-from engine.project.data_hosts import look_up
-from engine.project.experiment import Objective, Target
-from engine.project.file import load
-from engine.project.parameters import MOST_TRIALS
-from engine.project.project import Project
-from engine.project.trials import num_trials
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo
-from engine.runs.folder import RunFolder
-from engine.runs.machine_shares import RUNNER, MachineShare
-from engine.runs.trial_log import COUNTED, FAILED, STARTS_AGAIN, Trial, TrialRun, trials_from
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import flush_folder
+from netwright.engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, start_run
+from netwright.engine.experiments.begin import origin_of, refuse_if_none_fits
+from netwright.engine.experiments.definition import (
+    change_options,
+    hold,
+    look_at_functions,
+    read_data,
+    read_facts,
+    runs_of,
+)
+from netwright.engine.experiments.functions import initialized
+from netwright.engine.experiments.places import Places, places_of
+from netwright.engine.experiments.pruning import Decision, Watch
+from netwright.engine.experiments.record import BROKEN_DISK, ExperimentRecord, not_written, note_state, outcome_of
+from netwright.engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
+from netwright.engine.launch.local_launcher import preload
+from netwright.engine.launch.notify import announce
+from netwright.engine.launch.prepare import versions
+from netwright.engine.placement.shares import Slot
+from netwright.engine.project.data_hosts import look_up
+from netwright.engine.project.experiment import Objective, Target
+from netwright.engine.project.file import load
+from netwright.engine.project.parameters import MOST_TRIALS
+from netwright.engine.project.project import Project
+from netwright.engine.project.trials import num_trials
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.machine_shares import RUNNER, MachineShare
+from netwright.engine.runs.trial_log import COUNTED, FAILED, STARTS_AGAIN, Trial, TrialRun, trials_from
 
 LOOK_S = 0.25
 """Time between two looks at requests, and at runs that another process has started."""

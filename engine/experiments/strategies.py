@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from engine.core.errors import UserError, plural
-from engine.core.extras import import_extra
-from engine.core.files import refuse_destination
-from engine.experiments.functions import ByFunction
-from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
-from engine.project.parameters import Parameter, lists_of
-from engine.project.project import Project
-from engine.project.trials import applies, fulfils, is_whole, key_of
-from engine.runs.trial_log import PRUNED, Trial
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.files import refuse_destination
+from netwright.engine.experiments.functions import ByFunction
+from netwright.engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
+from netwright.engine.project.parameters import Parameter, lists_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.trials import applies, fulfils, is_whole, key_of
+from netwright.engine.runs.trial_log import PRUNED, Trial
 
 MOST_TRIES = 1000
 """Values in a row that may violate the constraints, or repeat an earlier trial of a grid, before the search ends."""
@@ -181,7 +181,7 @@ class ByOptuna:
             storage=storage,
             study_name=journal.parent.name,
             directions=directions,
-            pruner=optuna.pruners.NopPruner(),  # trials are judged by engine.experiments.pruning
+            pruner=optuna.pruners.NopPruner(),  # trials are judged by netwright.engine.experiments.pruning
         )
 
     def _sampler(self, number: int) -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.core.errors import UserError
-from engine.core.progress import report
-from engine.data.histograms import of_numbers
-from engine.data.sources.source import Array
-from engine.explain.subject import Layer, Sample, Subject, rows_of
-from engine.network.receptive_field import receptive_fields
-from engine.training.metrics import channels_last
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.progress import report
+from netwright.engine.data.histograms import of_numbers
+from netwright.engine.data.sources.source import Array
+from netwright.engine.explain.subject import Layer, Sample, Subject, rows_of
+from netwright.engine.network.receptive_field import receptive_fields
+from netwright.engine.training.metrics import channels_last
 
 MOST_MAPS = 256
 """Number of channels that are told, the first ones."""

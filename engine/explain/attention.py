@@ -8,10 +8,10 @@ import torch
 from torch import fx
 from torch.overrides import TorchFunctionMode
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.explain.activations import Found
-from engine.explain.subject import Sample, Subject
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.explain.activations import Found
+from netwright.engine.explain.subject import Sample, Subject
 
 MOST_STEPS = 512
 """Steps up to which weights are told whole; of more, evenly spaced ones."""

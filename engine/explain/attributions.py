@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.progress import report
-from engine.data.batches import Tensors
-from engine.data.sources.source import Array
-from engine.explain.activations import Found
-from engine.explain.subject import Layer, Sample, Scores, Subject, Target
-from engine.project.preparation import InputPreparation
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.progress import report
+from netwright.engine.data.batches import Tensors
+from netwright.engine.data.sources.source import Array
+from netwright.engine.explain.activations import Found
+from netwright.engine.explain.subject import Layer, Sample, Scores, Subject, Target
+from netwright.engine.project.preparation import InputPreparation
 
 STEPS = 50
 """Points on the way from the baseline to the sample, as in captum."""

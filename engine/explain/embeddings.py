@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import torch
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.progress import report
-from engine.data.prepare import present
-from engine.data.preview import target_text
-from engine.data.sources.source import Array
-from engine.explain.activations import Found
-from engine.explain.subject import Layer, Subject, rows_of
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.progress import report
+from netwright.engine.data.prepare import present
+from netwright.engine.data.preview import target_text
+from netwright.engine.data.sources.source import Array
+from netwright.engine.explain.activations import Found
+from netwright.engine.explain.subject import Layer, Subject, rows_of
 
 MOST_SAMPLES = 2000
 BATCH = 64

@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.files import read_object, write_atomically, write_checked_json
-from engine.core.finite_json import to_json
-from engine.core.version import VERSION
-from engine.data.load import places_of
-from engine.data.sources.source import Array
-from engine.evaluation.trained import TrainedNetwork
-from engine.explain.activations import Found, activations, filters, shown, thumbnails
-from engine.explain.attention import attention
-from engine.explain.attributions import grad_cam, integrated_gradients, occlusion
-from engine.explain.embeddings import embedding
-from engine.explain.importance import partial_dependence, permutation
-from engine.explain.max_activation import STEPS, max_activation
-from engine.explain.subject import Sample, Subject
-from engine.runs.data_record import read_record
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.files import read_object, write_atomically, write_checked_json
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.version import VERSION
+from netwright.engine.data.load import places_of
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.explain.activations import Found, activations, filters, shown, thumbnails
+from netwright.engine.explain.attention import attention
+from netwright.engine.explain.attributions import grad_cam, integrated_gradients, occlusion
+from netwright.engine.explain.embeddings import embedding
+from netwright.engine.explain.importance import partial_dependence, permutation
+from netwright.engine.explain.max_activation import STEPS, max_activation
+from netwright.engine.explain.subject import Sample, Subject
+from netwright.engine.runs.data_record import read_record
 
 FOLDER = "explanations"
 FORMAT = 1

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from engine.core.csv_text import csv_text
-from engine.core.errors import UserError
-from engine.core.files import write_atomically
-from engine.data.sources.source import Array
-from engine.drawing.colour_maps import colours, limits
-from engine.explain.explain import Explanation, packed
+from netwright.engine.core.csv_text import csv_text
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import write_atomically
+from netwright.engine.data.sources.source import Array
+from netwright.engine.drawing.colour_maps import colours, limits
+from netwright.engine.explain.explain import Explanation, packed
 
 LEAST_PIXELS = 256
 """Least side of a picture; small ones are enlarged without smoothing."""

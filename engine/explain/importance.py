@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.core.progress import report
-from engine.data.batches import Tensors
-from engine.data.prepare import present
-from engine.data.sources.source import Array
-from engine.explain.activations import Found
-from engine.explain.subject import Subject
-from engine.project.dataset_info import IGNORED
-from engine.project.preparation import ColumnPreparation
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.progress import report
+from netwright.engine.data.batches import Tensors
+from netwright.engine.data.prepare import present
+from netwright.engine.data.sources.source import Array
+from netwright.engine.explain.activations import Found
+from netwright.engine.explain.subject import Subject
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.project.preparation import ColumnPreparation
 
 REPEATS = 10
 """Times that each column is shuffled."""

@@ -7,12 +7,12 @@ Erhan et al.: Visualizing higher-layer features of a deep network, 2009; the jit
 import numpy as np
 import torch
 
-from engine.core.progress import report
-from engine.data.sources.source import Array
-from engine.explain.activations import Found
-from engine.explain.attributions import image_input
-from engine.explain.subject import Subject, as_picture
-from engine.training.metrics import channels_last
+from netwright.engine.core.progress import report
+from netwright.engine.data.sources.source import Array
+from netwright.engine.explain.activations import Found
+from netwright.engine.explain.attributions import image_input
+from netwright.engine.explain.subject import Subject, as_picture
+from netwright.engine.training.metrics import channels_last
 
 STEPS = 96
 RATE = 0.06

@@ -10,21 +10,21 @@ import numpy as np
 import torch
 from torch import fx, nn
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.fields import quoted
-from engine.data.batches import ResidentDataset, Tensors, as_tuple
-from engine.data.loaded import LoadedData
-from engine.data.prepare import present
-from engine.data.preview import target_text
-from engine.data.sources.source import Array
-from engine.evaluation.evaluate import Evaluation
-from engine.evaluation.predict import batches_of, told
-from engine.evaluation.trained import TrainedNetwork
-from engine.lowering.module import build
-from engine.network.analysis import named_path, type_at
-from engine.project.bindings import folding
-from engine.project.preparation import InputPreparation
-from engine.training.metrics import channels_last
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.batches import ResidentDataset, Tensors, as_tuple
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.prepare import present
+from netwright.engine.data.preview import target_text
+from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.evaluate import Evaluation
+from netwright.engine.evaluation.predict import batches_of, told
+from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import named_path, type_at
+from netwright.engine.project.bindings import folding
+from netwright.engine.project.preparation import InputPreparation
+from netwright.engine.training.metrics import channels_last
 
 PROBE = "netwright_probe"
 MOST_ANSWERS = 5

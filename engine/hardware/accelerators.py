@@ -6,7 +6,7 @@
 import contextlib
 from typing import Protocol
 
-from engine.placement.inventory import Device
+from netwright.engine.placement.inventory import Device
 
 NEEDED_BYTES = 256 * 2**20
 MAKERS = {"cuda": "CUDA", "rocm": "ROCm", "xpu": "XPU", "mps": "MPS"}

@@ -19,11 +19,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import module_command
-from engine.core.errors import RunError, UnavailableError, UserError, listed
-from engine.core.files import ROOT
-from engine.hardware.accelerators import TorchAccelerators, find
-from engine.placement.inventory import DeviceInventory, has_loopback
+from netwright.engine.core.child_process import module_command
+from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
+from netwright.engine.core.files import ROOT
+from netwright.engine.hardware.accelerators import TorchAccelerators, find
+from netwright.engine.placement.inventory import DeviceInventory, has_loopback
 
 PATIENCE_S = 120
 CPU = "cpu"
@@ -55,7 +55,7 @@ def _probe() -> DeviceInventory:
         "cpu_model": cpu_model(),
         "memory_bytes": memory_bytes(),
         "has_loopback": has_loopback(),
-        **(_without_devices() or run_here("engine.hardware.devices", PATIENCE_S)),
+        **(_without_devices() or run_here("netwright.engine.hardware.devices", PATIENCE_S)),
     }
     return DeviceInventory.read(machine)
 

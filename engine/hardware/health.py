@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from engine.core.errors import RunError
-from engine.hardware.accelerators import Accelerators, refusal_of
+from netwright.engine.core.errors import RunError
+from netwright.engine.hardware.accelerators import Accelerators, refusal_of
 
 State = Literal["ok", "failed", "none"]
 

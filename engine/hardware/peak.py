@@ -9,9 +9,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.core.files import number_in, read_object, write_json
-from engine.core.folders import cache_folder
-from engine.hardware.speed import PRECISIONS, matrix_rate
+from netwright.engine.core.files import number_in, read_object, write_json
+from netwright.engine.core.folders import cache_folder
+from netwright.engine.hardware.speed import PRECISIONS, matrix_rate
 
 if TYPE_CHECKING:
     import torch

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.hardware.devices import run_here
+from netwright.engine.hardware.devices import run_here
 
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "fp64": "float64"}
 UNITS = {"matrix product": "GFLOP/s", "convolution": "GFLOP/s", "copy": "GB/s"}
@@ -97,13 +97,13 @@ EVEN = 1.1
 
 def measure_in_process(device: str) -> dict[str, float]:
     """Return `matmul_gflops` (float32) and `copy_gbs` (read plus write) of one device. Raises `RunError`."""
-    speeds: dict[str, float] = run_here("engine.hardware.speed", PATIENCE_S, device)
+    speeds: dict[str, float] = run_here("netwright.engine.hardware.speed", PATIENCE_S, device)
     return speeds
 
 
 def measure_cores(cores: Sequence[int]) -> tuple[float, ...]:
     """Return the speed of each core in GFLOP/s of matrix products. Raises `RunError`."""
-    answer = run_here("engine.hardware.speed", PATIENCE_S + CORE_S * len(cores), "cores", *map(str, cores))
+    answer = run_here("netwright.engine.hardware.speed", PATIENCE_S + CORE_S * len(cores), "cores", *map(str, cores))
     return evened([float(speed) for speed in answer["gflops"]])
 
 

@@ -1,4 +1,5 @@
-"""Placement advice, computed in a child process: `python -m engine.launch.advisor PROJECT [FOLDER WORKERS HOURS]`.
+"""Placement advice, computed in a child process: `python -m netwright.engine.launch.advisor PROJECT [FOLDER WORKERS
+HOURS]`.
 
 Prints `{"busy": "..."}` where other programs disturb the times, `{"way": {...}}` for each forecast, then
 `{"advice": "...", "busy": "..."}`, or `{"error": "..."}`. With the folder in which a
@@ -14,22 +15,22 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from engine.core.child_process import print_line, run_in_child_process
-from engine.core.errors import UserError
-from engine.hardware.devices import probe
-from engine.hardware.threads import calm_threads
-from engine.hardware.utilization import busy_cores
-from engine.launch.trial import refusals, run_trial, time_checkpoint
-from engine.placement.advice import Forecast, advice, best_of, disturbance, forecasts
-from engine.placement.choose import resolve
-from engine.placement.recovery import WORKER_HOURS, checkpoint_advice
-from engine.project.file import load
-from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder, experiment_title
-from engine.runs.folder import RunFolder
-from engine.runs.history import registered
-from engine.runs.machine_shares import experiments_at_work
-from engine.runs.summary import title_of
+from netwright.engine.core.child_process import print_line, run_in_child_process
+from netwright.engine.core.errors import UserError
+from netwright.engine.hardware.devices import probe
+from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.hardware.utilization import busy_cores
+from netwright.engine.launch.trial import refusals, run_trial, time_checkpoint
+from netwright.engine.placement.advice import Forecast, advice, best_of, disturbance, forecasts
+from netwright.engine.placement.choose import resolve
+from netwright.engine.placement.recovery import WORKER_HOURS, checkpoint_advice
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.runs.experiments import ExperimentFolder, experiment_title
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import registered
+from netwright.engine.runs.machine_shares import experiments_at_work
+from netwright.engine.runs.summary import title_of
 
 STEPS = 20
 LOOK_S = 0.5

@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from engine.core.lines import LineBuffer
-from engine.runs.events import Event
-from engine.runs.requests import PendingRequests
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.runs.events import Event
+from netwright.engine.runs.requests import PendingRequests
 
 HEARTBEAT_S = 1.0
 SILENCE_S = 30.0

@@ -32,7 +32,7 @@ def _interface() -> str:
     first = os.environ.get("MASTER_ADDR", "")
     if not first and os.environ.get("SLURM_JOB_NUM_NODES", "1") == "1":
         return "lo"
-    from engine.launch.remote.interfaces import address_towards, interface_with
+    from netwright.engine.launch.remote.interfaces import address_towards, interface_with
 
     return interface_with(address_towards(first or os.environ["SLURM_LAUNCH_NODE_IPADDR"]))
 

@@ -14,22 +14,22 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from engine.cluster.environment import profile_of
-from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
-from engine.core.files import remove, write_checked_json
-from engine.launch import outcome
-from engine.launch.channel import SILENCE_S
-from engine.launch.launcher import Launcher, StartPoint
-from engine.launch.local_launcher import LocalLauncher, preload_for
-from engine.launch.notify import announce
-from engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
-from engine.launch.outcome import AttemptOutcome, ResultTally
-from engine.launch.prepare import lock_of
-from engine.launch.remote.placers import Placer
-from engine.launch.worker_attempt import WorkerAttempt
-from engine.project.file import load as load_project
-from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
-from engine.runs.events import (
+from netwright.engine.cluster.environment import profile_of
+from netwright.engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
+from netwright.engine.core.files import remove, write_checked_json
+from netwright.engine.launch import outcome
+from netwright.engine.launch.channel import SILENCE_S
+from netwright.engine.launch.launcher import Launcher, StartPoint
+from netwright.engine.launch.local_launcher import LocalLauncher, preload_for
+from netwright.engine.launch.notify import announce
+from netwright.engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
+from netwright.engine.launch.outcome import AttemptOutcome, ResultTally
+from netwright.engine.launch.prepare import lock_of
+from netwright.engine.launch.remote.placers import Placer
+from netwright.engine.launch.worker_attempt import WorkerAttempt
+from netwright.engine.project.file import load as load_project
+from netwright.engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
+from netwright.engine.runs.events import (
     Checkpointed,
     Ended,
     Event,
@@ -43,9 +43,9 @@ from engine.runs.events import (
     end_of_saved,
     standing,
 )
-from engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
-from engine.runs.liveness import boot_id
-from engine.runs.log import EventLog, read_all
+from netwright.engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
+from netwright.engine.runs.liveness import boot_id
+from netwright.engine.runs.log import EventLog, read_all
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
@@ -240,7 +240,7 @@ class _Coordinator:
         return self._launcher
 
     def _make_cluster_launcher(self) -> Launcher:
-        from engine.launch.remote.cluster_launcher import ClusterLauncher  # few runs need it
+        from netwright.engine.launch.remote.cluster_launcher import ClusterLauncher  # few runs need it
 
         environment = load_project(self._folder.project).project.environment
 

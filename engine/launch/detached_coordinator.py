@@ -1,6 +1,6 @@
 """A coordinator in a process of its own: the run continues when the process that started it, or its terminal, ends.
 
-python -m engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
+python -m netwright.engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
 
 `LOCK` is the descriptor of the run's lock; the numbers are those of an offloaded run (`OffloadedRun`).
 """
@@ -10,15 +10,15 @@ import os
 import sys
 from pathlib import Path
 
-from engine.core.child_process import module_command, start_detached_module
-from engine.core.files import ROOT
-from engine.core.locks import adopt_lock
-from engine.launch.coordinator import coordinate, exit_code
-from engine.launch.offload import OffloadedRun
-from engine.launch.prepare import hold, lock_of
-from engine.runs.folder import RunFolder, open_run
+from netwright.engine.core.child_process import module_command, start_detached_module
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.locks import adopt_lock
+from netwright.engine.launch.coordinator import coordinate, exit_code
+from netwright.engine.launch.offload import OffloadedRun
+from netwright.engine.launch.prepare import hold, lock_of
+from netwright.engine.runs.folder import RunFolder, open_run
 
-MODULE = "engine.launch.detached_coordinator"
+MODULE = "netwright.engine.launch.detached_coordinator"
 
 
 def start_detached(folder: RunFolder) -> None:

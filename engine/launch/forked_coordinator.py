@@ -8,11 +8,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from engine.core.errors import EXIT_DEFECT, UserError
-from engine.launch.coordinator import coordinate, exit_code
-from engine.launch.detached_coordinator import replace_by_small_process
-from engine.launch.remote.placers import Placer
-from engine.runs.folder import RunFolder
+from netwright.engine.core.errors import EXIT_DEFECT, UserError
+from netwright.engine.launch.coordinator import coordinate, exit_code
+from netwright.engine.launch.detached_coordinator import replace_by_small_process
+from netwright.engine.launch.remote.placers import Placer
+from netwright.engine.runs.folder import RunFolder
 
 
 def coordinate_forked(prepared: Callable[[], RunFolder], writing: int, placer: Placer | None = None) -> int:

@@ -1,6 +1,6 @@
 """Search for the largest mini-batch that fits in memory: doubling, then bisection, with each trial in a child process.
 
-    python -m engine.launch.largest_batch PROJECT [--samples N] [--share S]
+    python -m netwright.engine.launch.largest_batch PROJECT [--samples N] [--share S]
 
 prints `{"tried": {...}}` for each trial and `{"largest": N, "words": ...}` at the end. With several workers a trial
 runs the largest share of the batch on each device; workers on the CPU divide the memory.
@@ -13,19 +13,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import print_line
-from engine.core.errors import UserError, plural
-from engine.core.text import format_bytes, format_percent
-from engine.hardware.devices import probe
-from engine.hardware.threads import calm_threads
-from engine.launch.trial import TrialResult, refusals, run_trial
-from engine.network.analysis import analyse
-from engine.placement.choose import Placement, WorkerPlace, resolve
-from engine.placement.inventory import DeviceInventory
-from engine.project.check import memory_of
-from engine.project.environment import SEVERAL
-from engine.project.file import load
-from engine.project.project import Project
+from netwright.engine.core.child_process import print_line
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.text import format_bytes, format_percent
+from netwright.engine.hardware.devices import probe
+from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.launch.trial import TrialResult, refusals, run_trial
+from netwright.engine.network.analysis import analyse
+from netwright.engine.placement.choose import Placement, WorkerPlace, resolve
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.check import memory_of
+from netwright.engine.project.environment import SEVERAL
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
 
 SHARE = 0.5
 MOST = 2**20

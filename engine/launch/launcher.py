@@ -38,7 +38,7 @@ class Worker(Protocol):
 
     @property
     def reports(self) -> int:
-        """Return the descriptor that its reports are read from, as bytes of `engine.launch.channel`."""
+        """Return the descriptor that its reports are read from, as bytes of `netwright.engine.launch.channel`."""
 
     @property
     def memory_ran_out(self) -> bool:

@@ -1,4 +1,5 @@
-"""What `engine.launch.profile` measures, as the records that it prints: the device, each layer, the whole network."""
+"""What `netwright.engine.launch.profile` measures, as the records that it prints: the device, each layer, the whole
+network."""
 
 from dataclasses import dataclass
 

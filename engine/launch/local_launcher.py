@@ -10,15 +10,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.core.child_process import PATIENCE_S, read_from_fork
-from engine.core.errors import RunError, UserError
-from engine.hardware.threads import calm_threads
-from engine.launch import worker_process
-from engine.launch.launcher import StartPoint
-from engine.launch.worker_process import WorkerProcess
-from engine.parallel.worker_spec import WorkerSpec
-from engine.project.file import load as load_project
-from engine.runs.folder import RunFolder
+from netwright.engine.core.child_process import PATIENCE_S, read_from_fork
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.launch import worker_process
+from netwright.engine.launch.launcher import StartPoint
+from netwright.engine.launch.worker_process import WorkerProcess
+from netwright.engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.project.file import load as load_project
+from netwright.engine.runs.folder import RunFolder
 
 HEADROOM_BYTES = 2**27
 """Addresses that a worker needs beside torch, for its threads and data, where they are limited."""
@@ -119,5 +119,5 @@ def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
     importlib.import_module("torch")
     if with_compiler:
         importlib.import_module("torch._dynamo")
-    work: Callable[[WorkerSpec], int] = importlib.import_module("engine.launch.worker").work
+    work: Callable[[WorkerSpec], int] = importlib.import_module("netwright.engine.launch.worker").work
     return work

@@ -1,6 +1,6 @@
 """Machine test in a child process, which prints the results, one JSON object per line, as they come.
 
-    python -m engine.launch.machine_test [SECONDS]
+    python -m netwright.engine.launch.machine_test [SECONDS]
     {"device": {...}}  {"check": {...}}  {"figure": {...}}  ...  {"done": true}
 
 The reader may end the process at any time: it leaves nothing behind. The window and `netwright-engine devices --test`
@@ -20,13 +20,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import print_line
-from engine.core.errors import RunError
-from engine.core.files import ROOT
-from engine.hardware.accelerators import Accelerators, TorchAccelerators, find
-from engine.hardware.devices import cpu_model, memory_bytes, num_cores
-from engine.hardware.health import Check, Driver, Readings, build_here, checks, driver_here, rendezvous
-from engine.hardware.speed import FIGURE_S, Figure, figures
+from netwright.engine.core.child_process import print_line
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.files import ROOT
+from netwright.engine.hardware.accelerators import Accelerators, TorchAccelerators, find
+from netwright.engine.hardware.devices import cpu_model, memory_bytes, num_cores
+from netwright.engine.hardware.health import Check, Driver, Readings, build_here, checks, driver_here, rendezvous
+from netwright.engine.hardware.speed import FIGURE_S, Figure, figures
 
 BACKENDS = {"cuda": "nccl", "xpu": "xccl"}
 """The communication backend of each kind of accelerator."""
@@ -83,7 +83,7 @@ def all_reduce_times(backend: str, devices: tuple[str, str]) -> list[tuple[int, 
     Raises `RunError` with the reason if the workers fail or do not find each other.
     """
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
-        program = [sys.executable, "-m", "engine.launch.machine_test", PAIR, str(Path(folder) / "store")]
+        program = [sys.executable, "-m", "netwright.engine.launch.machine_test", PAIR, str(Path(folder) / "store")]
         processes = [
             subprocess.Popen(
                 [*program, str(rank), backend, device],
@@ -114,7 +114,7 @@ def _measure_as_worker(store: Path, rank: int, backend: str, device: str) -> lis
     """Measure all-reduce as one of two workers. Raises `RunError` where a sum is wrong."""
     import torch
 
-    from engine.parallel.process_group import TorchProcessGroup
+    from netwright.engine.parallel.process_group import TorchProcessGroup
 
     torch.set_num_threads(1)
     if device != "cpu":

@@ -1,7 +1,7 @@
 """Tell the user's webhook that a run, an experiment or a queue has ended, in a process that outlives this one.
 
-python -m engine.launch.notify run|experiment FOLDER
-python -m engine.launch.notify queue ENDED FINISHED
+python -m netwright.engine.launch.notify run|experiment FOLDER
+python -m netwright.engine.launch.notify queue ENDED FINISHED
 
 What trains waits for nothing and knows nothing of the address, which the process reads itself. What goes wrong stands
 in the log beside what has ended.
@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.core import webhook
-from engine.core.child_process import start_detached_module
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
-from engine.core.finite_json import to_json
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.summary import read_summary
-from engine.runs.trial_rows import best_trial
+from netwright.engine.core import webhook
+from netwright.engine.core.child_process import start_detached_module
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.summary import read_summary
+from netwright.engine.runs.trial_rows import best_trial
 
 SPLITS = ("test.", "validation.", "training.")
 
@@ -28,7 +28,7 @@ def announce(log: Path, kind: str, *arguments: str) -> None:
     """Start the process that tells the webhook, if the user has set one. Nothing that goes wrong is raised."""
     with contextlib.suppress(Exception):
         if _is_set():
-            start_detached_module(log, "engine.launch.notify", kind, *arguments)
+            start_detached_module(log, "netwright.engine.launch.notify", kind, *arguments)
 
 
 def _is_set() -> bool:

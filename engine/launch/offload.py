@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.events import Event, Refused, Requested
-from engine.runs.folder import RunFolder
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.events import Event, Refused, Requested
+from netwright.engine.runs.folder import RunFolder
 
 POLL_S = 0.1
 NO_CHECKPOINT = "no checkpoint could be made, so the run waits with its memory"

@@ -9,14 +9,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
-from engine.core.finite_json import to_json
-from engine.core.text import format_percent
-from engine.runs.baselines import SPLITS, with_network
-from engine.runs.events import Best, EpochEnded, Event, Failed, Points, Progress, SampleSkipped, Started, State
-from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
-from engine.training import out_of_memory
+from netwright.engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.text import format_percent
+from netwright.engine.runs.baselines import SPLITS, with_network
+from netwright.engine.runs.events import (
+    Best,
+    EpochEnded,
+    Event,
+    Failed,
+    Points,
+    Progress,
+    SampleSkipped,
+    Started,
+    State,
+)
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.training import out_of_memory
 
 MOST_SKIPPED_NAMED = 20
 """Number of skipped samples that the result names; the log has all."""

@@ -19,19 +19,19 @@ from typing import Any
 
 import torch
 
-from engine.core.child_process import die_with_parent, fork
-from engine.data.batches import Batch
-from engine.data.sources.source import free_memory
-from engine.hardware.threads import LEAST_GAIN, keep_to
-from engine.launch.channel import ReportPipe
-from engine.parallel.process_group import ProcessGroup, SingleProcess
-from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
-from engine.parallel.worker_spec import WorkerSpec
-from engine.placement.candidates import LEAST_RUN_S, places_text
-from engine.placement.choose import WorkerPlace
-from engine.placement.inventory import can_share
-from engine.training.builder import TrainerBuilder
-from engine.training.job import TrainingJob
+from netwright.engine.core.child_process import die_with_parent, fork
+from netwright.engine.data.batches import Batch
+from netwright.engine.data.sources.source import free_memory
+from netwright.engine.hardware.threads import LEAST_GAIN, keep_to
+from netwright.engine.launch.channel import ReportPipe
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
+from netwright.engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
+from netwright.engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.placement.candidates import LEAST_RUN_S, places_text
+from netwright.engine.placement.choose import WorkerPlace
+from netwright.engine.placement.inventory import can_share
+from netwright.engine.training.builder import TrainerBuilder
+from netwright.engine.training.job import TrainingJob
 
 BUDGET_S = 1.5
 """Time after which no further candidate is timed."""

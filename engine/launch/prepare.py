@@ -12,31 +12,31 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.cluster.environment import profile_of, with_cluster
-from engine.cluster.job_list import note_run_here
-from engine.core.child_process import run_in_child_process
-from engine.core.errors import UserError
-from engine.hardware.devices import probe
-from engine.hardware.speed import measure_cores, measure_in_process
-from engine.placement.candidates import open_placements, record_of
-from engine.placement.choose import Placement, resolve
-from engine.placement.inventory import DeviceInventory
-from engine.project import user_code
-from engine.project.check import CheckResult, check, describe
-from engine.project.constants import checked_constants
-from engine.project.data_hosts import keep_for, look_up
-from engine.project.dataset_info import DatasetInfo
-from engine.project.environment import SEVERAL, EnvironmentOptions
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.project.teacher import refuse_unfit_teacher
-from engine.project.training import TrainingOptions, batch_size
-from engine.runs.create import create, new_folder
-from engine.runs.folder import Origin, RunFolder, origin, take_lock
-from engine.runs.history import ProjectKey, next_number, numbering, register
-from engine.runs.info import RunInfo
-from engine.runs.liveness import boot_id
-from engine.user_code import registry, trust
+from netwright.engine.cluster.environment import profile_of, with_cluster
+from netwright.engine.cluster.job_list import note_run_here
+from netwright.engine.core.child_process import run_in_child_process
+from netwright.engine.core.errors import UserError
+from netwright.engine.hardware.devices import probe
+from netwright.engine.hardware.speed import measure_cores, measure_in_process
+from netwright.engine.placement.candidates import open_placements, record_of
+from netwright.engine.placement.choose import Placement, resolve
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project import user_code
+from netwright.engine.project.check import CheckResult, check, describe
+from netwright.engine.project.constants import checked_constants
+from netwright.engine.project.data_hosts import keep_for, look_up
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.environment import SEVERAL, EnvironmentOptions
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.project.teacher import refuse_unfit_teacher
+from netwright.engine.project.training import TrainingOptions, batch_size
+from netwright.engine.runs.create import create, new_folder
+from netwright.engine.runs.folder import Origin, RunFolder, origin, take_lock
+from netwright.engine.runs.history import ProjectKey, next_number, numbering, register
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.liveness import boot_id
+from netwright.engine.user_code import registry, trust
 
 
 def place(
@@ -93,7 +93,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     facts, files, weights = examined.facts, user_code.contents(project), started_from(project, base)
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
-    from engine.data.load import choose_loading, record
+    from netwright.engine.data.load import choose_loading, record
 
     loading = choose_loading(project, facts, placement, inventory)
     candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
@@ -185,7 +185,7 @@ def examine(project: Project, source: Origin) -> Examined:
             hint="Choose a data source on the Data tab, or try the built-in digits with --set data.source=digits.",
         )
     check(project).refuse_errors()
-    from engine.data.load import facts
+    from netwright.engine.data.load import facts
 
     known = facts(project.data, source.base)
     result = check(project, known)
@@ -204,7 +204,7 @@ def started_from(project: Project, base: Path) -> dict[str, Any]:
         return {}
 
     def record() -> dict[str, Any]:
-        from engine.lowering.start_weights import start_report
+        from netwright.engine.lowering.start_weights import start_report
 
         found = start_report(project, base)
         found.refuse_nothing()

@@ -1,11 +1,11 @@
 """Measure what each layer of a network costs on a device, in a process of its own.
 
-    python -m engine.launch.profile PROJECT [--device D] [--batch N] [--threads N] [--trace FILE]
+    python -m netwright.engine.launch.profile PROJECT [--device D] [--batch N] [--threads N] [--trace FILE]
 
 prints `{"device": {...}}`, then `{"layer": {...}}` per layer, then `{"whole": {...}}`, or `{"error": "..."}`; the keys
-are those of `engine.launch.layer_costs`. Each layer is run by itself on what the layers before it return, forward
-and backward, and the shortest time is taken: other programs only add to it. A trace of whole steps can be opened in
-Perfetto or chrome://tracing.
+are those of `netwright.engine.launch.layer_costs`. Each layer is run by itself on what the layers before it return,
+forward and backward, and the shortest time is taken: other programs only add to it. A trace of whole steps can be
+opened in Perfetto or chrome://tracing.
 """
 
 import argparse
@@ -23,21 +23,21 @@ import torch
 from torch import fx
 from torch.utils._pytree import tree_leaves, tree_map
 
-from engine.core.child_process import print_line
-from engine.core.errors import UserError
-from engine.hardware.devices import num_cores
-from engine.hardware.speed import measure
-from engine.hardware.threads import calm_threads
-from engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
-from engine.launch.trial import mean_square, refusals, synthetic_inputs
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.parallel.process_group import SingleProcess
-from engine.project.file import load
-from engine.project.project import Project
-from engine.training.precision import Precision
+from netwright.engine.core.child_process import print_line
+from netwright.engine.core.errors import UserError
+from netwright.engine.hardware.devices import num_cores
+from netwright.engine.hardware.speed import measure
+from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
+from netwright.engine.launch.trial import mean_square, refusals, synthetic_inputs
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.training.precision import Precision
 
 Tensors = tuple[torch.Tensor, ...]
 BUDGET_S = 20.0

@@ -1,6 +1,6 @@
 """Queue runner: starts the entries of a queue in order, as many at a time as the machine has room for.
 
-python -m engine.launch.queue_runner FOLDER [AT_ONCE]
+python -m netwright.engine.launch.queue_runner FOLDER [AT_ONCE]
 
 Each run is an independent process: if the queue runner dies, another one can continue.
 """
@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from engine.core.errors import EXIT_DONE, RunError, UserError
-from engine.launch.notify import announce
-from engine.placement.inventory import DeviceInventory, Room, num_devices, room_for
-from engine.project.environment import EnvironmentOptions
-from engine.project.file import loads
-from engine.runs.folder import RunFolder
-from engine.runs.machine_shares import QUEUE, Holding, MachineShare, longest_waiting
-from engine.runs.queue import Entry, Queue, is_due, start_entry
+from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
+from netwright.engine.launch.notify import announce
+from netwright.engine.placement.inventory import DeviceInventory, Room, num_devices, room_for
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.file import loads
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.machine_shares import QUEUE, Holding, MachineShare, longest_waiting
+from netwright.engine.runs.queue import Entry, Queue, is_due, start_entry
 
 LOOK_S = 0.5
 Tell = Callable[[Entry], None]
@@ -139,7 +139,7 @@ class Worker:
 
     def _machine(self) -> DeviceInventory:
         if self._inventory is None or (self._inventory is _HERE and self._others):
-            from engine.hardware.devices import probe
+            from netwright.engine.hardware.devices import probe
 
             self._inventory = probe() if self._at_once != 1 or self._others else _HERE
         return self._inventory

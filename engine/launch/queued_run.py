@@ -1,6 +1,6 @@
 """Training of one queue entry in a process of its own.
 
-python -m engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
+python -m netwright.engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
 
 `DEVICES` are the accelerators assigned to it, separated by commas, or `-` for none; settings are as for `--set`.
 """
@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
-from engine.launch.coordinator import coordinate, exit_code
-from engine.project.data_hosts import grant, read_hosts
-from engine.project.file import loads
-from engine.project.project import Project, set_option
-from engine.project.sources.guess import with_guessed_source
-from engine.runs.create import new_folder
-from engine.runs.folder import RunFolder, origin
-from engine.runs.queue import Claim, Queue
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
+from netwright.engine.launch.coordinator import coordinate, exit_code
+from netwright.engine.project.data_hosts import grant, read_hosts
+from netwright.engine.project.file import loads
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.sources.guess import with_guessed_source
+from netwright.engine.runs.create import new_folder
+from netwright.engine.runs.folder import RunFolder, origin
+from netwright.engine.runs.queue import Claim, Queue
 
 
 def train(queue: Queue, id: int, devices: Sequence[str] = (), settings: Sequence[str] = ()) -> int:
@@ -49,7 +49,7 @@ def train(queue: Queue, id: int, devices: Sequence[str] = (), settings: Sequence
 
 def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Sequence[str]) -> RunFolder:
     """Prepare the entry's run and return its folder, whose path is recorded in the queue before it is created."""
-    from engine.launch.prepare import prepare
+    from netwright.engine.launch.prepare import prepare
 
     entry = claim.entry
     path = Path(entry.project_path) if entry.project_path else None
@@ -59,7 +59,7 @@ def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Seque
     claim.change(state="starting", run_dir=str(run_dir), devices=devices)
     grant(read_hosts(entry.hosts))
     if entry.trust:
-        from engine.project import user_code
+        from netwright.engine.project import user_code
 
         user_code.look(project, source.code_base if source else Path.cwd(), source.code if source else None)
         user_code.grant(project)

@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from engine.cluster.environment import profile_of
-from engine.cluster.job_list import note_run_here
-from engine.core.errors import RunError, UserError, plural
-from engine.core.files import set_aside, write_atomically
-from engine.launch.prepare import go_back, hold, longest_sequence, place
-from engine.placement.candidates import record_of
-from engine.project.check import check
-from engine.project.data_hosts import admit, look_up
-from engine.project.file import dumps, load
-from engine.project.project import Project, set_option
-from engine.project.relevance import refuse_without_unit
-from engine.project.user_code import ready
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.data_record import read_record, write_record
-from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
-from engine.runs.history import register
-from engine.runs.info import RunInfo
-from engine.runs.summary import RunSummary, summary_of
+from netwright.engine.cluster.environment import profile_of
+from netwright.engine.cluster.job_list import note_run_here
+from netwright.engine.core.errors import RunError, UserError, plural
+from netwright.engine.core.files import set_aside, write_atomically
+from netwright.engine.launch.prepare import go_back, hold, longest_sequence, place
+from netwright.engine.placement.candidates import record_of
+from netwright.engine.project.check import check
+from netwright.engine.project.data_hosts import admit, look_up
+from netwright.engine.project.file import dumps, load
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.relevance import refuse_without_unit
+from netwright.engine.project.user_code import ready
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.data_record import read_record, write_record
+from netwright.engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
+from netwright.engine.runs.history import register
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.summary import RunSummary, summary_of
 
 CHANGEABLE = (
     "max_epochs",
@@ -81,7 +81,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
     admit(project.data)
-    from engine.data.load import choose_loading, facts, record, remote_changes, split_codes
+    from netwright.engine.data.load import choose_loading, facts, record, remote_changes, split_codes
 
     data_before = read_record(folder.path)
     data_changes: tuple[str, ...] = ()

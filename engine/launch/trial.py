@@ -17,21 +17,21 @@ from pathlib import Path
 
 import torch
 
-from engine.core.child_process import read_from_fork
-from engine.core.memory_limit import restrict_memory
-from engine.core.types import TensorType
-from engine.data.augment_mixing import Mixing
-from engine.data.augmentation import PICTURES, Augmentation, Image
-from engine.data.batches import BatchLoader, ResidentDataset, Tensors
-from engine.data.sample_inputs import accepted_lengths
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project import user_code
-from engine.project.project import Project
-from engine.training import checkpoints
-from engine.training.builder import TrainerBuilder
-from engine.training.job import TrainingJob
-from engine.training.step import TrainStep
+from netwright.engine.core.child_process import read_from_fork
+from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.core.types import TensorType
+from netwright.engine.data.augment_mixing import Mixing
+from netwright.engine.data.augmentation import PICTURES, Augmentation, Image
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, Tensors
+from netwright.engine.data.sample_inputs import accepted_lengths
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project import user_code
+from netwright.engine.project.project import Project
+from netwright.engine.training import checkpoints
+from netwright.engine.training.builder import TrainerBuilder
+from netwright.engine.training.job import TrainingJob
+from netwright.engine.training.step import TrainStep
 
 PATIENCE_S = 60.0
 """Time limit of a trial, in seconds."""

@@ -12,26 +12,26 @@ from typing import Any
 
 import torch
 
-from engine.core import progress
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
-from engine.core.finite_json import to_json
-from engine.data import bad_samples
-from engine.data.baseline import baselines
-from engine.hardware.accelerators import refusal_of
-from engine.launch.channel import ReportPipe, RequestPipe
-from engine.launch.outcome import OUT_OF_MEMORY
-from engine.launch.placement_trial import choose_placement
-from engine.launch.worker_process import begin
-from engine.lowering.user_code import blame
-from engine.parallel.process_group import ProcessGroup, is_peer_failure
-from engine.parallel.worker_spec import WorkerSpec
-from engine.runs.confusion import write_confusions
-from engine.runs.events import Preparing, SampleSkipped
-from engine.runs.folder import RunFolder
-from engine.training import out_of_memory
-from engine.training.builder import build_trainer
-from engine.training.job import join_process_group, load_job
-from engine.training.trainer import NonFiniteLossError, Outcome
+from netwright.engine.core import progress
+from netwright.engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.data import bad_samples
+from netwright.engine.data.baseline import baselines
+from netwright.engine.hardware.accelerators import refusal_of
+from netwright.engine.launch.channel import ReportPipe, RequestPipe
+from netwright.engine.launch.outcome import OUT_OF_MEMORY
+from netwright.engine.launch.placement_trial import choose_placement
+from netwright.engine.launch.worker_process import begin
+from netwright.engine.lowering.user_code import blame
+from netwright.engine.parallel.process_group import ProcessGroup, is_peer_failure
+from netwright.engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.runs.confusion import write_confusions
+from netwright.engine.runs.events import Preparing, SampleSkipped
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.training import out_of_memory
+from netwright.engine.training.builder import build_trainer
+from netwright.engine.training.job import join_process_group, load_job
+from netwright.engine.training.trainer import NonFiniteLossError, Outcome
 
 DETAIL_CHARACTERS = 4000
 _NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementation")

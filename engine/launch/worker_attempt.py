@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from engine.launch import outcome
-from engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
-from engine.launch.launcher import Launcher, StartPoint, Worker
-from engine.launch.outcome import AttemptOutcome
-from engine.runs.events import Event, Message, read_event
-from engine.runs.folder import RunFolder, update_info, write_info
+from netwright.engine.launch import outcome
+from netwright.engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
+from netwright.engine.launch.launcher import Launcher, StartPoint, Worker
+from netwright.engine.launch.outcome import AttemptOutcome
+from netwright.engine.runs.events import Event, Message, read_event
+from netwright.engine.runs.folder import RunFolder, update_info, write_info
 
 POLL_S = 0.1
 END_POLL_S = 0.002

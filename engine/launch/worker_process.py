@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import die_with_parent, fork, module_command
-from engine.core.errors import RunError
-from engine.core.files import ROOT
-from engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.core.child_process import die_with_parent, fork, module_command
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.files import ROOT
+from netwright.engine.parallel.worker_spec import WorkerSpec
 
 EXIT_BROKEN = 70
 PIPE_BYTES = 2**20
@@ -164,7 +164,7 @@ def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, log: Path) -> 
 def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
     """Start a fresh interpreter as a worker."""
     return subprocess.Popen(
-        module_command("engine.launch.worker", spec.write()),
+        module_command("netwright.engine.launch.worker", spec.write()),
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=printing,

@@ -1,10 +1,10 @@
 """Element-wise non-linearities."""
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Float
-from engine.core.types import Sizes, TensorType
-from engine.layers.base import LayerType, Lowered, channels_first, expect_real, function, module
-from engine.layers.weighted import WithAlpha
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Float
+from netwright.engine.core.types import Sizes, TensorType
+from netwright.engine.layers.base import LayerType, Lowered, channels_first, expect_real, function, module
+from netwright.engine.layers.weighted import WithAlpha
 
 
 class Activation(LayerType):
@@ -335,7 +335,7 @@ class SquaredRelu(Activation):
     key, label, family = "squared_relu", "Squared ReLU", "Activation"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.lowering.modules.arithmetic.squared_relu")
+        return function("netwright.engine.lowering.modules.arithmetic.squared_relu")
 
 
 class Threshold(Activation):

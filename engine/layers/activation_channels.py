@@ -1,9 +1,9 @@
 """Activations that look at several channels at once: gates, and softmax."""
 
-from engine.core.errors import ShapeError
-from engine.core.types import TensorType, derive
-from engine.layers.activation import Activation
-from engine.layers.base import LayerType, Lowered, expect_real, function, module
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import TensorType, derive
+from netwright.engine.layers.activation import Activation
+from netwright.engine.layers.base import LayerType, Lowered, expect_real, function, module
 
 
 class _Gated(LayerType):
@@ -44,7 +44,7 @@ class SwiGlu(_Gated):
     key, label, family = "swiglu", "SwiGLU", "Activation"
 
     def lower(self, x: TensorType) -> Lowered:
-        return function("engine.lowering.modules.arithmetic.swiglu", x.dim("C"))
+        return function("netwright.engine.lowering.modules.arithmetic.swiglu", x.dim("C"))
 
 
 class GeGlu(_Gated):
@@ -61,7 +61,7 @@ class GeGlu(_Gated):
     key, label, family = "geglu", "GEGLU", "Activation"
 
     def lower(self, x: TensorType) -> Lowered:
-        return function("engine.lowering.modules.arithmetic.geglu", x.dim("C"))
+        return function("netwright.engine.lowering.modules.arithmetic.geglu", x.dim("C"))
 
 
 class _OverChannels(Activation):

@@ -23,15 +23,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from engine.core.errors import ShapeError, UserError
-from engine.layers.base import REGISTRY, LayerType
-from engine.user_code import trust
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.layers.base import REGISTRY, LayerType
+from netwright.engine.user_code import trust
 
 GROUP: Final = "netwright.layers"
 _HEAVY: Final = frozenset(
     ("torch", "torchvision", "numpy", "scipy", "pandas", "onnx", "onnxruntime", "PySide6", "matplotlib", "sklearn")
 )
-_TAKEN: Final = frozenset((*_HEAVY, "app", "designer", "engine", "operator", "resources", "tests"))
+_TAKEN: Final = frozenset((*_HEAVY, "netwright", "operator", "tests"))
 _RULES: Final = ("output", "output_types", "weights", "flops", "lower", "short_value")
 
 

@@ -6,11 +6,11 @@ Functions of several inputs are in `combination`.
 import math
 from typing import Any
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Float
-from engine.core.list_fields import Ints
-from engine.core.types import LAYOUTS, Sizes, TensorType, with_article
-from engine.layers.base import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Float
+from netwright.engine.core.list_fields import Ints
+from netwright.engine.core.types import LAYOUTS, Sizes, TensorType, with_article
+from netwright.engine.layers.base import (
     LENGTHS,
     LayerType,
     Lowered,
@@ -22,7 +22,7 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.weighted import (
+from netwright.engine.layers.weighted import (
     BIAS_INITIALIZERS,
     SCALE_INITIALIZERS,
     Weighted,
@@ -32,7 +32,7 @@ from engine.layers.weighted import (
     rate_field,
 )
 
-OWN = "engine.lowering.modules.arithmetic."
+OWN = "netwright.engine.lowering.modules.arithmetic."
 
 
 class _EachNumber(LayerType):

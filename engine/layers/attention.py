@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Float, Int, Visible
-from engine.core.types import Sizes, TensorType, derive, image, sequence
-from engine.layers.base import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Float, Int, Visible
+from netwright.engine.core.types import Sizes, TensorType, derive, image, sequence
+from netwright.engine.layers.base import (
     LENGTHS,
     Call,
     LayerType,
@@ -17,7 +17,7 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.weighted import WithWeights, WithWeightsAndBias, weights_initializer_field
+from netwright.engine.layers.weighted import WithWeights, WithWeightsAndBias, weights_initializer_field
 
 
 class Embedding(WithWeights):
@@ -188,7 +188,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
         given |= {"outputs": outputs} if outputs != x.channels else {}
         given |= {"causal": True} if self.mask == "causal" else {}
         return module(
-            "engine.lowering.modules.attention.SelfAttention",
+            "netwright.engine.lowering.modules.attention.SelfAttention",
             **given,
             **({"dropout": self.dropout} if self.dropout else {}),
             **({} if self.bias else {"bias": False}),
@@ -257,7 +257,7 @@ class PositionEmbedding(WithWeights):
     def lower(self, x: TensorType) -> Lowered:
         given = {"positions": self.positions, "channels": self._dimension(x)}
         alone = {"alone": True} if self.alone else {}
-        return module("engine.lowering.modules.attention.PositionEmbedding", **given, **alone)
+        return module("netwright.engine.lowering.modules.attention.PositionEmbedding", **given, **alone)
 
     def short_value(self) -> str:
         return f"{self.positions:,} positions"
@@ -285,7 +285,7 @@ class ClassToken(WithWeights):
         return {"token": (1, 1, x.channels)}
 
     def lower(self, x: TensorType) -> Lowered:
-        return module("engine.lowering.modules.attention.ClassToken", channels=x.channels)
+        return module("netwright.engine.lowering.modules.attention.ClassToken", channels=x.channels)
 
     def lengths_after(self, x: TensorType) -> Call:
         return function(f"{LENGTHS}linear_lengths", added=1)
@@ -346,9 +346,13 @@ class SinusoidalPosition(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         if not self.is_of_values:
             alone = {"alone": True} if self.alone else {}
-            return module("engine.lowering.modules.attention.SinusoidalPosition", channels=self._dimension(x), **alone)
+            return module(
+                "netwright.engine.lowering.modules.attention.SinusoidalPosition", channels=self._dimension(x), **alone
+            )
         numbers, of_tokens = self.dimension or 64, x.kind == "index"
         encode = function(
-            "engine.lowering.modules.attention.encoded_values", channels=numbers, dim=2 if of_tokens else x.dim("C")
+            "netwright.engine.lowering.modules.attention.encoded_values",
+            channels=numbers,
+            dim=2 if of_tokens else x.dim("C"),
         )
         return (method("float"), method("unsqueeze", 2), encode) if of_tokens else encode

@@ -2,7 +2,7 @@
 
 A layer type is one class in its family's file. The palette, the form, the sizes on the canvas, the file format, the
 module, the printed source and the parity tests all follow from it. Nothing here imports torch: a `Call` is data, which
-`engine.lowering.module` resolves and `engine.lowering.source` prints, so that both always agree.
+`netwright.engine.lowering.module` resolves and `netwright.engine.lowering.source` prints, so that both always agree.
 """
 
 import inspect
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from engine.core.errors import ShapeError
-from engine.core.records import Record
-from engine.core.types import LAYOUTS, Sizes, TensorType, with_article
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import LAYOUTS, Sizes, TensorType, with_article
 
 FAMILIES = (
     "Input",
@@ -37,9 +37,10 @@ FAMILIES = (
 class Call:
     """One call of the built network.
 
-    `module`: `target` is a class (`torch.nn.Conv2d`, one in `engine.lowering.modules`), built once with `kwargs`, then
-    called with the tensors. `function`: `target` is a function (`torch.cat`), called with the tensors, then `args` and
-    `kwargs`. `method`: `target` is a method of the first tensor (`flatten`), called with `args` and `kwargs`.
+    `module`: `target` is a class (`torch.nn.Conv2d`, one in `netwright.engine.lowering.modules`), built once with
+    `kwargs`, then called with the tensors. `function`: `target` is a function (`torch.cat`), called with the tensors,
+    then `args` and `kwargs`. `method`: `target` is a method of the first tensor (`flatten`), called with `args` and
+    `kwargs`.
 
     The first call of a chain gets the layer's inputs, each further one what the call before it returned. `as_list`
     hands the tensors over as one list; `repeat` hands over the same tensor so many times (query, key and value of a
@@ -65,7 +66,8 @@ class Call:
 
 
 def module(target: str, **kwargs: Any) -> Call:
-    """A module of torch, named by its class below `torch.nn`, or one of ours (`engine.lowering.modules.<file>.X`)."""
+    """A module of torch, named by its class below `torch.nn`, or one of ours
+    (`netwright.engine.lowering.modules.<file>.X`)."""
     return Call(target if "." in target else f"torch.nn.{target}", kwargs=kwargs)
 
 
@@ -80,7 +82,7 @@ def method(target: str, *args: Any, **kwargs: Any) -> Call:
 
 
 Lowered = Call | tuple[Call, ...]
-LENGTHS = "engine.lowering.modules.lengths."
+LENGTHS = "netwright.engine.lowering.modules.lengths."
 
 
 def with_lengths(call: Call) -> Call:

@@ -6,10 +6,10 @@ added or moved.
 
 from typing import ClassVar
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Choice, Int
-from engine.core.types import Size, Symbol, TensorType, clash, derive
-from engine.layers.base import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Choice, Int
+from netwright.engine.core.types import Size, Symbol, TensorType, clash, derive
+from netwright.engine.layers.base import (
     LENGTHS,
     Call,
     LayerType,
@@ -125,7 +125,7 @@ class Addition(NumberedInputs, ElementWise):
     takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.add" if self.inputs == 2 else "engine.lowering.modules.arithmetic.add_all")
+        return function("torch.add" if self.inputs == 2 else "netwright.engine.lowering.modules.arithmetic.add_all")
 
 
 class Multiplication(NumberedInputs, ElementWise):
@@ -144,7 +144,9 @@ class Multiplication(NumberedInputs, ElementWise):
     takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.mul" if self.inputs == 2 else "engine.lowering.modules.arithmetic.multiply_all")
+        return function(
+            "torch.mul" if self.inputs == 2 else "netwright.engine.lowering.modules.arithmetic.multiply_all"
+        )
 
 
 class Concatenation(NumberedInputs):
@@ -238,7 +240,9 @@ class Maximum(NumberedInputs, ElementWise):
     key, label, family = "maximum", "Maximum", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.maximum" if self.inputs == 2 else "engine.lowering.modules.arithmetic.maximum_of_all")
+        return function(
+            "torch.maximum" if self.inputs == 2 else "netwright.engine.lowering.modules.arithmetic.maximum_of_all"
+        )
 
 
 class Minimum(NumberedInputs, ElementWise):
@@ -254,7 +258,9 @@ class Minimum(NumberedInputs, ElementWise):
     key, label, family = "minimum", "Minimum", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.minimum" if self.inputs == 2 else "engine.lowering.modules.arithmetic.minimum_of_all")
+        return function(
+            "torch.minimum" if self.inputs == 2 else "netwright.engine.lowering.modules.arithmetic.minimum_of_all"
+        )
 
 
 class Average(NumberedInputs, ElementWise):
@@ -268,7 +274,7 @@ class Average(NumberedInputs, ElementWise):
     key, label, family = "average", "Average", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.lowering.modules.arithmetic.average_of_all")
+        return function("netwright.engine.lowering.modules.arithmetic.average_of_all")
 
 
 class Where(ElementWise):
@@ -286,4 +292,4 @@ class Where(ElementWise):
         return ("condition", "in1", "in2")
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.lowering.modules.arithmetic.where_positive")
+        return function("netwright.engine.lowering.modules.arithmetic.where_positive")

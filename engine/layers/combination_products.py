@@ -3,10 +3,10 @@
 import math
 import re
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Float, Text
-from engine.core.types import LAYOUTS, Size, Symbol, TensorType, clash, sequence, volume, with_article
-from engine.layers.base import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Float, Text
+from netwright.engine.core.types import LAYOUTS, Size, Symbol, TensorType, clash, sequence, volume, with_article
+from netwright.engine.layers.base import (
     LENGTHS,
     Call,
     LayerType,
@@ -17,7 +17,7 @@ from engine.layers.base import (
     method,
     module,
 )
-from engine.layers.combination import ElementWise, NumberedInputs, SeveralInputs
+from netwright.engine.layers.combination import ElementWise, NumberedInputs, SeveralInputs
 
 
 class MatrixProduct(SeveralInputs):
@@ -73,7 +73,9 @@ class MatrixProduct(SeveralInputs):
         if not self.transpose_first and not self.transpose_second:
             return function("torch.matmul")
         given = {"transpose_first": self.transpose_first, "transpose_second": self.transpose_second}
-        return function("engine.lowering.modules.arithmetic.matrix_product", **{k: v for k, v in given.items() if v})
+        return function(
+            "netwright.engine.lowering.modules.arithmetic.matrix_product", **{k: v for k, v in given.items() if v}
+        )
 
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x))
@@ -114,7 +116,7 @@ class DotProduct(_Comparison):
     key, label, family = "dot_product", "Dot product", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.lowering.modules.arithmetic.dot_product", x[0].dim(self.axis))
+        return function("netwright.engine.lowering.modules.arithmetic.dot_product", x[0].dim(self.axis))
 
 
 class CosineSimilarity(_Comparison):
@@ -161,7 +163,7 @@ class Distance(_Comparison):
     kind = Choice("euclidean", options=tuple(DISTANCES), notes=DISTANCES, help="Distance measure")
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.lowering.modules.arithmetic.distance", x[0].dim(self.axis), self.kind)
+        return function("netwright.engine.lowering.modules.arithmetic.distance", x[0].dim(self.axis), self.kind)
 
     def short_value(self) -> str:
         return self.kind
@@ -255,7 +257,7 @@ class EinsteinSum(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         left, _, right = self.equation.replace(" ", "").partition("->")
         batched = f"{','.join(f'B{term}' for term in left.split(','))}->B{right}"
-        return function("engine.lowering.modules.arithmetic.einsum", equation=batched)
+        return function("netwright.engine.lowering.modules.arithmetic.einsum", equation=batched)
 
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x))

@@ -3,12 +3,12 @@ layers are real."""
 
 from typing import Final
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Int
-from engine.core.types import Sizes, TensorType, derive
-from engine.layers.base import LayerType, Lowered, expect_real, function, method, module
-from engine.layers.linear import inputs_count
-from engine.layers.weighted import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Int
+from netwright.engine.core.types import Sizes, TensorType, derive
+from netwright.engine.layers.base import LayerType, Lowered, expect_real, function, method, module
+from netwright.engine.layers.linear import inputs_count
+from netwright.engine.layers.weighted import (
     BIAS_INITIALIZERS,
     NARROW,
     Weighted,
@@ -18,7 +18,7 @@ from engine.layers.weighted import (
     rate_field,
 )
 
-OWN = "engine.lowering.modules.complex."
+OWN = "netwright.engine.lowering.modules.complex."
 NO_ONNX: Final = "ONNX has no complex numbers. Export to PyTorch source, or use real layers with twice the channels."
 COMPLEX_INITIALIZERS: Final = {
     "glorot": "Uniform parts, with variance 2 / (inputs + outputs) of the complex number",

@@ -8,14 +8,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from engine.core.errors import FieldError, ShapeError
-from engine.core.fields import Bool, Choice, Int
-from engine.core.list_fields import Padding, Size
-from engine.core.types import Sizes, TensorType
-from engine.layers import windows
-from engine.layers.base import Call, Lowered, as_chain, channels_first, expect, masked, module
-from engine.layers.padding import MODES, TORCH_MODES, padded, refuse_wide
-from engine.layers.weighted import WithWeightsAndBias
+from netwright.engine.core.errors import FieldError, ShapeError
+from netwright.engine.core.fields import Bool, Choice, Int
+from netwright.engine.core.list_fields import Padding, Size
+from netwright.engine.core.types import Sizes, TensorType
+from netwright.engine.layers import windows
+from netwright.engine.layers.base import Call, Lowered, as_chain, channels_first, expect, masked, module
+from netwright.engine.layers.padding import MODES, TORCH_MODES, padded, refuse_wide
+from netwright.engine.layers.weighted import WithWeightsAndBias
 
 KERNEL_HELP = {1: "steps", 2: "height × width", 3: "depth × height × width"}
 PADDING_HELP = "Padding on both sides of each axis, or same: the output is as large as the input divided by the stride"

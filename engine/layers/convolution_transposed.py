@@ -3,13 +3,13 @@
 import math
 from typing import Any
 
-from engine.core import types
-from engine.core.errors import ShapeError
-from engine.core.list_fields import Padding, Size
-from engine.core.types import Sizes, TensorType, derive
-from engine.layers import windows
-from engine.layers.base import LENGTHS, Call, Lowered, channels_first, function, masked, module
-from engine.layers.convolution import (
+from netwright.engine.core import types
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.list_fields import Padding, Size
+from netwright.engine.core.types import Sizes, TensorType, derive
+from netwright.engine.layers import windows
+from netwright.engine.layers.base import LENGTHS, Call, Lowered, channels_first, function, masked, module
+from netwright.engine.layers.convolution import (
     SlidingWindow,
     bias_field,
     dilation_field,

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.types import Sizes, TensorType, clash
-from engine.layers.attention import MASKS, WithScores, scores_field
-from engine.layers.base import LayerType, Lowered, as_chain, expect, module, with_lengths
-from engine.layers.weighted import WithWeightsAndBias
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Float, Int
+from netwright.engine.core.types import Sizes, TensorType, clash
+from netwright.engine.layers.attention import MASKS, WithScores, scores_field
+from netwright.engine.layers.base import LayerType, Lowered, as_chain, expect, module, with_lengths
+from netwright.engine.layers.weighted import WithWeightsAndBias
 
-MODULES = "engine.lowering.modules.attention."
+MODULES = "netwright.engine.lowering.modules.attention."
 
 
 def heads_field() -> Int:

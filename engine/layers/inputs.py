@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Choice, Int
-from engine.core.list_fields import Floats, Size
-from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import LayerType, Lowered, module
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Choice, Int
+from netwright.engine.core.list_fields import Floats, Size
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from netwright.engine.layers.base import LayerType, Lowered, module
 
 NORMALIZATIONS = ("none", "zerocenter", "zscore", "rescale-zero-one", "rescale-symmetric")
 NOTES = {
@@ -95,8 +95,8 @@ def _maximum() -> Floats:
 class InputLayer(LayerType):
     """A layer without inputs: its type is declared, its normalisation fitted on the training split of the data.
 
-    The built module, `Normalize` or `NormalizeBy` of `engine.lowering.modules.normalization`, holds `shift` and `scale`
-    as buffers, so that weights and exports carry the fitted normalization: y = (x - shift) * scale.
+    The built module, `Normalize` or `NormalizeBy` of `netwright.engine.lowering.modules.normalization`, holds `shift`
+    and `scale` as buffers, so that weights and exports carry the fitted normalization: y = (x - shift) * scale.
     """
 
     is_input = True
@@ -155,7 +155,7 @@ class InputLayer(LayerType):
         out, per = self.output(), self.normalized_per
         if self.normalization_kind == "none":
             return ()
-        own = "engine.lowering.modules.normalization."
+        own = "netwright.engine.lowering.modules.normalization."
         by_channel = tuple(out.channels if axis == "C" else 1 for axis in out.axes)
         if not self.is_fitted:
             shift, spread = self._given_numbers()

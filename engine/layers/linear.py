@@ -1,11 +1,11 @@
 """Fully connected layers, and others that multiply by one learned matrix or tensor."""
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Int
-from engine.core.types import Sizes, TensorType, clash, features
-from engine.layers.attention import Embedding
-from engine.layers.base import LENGTHS, Lowered, as_chain, expect_real, method, module, with_lengths
-from engine.layers.weighted import WithWeightsAndBias
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Int
+from netwright.engine.core.types import Sizes, TensorType, clash, features
+from netwright.engine.layers.attention import Embedding
+from netwright.engine.layers.base import LENGTHS, Lowered, as_chain, expect_real, method, module, with_lengths
+from netwright.engine.layers.weighted import WithWeightsAndBias
 
 
 def inputs_count(x: TensorType) -> int:

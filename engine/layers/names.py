@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import REGISTRY, Call, LayerType
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
+from netwright.engine.layers.base import REGISTRY, Call, LayerType
 
 _SAMPLES: tuple[TensorType, ...] = (
     features(64),

@@ -6,10 +6,10 @@ All of them: y = (x - mean) / sqrt(variance + epsilon) · scale + shift, with a 
 from dataclasses import replace
 from typing import Any
 
-from engine.core.errors import FieldError, ShapeError
-from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.types import Sizes, TensorType
-from engine.layers.base import (
+from netwright.engine.core.errors import FieldError, ShapeError
+from netwright.engine.core.fields import Bool, Choice, Float, Int
+from netwright.engine.core.types import Sizes, TensorType
+from netwright.engine.layers.base import (
     LENGTHS,
     Call,
     LayerType,
@@ -23,7 +23,7 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.weighted import WithScale, WithScaleAndOffset, freeze_field
+from netwright.engine.layers.weighted import WithScale, WithScaleAndOffset, freeze_field
 
 
 class _Normalisation(WithScaleAndOffset):
@@ -284,7 +284,11 @@ class CrossChannelNorm(LayerType):
 
     def lower(self, x: TensorType) -> Lowered:
         given = {"size": self.window, "alpha": self.alpha, "beta": self.beta, "k": self.k}
-        name = "LocalResponseNorm" if self.window % 2 else "engine.lowering.modules.normalization.CrossChannelNorm"
+        name = (
+            "LocalResponseNorm"
+            if self.window % 2
+            else "netwright.engine.lowering.modules.normalization.CrossChannelNorm"
+        )
         return channels_first(x, module(name, **given))
 
     def short_value(self) -> str:
@@ -369,7 +373,7 @@ class InverseNorm(LayerType):
 
     def lower(self, x: TensorType) -> Lowered:
         if self.is_fitted:
-            name = "engine.lowering.modules.normalization.InverseNormalize"
+            name = "netwright.engine.lowering.modules.normalization.InverseNormalize"
             return module(name, channels=x.channels, dim=x.dim("C"), rank=x.rank)
         scale, shift = self._line()
         return function("torch.mul", scale), function("torch.add", shift)

@@ -3,11 +3,11 @@
 import json
 import re
 
-from engine.core.errors import FieldError, ShapeError
-from engine.core.fields import Bool, Int, Text, quoted
-from engine.core.list_fields import Texts
-from engine.core.types import Kind, Size, Symbol, TensorType, clash
-from engine.layers.base import LayerType, Lowered, module
+from netwright.engine.core.errors import FieldError, ShapeError
+from netwright.engine.core.fields import Bool, Int, Text, quoted
+from netwright.engine.core.list_fields import Texts
+from netwright.engine.core.types import Kind, Size, Symbol, TensorType, clash
+from netwright.engine.layers.base import LayerType, Lowered, module
 
 MOST_PORTS = 64
 OMITTED = "-"
@@ -222,7 +222,7 @@ class OnnxOperator(LayerType):
         places[OMITTED] = None
         own = "onnx_in_torch.OnnxOperatorInTorch" if self.gradients else "onnx_operator.OnnxOperator"
         return module(
-            f"engine.lowering.modules.{own}",
+            f"netwright.engine.lowering.modules.{own}",
             operator=self.operator,
             **({"domain": self.domain} if self.domain else {}),
             opset=self.opset,

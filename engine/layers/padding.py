@@ -2,12 +2,22 @@
 
 from typing import Any, ClassVar
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Choice, Float
-from engine.core.list_fields import Ints
-from engine.core.types import TensorType, derive
-from engine.layers import windows
-from engine.layers.base import LENGTHS, Call, LayerType, Lowered, channels_first, expect, function, module, with_lengths
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Choice, Float
+from netwright.engine.core.list_fields import Ints
+from netwright.engine.core.types import TensorType, derive
+from netwright.engine.layers import windows
+from netwright.engine.layers.base import (
+    LENGTHS,
+    Call,
+    LayerType,
+    Lowered,
+    channels_first,
+    expect,
+    function,
+    module,
+    with_lengths,
+)
 
 MODES = {
     "zeros": "Zeros",

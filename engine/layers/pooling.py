@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice
-from engine.core.types import TensorType, features
-from engine.layers import windows
-from engine.layers.base import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice
+from netwright.engine.core.types import TensorType, features
+from netwright.engine.layers import windows
+from netwright.engine.layers.base import (
     LENGTHS,
     Call,
     LayerType,
@@ -20,7 +20,7 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.convolution import kernel_field, pad, padding_field, stride_field
+from netwright.engine.layers.convolution import kernel_field, pad, padding_field, stride_field
 
 
 class WindowPooling(LayerType):
@@ -166,7 +166,7 @@ class MaxPool2d(MaxPooling):
             pool = inner if isinstance(inner, Call) else inner[-1]
             return Call(pool.target, kwargs={**pool.kwargs, "return_indices": True})
         sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
-        return module("engine.lowering.modules.pooling.MaxPoolWithIndices", **sizes)
+        return module("netwright.engine.lowering.modules.pooling.MaxPoolWithIndices", **sizes)
 
 
 class MaxPool3d(MaxPooling):
@@ -214,7 +214,7 @@ class AveragePooling(WindowPooling):
         if self.padding_value == "zeros":
             return pad(sides), module(f"AvgPool{self.dims}d", **self._arguments())
         sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
-        return (module("engine.lowering.modules.pooling.InnerAveragePool", **sizes),)
+        return (module("netwright.engine.lowering.modules.pooling.InnerAveragePool", **sizes),)
 
     def lower_padded(self, x: TensorType) -> Lowered:
         if self.padding_value == "zeros":

@@ -3,12 +3,12 @@
 import math
 from typing import ClassVar
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Choice, Float
-from engine.core.list_fields import Size
-from engine.core.types import LAYOUTS, Sizes, TensorType, clash
-from engine.layers import windows
-from engine.layers.base import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Choice, Float
+from netwright.engine.core.list_fields import Size
+from netwright.engine.core.types import LAYOUTS, Sizes, TensorType, clash
+from netwright.engine.layers import windows
+from netwright.engine.layers.base import (
     LENGTHS,
     LayerType,
     Lowered,
@@ -19,8 +19,8 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.convolution import kernel_field, padding_field, stride_field
-from engine.layers.pooling import WindowPooling
+from netwright.engine.layers.convolution import kernel_field, padding_field, stride_field
+from netwright.engine.layers.pooling import WindowPooling
 
 BY = {"ratio": "Every axis shrinks by the same factor", "size": "A fixed size, for any size of the input"}
 
@@ -169,7 +169,7 @@ class _LpPooling(WindowPooling):
     def lower(self, x: TensorType) -> Lowered:
         sides = windows.borders(x, **self._window)
         call = module(
-            "engine.lowering.modules.pooling.LpPool",
+            "netwright.engine.lowering.modules.pooling.LpPool",
             kernel_size=self.kernel,
             stride=self.stride,
             padding=windows.torch_borders(sides) if any(map(any, sides)) else (),
@@ -280,7 +280,7 @@ class _FractionalMaxPooling(LayerType):
         return left
 
     def lower(self, x: TensorType) -> Lowered:
-        target = "engine.lowering.modules.pooling.FractionalMaxPool"
+        target = "netwright.engine.lowering.modules.pooling.FractionalMaxPool"
         return module(target, kernel_size=self.kernel, output_size=self._sizes(x))
 
     def short_value(self) -> str:
@@ -365,4 +365,4 @@ class MaxUnpool2d(LayerType):
         return like.with_sizes(C=x["C"])
 
     def lower(self, *x: TensorType) -> Lowered:
-        return module("engine.lowering.modules.pooling.MaxUnpool2d")
+        return module("netwright.engine.lowering.modules.pooling.MaxUnpool2d")

@@ -2,11 +2,11 @@
 
 from typing import Any, ClassVar
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Int
-from engine.core.types import Sizes, TensorType, features
-from engine.layers.base import LENGTHS, Call, Lowered, expect, function, method, module, with_lengths
-from engine.layers.weighted import WithRecurrentWeights, lstm_bias_field
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Int
+from netwright.engine.core.types import Sizes, TensorType, features
+from netwright.engine.layers.base import LENGTHS, Call, Lowered, expect, function, method, module, with_lengths
+from netwright.engine.layers.weighted import WithRecurrentWeights, lstm_bias_field
 
 OUTPUT_MODES = {
     "sequence": "The output of every step, a sequence",
@@ -27,7 +27,7 @@ RESET_MODES = {
     BEFORE: "n = tanh(W x + b + R (r · h')): as the GRU was published first",
     RECURRENT_BIAS: "n = tanh(W x + b + r · (R h' + c)), with a bias c of its own: torch's GRU",
 }
-LOOPS = "engine.lowering.modules.recurrent."
+LOOPS = "netwright.engine.lowering.modules.recurrent."
 
 
 def state_field(default: str = "tanh") -> Choice:

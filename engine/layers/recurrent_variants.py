@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from engine.core.fields import Int
-from engine.core.types import Sizes
-from engine.layers.recurrent import (
+from netwright.engine.core.fields import Int
+from netwright.engine.core.types import Sizes
+from netwright.engine.layers.recurrent import (
     AFTER,
     BEFORE,
     RECURRENT_BIAS,
@@ -14,7 +14,7 @@ from engine.layers.recurrent import (
     reset_of,
     state_field,
 )
-from engine.layers.weighted import (
+from netwright.engine.layers.weighted import (
     BIAS_INITIALIZERS,
     WEIGHT_INITIALIZERS,
     initializer_field,

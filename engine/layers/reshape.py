@@ -2,13 +2,23 @@
 
 import math
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Choice, Int
-from engine.core.list_fields import Ints, Size
-from engine.core.types import LAYOUTS, Sizes, TensorType, derive, features, with_article
-from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, expect_real, function, method, with_lengths
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Choice, Int
+from netwright.engine.core.list_fields import Ints, Size
+from netwright.engine.core.types import LAYOUTS, Sizes, TensorType, derive, features, with_article
+from netwright.engine.layers.base import (
+    LENGTHS,
+    Call,
+    LayerType,
+    Lowered,
+    expect,
+    expect_real,
+    function,
+    method,
+    with_lengths,
+)
 
-OWN = "engine.lowering.modules.resizing."
+OWN = "netwright.engine.lowering.modules.resizing."
 LAYOUT_NOTES = {name: f"{' × '.join(axes)}" for name, axes in LAYOUTS.items()}
 AXIS_NOTES = {"C": "Channels", "H": "Height", "W": "Width", "D": "Depth", "T": "Steps"}
 CROPS = {

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Choice, Int
-from engine.core.list_fields import Size
-from engine.core.types import TensorType, derive, image, sequence, tokens, volume
-from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, method, with_lengths
-from engine.layers.reshape import axis_field, refuse_absent
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Choice, Int
+from netwright.engine.core.list_fields import Size
+from netwright.engine.core.types import TensorType, derive, image, sequence, tokens, volume
+from netwright.engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, method, with_lengths
+from netwright.engine.layers.reshape import axis_field, refuse_absent
 
-OWN = "engine.lowering.modules.resizing."
+OWN = "netwright.engine.lowering.modules.resizing."
 STEPS = {
     "rows": "Each row is a step: T = H, with channels × width values",
     "columns": "Each column is a step: T = W, with channels × height values",

@@ -4,13 +4,13 @@ or by taking it apart into windows."""
 import math
 from typing import Any, ClassVar
 
-from engine.core import types
-from engine.core.errors import FieldError, ShapeError
-from engine.core.fields import Choice, Float
-from engine.core.list_fields import Size
-from engine.core.types import Sizes, Symbol, TensorType, derive, image, sequence
-from engine.layers import windows
-from engine.layers.base import (
+from netwright.engine.core import types
+from netwright.engine.core.errors import FieldError, ShapeError
+from netwright.engine.core.fields import Choice, Float
+from netwright.engine.core.list_fields import Size
+from netwright.engine.core.types import Sizes, Symbol, TensorType, derive, image, sequence
+from netwright.engine.layers import windows
+from netwright.engine.layers.base import (
     LENGTHS,
     Call,
     LayerType,
@@ -23,7 +23,7 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.convolution import dilation_field, kernel_field, stride_field
+from netwright.engine.layers.convolution import dilation_field, kernel_field, stride_field
 
 BY = {
     "scale": "Every axis grows by the same factor",
@@ -153,11 +153,11 @@ class _Resize(LayerType):
         else:
             rounding = self.rounding if self.method == "nearest" else ""
             own = {"size": known, "coordinates": self.coordinates, "rounding": rounding}
-            call = module("engine.lowering.modules.resizing.Resize", **own)
+            call = module("netwright.engine.lowering.modules.resizing.Resize", **own)
         calls = channels_first(x, call)
         if like is None:
             return calls
-        first = function("engine.lowering.modules.resizing.first_of")
+        first = function("netwright.engine.lowering.modules.resizing.first_of")
         return (first, calls) if isinstance(calls, Call) else (first, *calls)
 
     def short_value(self) -> str:

@@ -3,12 +3,12 @@
 import math
 from typing import Any, Final
 
-from engine.core.errors import FieldError, ShapeError
-from engine.core.fields import Choice, Float, Int
-from engine.core.types import Size, TensorType, derive, image, sequence
-from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, module
+from netwright.engine.core.errors import FieldError, ShapeError
+from netwright.engine.core.fields import Choice, Float, Int
+from netwright.engine.core.types import Size, TensorType, derive, image, sequence
+from netwright.engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, module
 
-OWN: Final = "engine.lowering.modules.signal."
+OWN: Final = "netwright.engine.lowering.modules.signal."
 MOST_OCTAVES, MOST_VOICES = 24, 48
 
 WINDOWS = {

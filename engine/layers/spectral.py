@@ -3,12 +3,12 @@
 import math
 from typing import Any, ClassVar, Final
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Int
-from engine.core.list_fields import Size
-from engine.core.types import Sizes, TensorType
-from engine.layers.base import Lowered, channels_first, expect, module
-from engine.layers.weighted import NARROW, WithWeights, initializer_field
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Int
+from netwright.engine.core.list_fields import Size
+from netwright.engine.core.types import Sizes, TensorType
+from netwright.engine.layers.base import Lowered, channels_first, expect, module
+from netwright.engine.layers.weighted import NARROW, WithWeights, initializer_field
 
 SPECTRAL_INITIALIZERS: Final = {
     "fourier": "Both parts uniform from 0 to 1 / (inputs · outputs), as in the paper's code",
@@ -63,7 +63,7 @@ class _SpectralConvolution(WithWeights):
         return channels_first(
             x,
             module(
-                "engine.lowering.modules.signal.SpectralConv",
+                "netwright.engine.lowering.modules.signal.SpectralConv",
                 in_channels=x.channels,
                 out_channels=self.filters,
                 modes=tuple(self.modes),

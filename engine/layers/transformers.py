@@ -1,12 +1,12 @@
 """Layers of transformers, a whole one, and patches of images as its steps."""
 
-from engine.core.errors import ShapeError
-from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.list_fields import Size
-from engine.core.types import Sizes, TensorType, derive, sequence
-from engine.layers.attention import MASKS
-from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, method, module
-from engine.layers.cross_attention import (
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.fields import Bool, Choice, Float, Int
+from netwright.engine.core.list_fields import Size
+from netwright.engine.core.types import Sizes, TensorType, derive, sequence
+from netwright.engine.layers.attention import MASKS
+from netwright.engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, method, module
+from netwright.engine.layers.cross_attention import (
     Padded,
     dropout_field,
     expect_divisible,
@@ -15,9 +15,9 @@ from engine.layers.cross_attention import (
     mask_field,
     told_heads,
 )
-from engine.layers.weighted import Weighted, WithScaleAndOffset, WithWeightsAndBias
+from netwright.engine.layers.weighted import Weighted, WithScaleAndOffset, WithWeightsAndBias
 
-MODULES = "engine.lowering.modules.transformers."
+MODULES = "netwright.engine.lowering.modules.transformers."
 
 ACTIVATIONS = {"relu": "max(0, x)", "gelu": "x times the probability that a standard normal variable is below x"}
 NORMS = {

@@ -1,8 +1,8 @@
 """Layers whose code is the user's own: a class in a Python file, a function in one, or an expression of tensors.
 
-Their signature is read from the text of the file (`engine.user_code.signature`); what they do with tensors is measured
-in a child process (`engine.user_code.measure`). The fields of a class or function are kept in the layer, so that a
-project opens, and shows its form, without the file.
+Their signature is read from the text of the file (`netwright.engine.user_code.signature`); what they do with tensors is
+measured in a child process (`netwright.engine.user_code.measure`). The fields of a class or function are kept in the
+layer, so that a project opens, and shows its form, without the file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
-from engine.core.errors import (
+from netwright.engine.core.errors import (
     FieldError,
     FieldErrors,
     ShapeError,
@@ -20,15 +20,15 @@ from engine.core.errors import (
     did_you_mean,
     plural,
 )
-from engine.core.fields import JSON, Choice, Field, FilePath, Int, Text, path_part, quoted
-from engine.core.records import Record
-from engine.core.types import LAYOUTS, Sizes, TensorType
-from engine.layers.base import LENGTHS, Call, LayerType, Lowered, as_chain, function, with_lengths
-from engine.layers.weighted import AS_MADE, ParameterOptions, Weighted, l2_field, rate_field
-from engine.user_code import registry
-from engine.user_code.expression import code_target, expression_target, parsed
-from engine.user_code.registry import Failed, Measured, Question
-from engine.user_code.signature import MOST_PARAMETERS, MOST_PORTS, Parameter, Signature, pick
+from netwright.engine.core.fields import JSON, Choice, Field, FilePath, Int, Text, path_part, quoted
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import LAYOUTS, Sizes, TensorType
+from netwright.engine.layers.base import LENGTHS, Call, LayerType, Lowered, as_chain, function, with_lengths
+from netwright.engine.layers.weighted import AS_MADE, ParameterOptions, Weighted, l2_field, rate_field
+from netwright.engine.user_code import registry
+from netwright.engine.user_code.expression import code_target, expression_target, parsed
+from netwright.engine.user_code.registry import Failed, Measured, Question
+from netwright.engine.user_code.signature import MOST_PARAMETERS, MOST_PORTS, Parameter, Signature, pick
 
 _OWN = ("values", "signature")
 _AUTO = "As the input with as many axes, else the usual one: features, sequence, image, volume"

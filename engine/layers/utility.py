@@ -1,8 +1,17 @@
 """Layers that change numbers only while the network trains, round them as an integer format does, or pass them on."""
 
-from engine.core.fields import Bool, Float, Int
-from engine.core.types import TensorType
-from engine.layers.base import LayerType, Lowered, channels_first, expect, expect_real, function, method, module
+from netwright.engine.core.fields import Bool, Float, Int
+from netwright.engine.core.types import TensorType
+from netwright.engine.layers.base import (
+    LayerType,
+    Lowered,
+    channels_first,
+    expect,
+    expect_real,
+    function,
+    method,
+    module,
+)
 
 
 def _probability(help: str) -> Float:
@@ -130,7 +139,7 @@ class DropPath(LayerType):
         return x
 
     def lower(self, *x: TensorType) -> Lowered:
-        return module("engine.lowering.modules.normalization.DropPath", probability=self.probability)
+        return module("netwright.engine.lowering.modules.normalization.DropPath", probability=self.probability)
 
     def short_value(self) -> str:
         return f"{self.probability:g}"
@@ -154,7 +163,7 @@ class GaussianNoise(LayerType):
         return x
 
     def lower(self, *x: TensorType) -> Lowered:
-        return module("engine.lowering.modules.normalization.GaussianNoise", deviation=self.deviation)
+        return module("netwright.engine.lowering.modules.normalization.GaussianNoise", deviation=self.deviation)
 
     def short_value(self) -> str:
         return f"{self.deviation:g}"
@@ -194,7 +203,7 @@ class FakeQuantization(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         low, high = self._ends
         given = {"scale": self.scale, "zero_point": self.zero_point, "low": low, "high": high}
-        return function("engine.lowering.modules.arithmetic.fake_quantize", **given)
+        return function("netwright.engine.lowering.modules.arithmetic.fake_quantize", **given)
 
     def short_value(self) -> str:
         return f"{self.bits} bits, {self.scale:g}"

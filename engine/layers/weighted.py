@@ -11,15 +11,15 @@ A layer type with weights takes the base that has its kinds of parameters, besid
 
 Another default is the same field again (`weights_initializer = weights_initializer_field("narrow-normal")`). A layer
 with other parameters declares its fields with the helpers here, in the group `GROUP`, and answers `role`.
-`engine.lowering.initialization` and `engine.training.solvers` obey these values.
+`netwright.engine.lowering.initialization` and `netwright.engine.training.solvers` obey these values.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.core.fields import Bool, Choice, Float, Visible
-from engine.layers.base import LayerType
+from netwright.engine.core.fields import Bool, Choice, Float, Visible
+from netwright.engine.layers.base import LayerType
 
 GROUP: Final = "Weights"
 

@@ -2,10 +2,10 @@
 
 import math
 
-from engine.core.errors import ShapeError
-from engine.core.list_fields import PaddingValue
-from engine.core.types import Size, Sizes, Symbol, TensorType, derive
-from engine.layers.base import LENGTHS, Call, function
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.list_fields import PaddingValue
+from netwright.engine.core.types import Size, Sizes, Symbol, TensorType, derive
+from netwright.engine.layers.base import LENGTHS, Call, function
 
 LAYOUT_OF = {1: "sequence", 2: "image", 3: "volume"}
 """The layout over which a window of so many dimensions slides."""

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
-from engine.core.types import TensorType
-from engine.lowering.plan import RESERVED, NamedCall, Plan, Step, own_names, unique
-from engine.network.network import Port
-from engine.user_code.expression import companion, is_expression, is_users, split_code, split_expression
-from engine.user_code.expression import spelled as users_expression
+from netwright.engine.core.types import TensorType
+from netwright.engine.lowering.plan import RESERVED, NamedCall, Plan, Step, own_names, unique
+from netwright.engine.network.network import Port
+from netwright.engine.user_code.expression import companion, is_expression, is_users, split_code, split_expression
+from netwright.engine.user_code.expression import spelled as users_expression
 
 LINE_LENGTH = 120
-OWN = "engine.lowering.modules."
+OWN = "netwright.engine.lowering.modules."
 _USED_IN_FILE = {"Path", "COLUMNS", "CLASSES", "Network", *dir(builtins)}
 """Names used in the printed file or its helper classes: no class of a block may shadow them."""
 Slot = tuple[str, str]

@@ -6,11 +6,11 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.lowering.modules.onnx_operator import OnnxOperator
-from engine.lowering.weights_file import read_weights_file
-from engine.project.constants import checked_constants, constants_problems, has_constants
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
+from netwright.engine.lowering.weights_file import read_weights_file
+from netwright.engine.project.constants import checked_constants, constants_problems, has_constants
+from netwright.engine.project.project import Project
 
 
 def fill_constants(module: nn.Module, project: Project, base: Path) -> None:

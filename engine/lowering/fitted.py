@@ -5,15 +5,15 @@ from pathlib import Path
 
 import torch
 
-from engine.lowering.module import prefixes
-from engine.lowering.weights_file import read_preparation
-from engine.network.analysis import Analysis, analyse
-from engine.network.network import Network
-from engine.project.dataset_info import DatasetInfo
-from engine.project.preparation import MOST_NUMBERS, Preparation
-from engine.project.preparing import FittedNumbers, preparation_of
-from engine.project.project import Project
-from engine.project.stored_facts import of_network
+from netwright.engine.lowering.module import prefixes
+from netwright.engine.lowering.weights_file import read_preparation
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.preparation import MOST_NUMBERS, Preparation
+from netwright.engine.project.preparing import FittedNumbers, preparation_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.stored_facts import of_network
 
 State = Mapping[str, torch.Tensor]
 Pair = tuple[torch.Tensor, torch.Tensor]

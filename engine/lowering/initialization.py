@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 import torch
 from torch import nn
 
-from engine.layers.base import LayerType
-from engine.layers.weighted import AS_MADE, ParameterOptions, Weighted
-from engine.lowering.modules.recurrent import GruLoop
-from engine.lowering.modules.signal import SpectralConv
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.weighted import AS_MADE, ParameterOptions, Weighted
+from netwright.engine.lowering.modules.recurrent import GruLoop
+from netwright.engine.lowering.modules.signal import SpectralConv
 
 _TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _GLOROT = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
@@ -17,7 +17,8 @@ _TABLES = (nn.Embedding, nn.EmbeddingBag)
 NARROW = 0.01
 """Standard deviation of the narrow normal distribution."""
 Prefixes = Mapping[str, tuple[str, ...]]
-"""Per id path of a layer, the attributes of the module that hold its weights (`engine.lowering.module.prefixes`)."""
+"""Per id path of a layer, the attributes of the module that hold its weights
+(`netwright.engine.lowering.module.prefixes`)."""
 
 
 def initialize(module: nn.Module, seed: int, options: Mapping[str, ParameterOptions] | None = None) -> None:

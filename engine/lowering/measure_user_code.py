@@ -1,7 +1,7 @@
 """Child process that measures user code: build a layer, run it on small tensors, and report the outputs.
 
-It reads one question per line, as JSON, and writes one answer per line. The parent (`engine.user_code.measure`) sets
-the time limit; the memory limit is set here, before torch is imported.
+It reads one question per line, as JSON, and writes one answer per line. The parent
+(`netwright.engine.user_code.measure`) sets the time limit; the memory limit is set here, before torch is imported.
 """
 
 import json
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.types import Size, Symbol, TensorType
-from engine.user_code import registry
-from engine.user_code.expression import code_target, expression_target
-from engine.user_code.registry import Measured, Question
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Size, Symbol, TensorType
+from netwright.engine.user_code import registry
+from netwright.engine.user_code.expression import code_target, expression_target
+from netwright.engine.user_code.registry import Measured, Question
 
 BATCH = 3
 LENGTHS = ((11, 13, 17, 19), (23, 29, 31, 37))
@@ -68,7 +68,7 @@ def measure(question: Question, file: str) -> Measured:
     """Build and run it. Raises `UserError` for whatever the code does wrong."""
     import torch
 
-    from engine.lowering import user_code
+    from netwright.engine.lowering import user_code
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -105,7 +105,7 @@ def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], length
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    from engine.lowering import user_code
+    from netwright.engine.lowering import user_code
 
     steps = {name: lengths[index % len(lengths)] for index, name in enumerate(_symbols(inputs))}
     tensors = []

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from torch import fx, nn
 from torch.fx.proxy import GraphAppendingTracer
 
-from engine.core.errors import UserError
-from engine.layers.addons import AddOn
-from engine.lowering import user_code
-from engine.lowering.plan import Logits, NamedCall, Plan, Step, plan, unique
-from engine.network.analysis import Analysis, copy_path
-from engine.network.catalog import add_on_of
-from engine.network.network import Network, Port
-from engine.user_code.expression import is_users
+from netwright.engine.core.errors import UserError
+from netwright.engine.layers.addons import AddOn
+from netwright.engine.lowering import user_code
+from netwright.engine.lowering.plan import Logits, NamedCall, Plan, Step, plan, unique
+from netwright.engine.network.analysis import Analysis, copy_path
+from netwright.engine.network.catalog import add_on_of
+from netwright.engine.network.network import Network, Port
+from netwright.engine.user_code.expression import is_users
 
-ALLOWED = ("torch.", "operator.", "engine.lowering.modules.")
+ALLOWED = ("torch.", "operator.", "netwright.engine.lowering.modules.")
 LAYER = "netwright_layer"
 """Key in the `meta` of a graph node; its value is the path of the layer's name."""
 
@@ -31,8 +31,8 @@ class Value(NamedTuple):
 
 
 def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> fx.GraphModule:
-    """Return the network as a module. Its weights are torch's default ones until `engine.lowering.initialization` or a
-    file sets them.
+    """Return the network as a module. Its weights are torch's default ones until
+    `netwright.engine.lowering.initialization` or a file sets them.
 
     `forward` takes one tensor per input layer, in the order of `network.inputs`, and returns the output tensor, or a
     tuple in the order of `network.output_ports`. `logits=True` omits the softmax at each output; a mapping names the
@@ -205,8 +205,8 @@ def _failed(add_on: AddOn, what: str, error: Exception) -> UserError:
 
 
 def resolve(target: str) -> Callable[..., Any]:
-    """Return the class or function of a qualified name: in torch, `operator`, `engine.lowering.modules`, an installed
-    add-on, or user code, which runs only where it is trusted. Raises `ValueError` for any other module."""
+    """Return the class or function of a qualified name: in torch, `operator`, `netwright.engine.lowering.modules`, an
+    installed add-on, or user code, which runs only where it is trusted. Raises `ValueError` for any other module."""
     if is_users(target):
         return user_code.find(target)
     add_on = add_on_of(target)

@@ -9,14 +9,14 @@ from functools import cache
 
 from torch import fx, nn
 
-from engine.core.errors import ShapeError, UserError
-from engine.core.types import TensorType
-from engine.layers.base import Call, Lowered
-from engine.lowering import modules
-from engine.network.analysis import Analysis, LayerShapes, copy_path, folded, output_softmaxes
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Layer, Network, Port
-from engine.project import check_lengths
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.core.types import TensorType
+from netwright.engine.layers.base import Call, Lowered
+from netwright.engine.lowering import modules
+from netwright.engine.network.analysis import Analysis, LayerShapes, copy_path, folded, output_softmaxes
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Layer, Network, Port
+from netwright.engine.project import check_lengths
 
 # Variables of these names would shadow names that the forward function and the printed file use.
 _USED_IN_SOURCE = {"self", "torch", "nn", "operator", "math", "inf", "nan", "device", "Network", "CLASSES", "NoneType"}
@@ -26,8 +26,8 @@ Logits = bool | Mapping[Port, str]
 
 @cache
 def own_names() -> frozenset[str]:
-    """Return the unqualified names of the classes and functions in `engine.lowering.modules`, as the printed source has
-    them."""
+    """Return the unqualified names of the classes and functions in `netwright.engine.lowering.modules`, as the printed
+    source has them."""
     names: set[str] = set()
     for file in pkgutil.iter_modules(modules.__path__):
         module = importlib.import_module(f"{modules.__name__}.{file.name}")

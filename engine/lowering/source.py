@@ -8,14 +8,14 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from engine.core.types import TensorType
-from engine.lowering.classes import OWN, call, class_texts, literal
-from engine.lowering.module import resolve
-from engine.lowering.plan import Plan, plan
-from engine.network.analysis import Analysis
-from engine.network.catalog import add_on_of
-from engine.network.network import Network
-from engine.user_code.expression import companion, is_expression, is_users, split_code
+from netwright.engine.core.types import TensorType
+from netwright.engine.lowering.classes import OWN, call, class_texts, literal
+from netwright.engine.lowering.module import resolve
+from netwright.engine.lowering.plan import Plan, plan
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.catalog import add_on_of
+from netwright.engine.network.network import Network
+from netwright.engine.user_code.expression import companion, is_expression, is_users, split_code
 
 LOAD = [
     "def load(weights: Path | None = None) -> Network:",
@@ -32,7 +32,8 @@ DEMO_STEPS = 16
 
 
 def bundled_sources(targets: Iterable[str]) -> list[list[str]]:
-    """Return the source lines of each target in `engine.lowering.modules` once, after those of its dependencies."""
+    """Return the source lines of each target in `netwright.engine.lowering.modules` once, after those of its
+    dependencies."""
     parts: dict[Any, None] = {}
     for target in targets:
         if target.startswith(OWN):

@@ -13,19 +13,19 @@ from typing import IO, Any
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.layers.inputs import InputLayer
-from engine.lowering.module import build, prefixes
-from engine.lowering.modules.onnx_operator import OnnxOperator
-from engine.lowering.weights import MANIFEST, WEIGHTS, State, load, sha256
-from engine.lowering.weights_file import Layers, read_weights_file
-from engine.network.analysis import Analysis, analyse
-from engine.network.network import Network
-from engine.project.project import Project
-from engine.project.target_scale import fitted_outputs
-from engine.project.weights import SUFFIXES, weights_path
-from engine.project.weights_matching import COUNTERS, MatchReport, Side, match
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.layers.inputs import InputLayer
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
+from netwright.engine.lowering.weights import MANIFEST, WEIGHTS, State, load, sha256
+from netwright.engine.lowering.weights_file import Layers, read_weights_file
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
+from netwright.engine.project.target_scale import fitted_outputs
+from netwright.engine.project.weights import SUFFIXES, weights_path
+from netwright.engine.project.weights_matching import COUNTERS, MatchReport, Side, match
 
 PICKLE = "data.pkl"
 MOST_PICKLES = 5

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.core.errors import FieldError, UserError
-from engine.user_code import registry, trust
-from engine.user_code.expression import is_expression, parsed, split_code, split_expression, tensor_names
+from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.user_code import registry, trust
+from netwright.engine.user_code.expression import is_expression, parsed, split_code, split_expression, tensor_names
 
 _modules: dict[str, ModuleType] = {}
 _names: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Weights on disk: a folder with the tensors and a manifest with checksums.
 
     weights.safetensors   the state-dict of the module
-    preparation.json      how the data is prepared for the network (engine.project.preparation), from a run
+    preparation.json      how the data is prepared for the network (netwright.engine.project.preparation), from a run
     manifest.json         SHA-256 of each file, and the entries passed to `save`
 
 Neither safetensors nor torch notices a flipped bit, so the checksum is verified before the tensors are read.
@@ -22,9 +22,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import fx, nn
 
-from engine.core.errors import RunError, UserError
-from engine.core.fields import path_part, printable
-from engine.core.files import (
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.fields import path_part, printable
+from netwright.engine.core.files import (
     ChecksumError,
     open_file,
     read_file,
@@ -32,7 +32,7 @@ from engine.core.files import (
     write_atomically,
     write_checked_json,
 )
-from engine.core.files import flush as wait_for_disk
+from netwright.engine.core.files import flush as wait_for_disk
 
 WEIGHTS = "weights.safetensors"
 MANIFEST = "manifest.json"
@@ -50,8 +50,8 @@ def save(
     """Write a complete temporary folder and rename it to `folder`; an older one is replaced. Raises `RunError`.
 
     The entries of `manifest` are stored unchanged, together with the checksums: the layers with the prefixes of their
-    weights (`engine.lowering.module.prefixes`), classes, task, iteration. `files` are written beside the weights, with
-    checksums of their own.
+    weights (`netwright.engine.lowering.module.prefixes`), classes, task, iteration. `files` are written beside the
+    weights, with checksums of their own.
     """
     tensors = weights.state_dict() if isinstance(weights, nn.Module) else weights
     beside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")

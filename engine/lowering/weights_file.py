@@ -1,11 +1,12 @@
 """One file with the weights of a network: safetensors, whose header also says which layer each weight belongs to.
 
-    keys       those of the state-dict of the built module (`engine.lowering.module.build`)
+    keys       those of the state-dict of the built module (`netwright.engine.lowering.module.build`)
     metadata   `netwright.layers`: JSON object from id path of a layer to the prefixes of its keys
-               (`engine.lowering.module.prefixes`), so that weights find their layer after it was renamed;
+               (`netwright.engine.lowering.module.prefixes`), so that weights find their layer after it was renamed;
                `netwright.preparation`, of an imported file that has it: how raw data is prepared for the network
 
-Other programs read such a file like any other of safetensors. `engine.lowering.weights` writes the folders of a run.
+Other programs read such a file like any other of safetensors. `netwright.engine.lowering.weights` writes the folders of
+a run.
 """
 
 import contextlib
@@ -21,11 +22,11 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from engine.core.errors import UserError
-from engine.core.fields import path_part, printable
-from engine.core.files import open_file
-from engine.lowering.weights import State, flush, sha256
-from engine.project.preparation import Preparation
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import path_part, printable
+from netwright.engine.core.files import open_file
+from netwright.engine.lowering.weights import State, flush, sha256
+from netwright.engine.project.preparation import Preparation
 
 LAYERS = "netwright.layers"
 PREPARATION = "netwright.preparation"

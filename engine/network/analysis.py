@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from engine.core.errors import ShapeError, UnknownSizesError, UntrustedCodeError, plural
-from engine.core.types import Sizes, TensorType
-from engine.layers.base import LayerType
-from engine.layers.weighted import Weighted
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Layer, Network, Port
-from engine.network.problems import Problem, Severity
+from netwright.engine.core.errors import ShapeError, UnknownSizesError, UntrustedCodeError, plural
+from netwright.engine.core.types import Sizes, TensorType
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.weighted import Weighted
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Layer, Network, Port
+from netwright.engine.network.problems import Problem, Severity
 
 NO_LAYERS = (Problem("error", "", "", "", "The network has no layers. Add an input layer first."),)
 """The problems of an empty network."""
@@ -199,7 +199,7 @@ def _too_many_outputs(outputs: int, inputs: int) -> Problem:
 
 def analyse(network: Network, given: Given | None = None) -> Analysis:
     """Analyse the types, parameters, FLOPs and problems of a network; data and options are checked in
-    `engine.project.check`.
+    `netwright.engine.project.check`.
 
     For the network inside a block, `given` holds the types that enter it, where known.
     """

@@ -5,9 +5,9 @@ from dataclasses import replace
 from math import ceil
 from typing import Literal, NamedTuple, TypeVar
 
-from engine.core.errors import UserError
-from engine.network.edits import new_id
-from engine.network.layout import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.edits import new_id
+from netwright.engine.network.layout import (
     COUNT_LIMIT,
     NODE_HEIGHT,
     NODE_WIDTH,

@@ -1,6 +1,6 @@
 """Automatic layout in a separate process: the outline as JSON on standard input, positions on standard output.
 
-python -m engine.network.arrange_program
+python -m netwright.engine.network.arrange_program
 """
 
 import json
@@ -8,8 +8,8 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from engine.network.arrangement import Outline, positions
-from engine.network.layout import Position
+from netwright.engine.network.arrangement import Outline, positions
+from netwright.engine.network.layout import Position
 
 
 def request(shape: Outline) -> bytes:

@@ -11,11 +11,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from engine.network.annotations import Mark, make_room, standing_in
-from engine.network.block import Block
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Flow, Frame, Layout, Position
-from engine.network.network import Connection, Network
-from engine.network.sugiyama import Graph, columns, ordered
+from netwright.engine.network.annotations import Mark, make_room, standing_in
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Flow, Frame, Layout, Position
+from netwright.engine.network.network import Connection, Network
+from netwright.engine.network.sugiyama import Graph, columns, ordered
 
 Edge = Literal["left", "centre", "right", "top", "middle", "bottom"]
 Direction = Literal["horizontally", "vertically"]

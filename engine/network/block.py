@@ -3,14 +3,14 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from engine.core.errors import FieldError, FieldErrors, ShapeError, plural
-from engine.core.fields import Choice, Float, Int
-from engine.core.types import TensorType
-from engine.layers.base import LayerType, Lowered, function
-from engine.layers.weighted import Weighted, freeze_field
+from netwright.engine.core.errors import FieldError, FieldErrors, ShapeError, plural
+from netwright.engine.core.fields import Choice, Float, Int
+from netwright.engine.core.types import TensorType
+from netwright.engine.layers.base import LayerType, Lowered, function
+from netwright.engine.layers.weighted import Weighted, freeze_field
 
 if TYPE_CHECKING:
-    from engine.network.network import Network
+    from netwright.engine.network.network import Network
 LAYER_LIMIT = 20_000
 """Largest number of layers of a whole network, with every copy of a block counted."""
 DEPTH_LIMIT = 8
@@ -84,7 +84,7 @@ class Block(LayerType):
     def __init__(self, /, network: "Network | None" = None, **values: object) -> None:
         super().__init__(**values)
         if network is None:
-            from engine.network.network import Connection, Layer, Network, Port
+            from netwright.engine.network.network import Connection, Layer, Network, Port
 
             layers = {
                 "in": Layer("in", "input_1", BlockInput()),
@@ -181,7 +181,7 @@ class Block(LayerType):
         return plural(sum(not isinstance(type, BlockInput | BlockOutput) for type in inner), "layer")
 
     def output_types(self, *x: TensorType) -> tuple[TensorType, ...]:
-        from engine.network.analysis import inside
+        from netwright.engine.network.analysis import inside
 
         found = inside(self, x)
         for problem in (problem for copy in found.copies for problem in copy.problems):
@@ -252,4 +252,6 @@ class NeuralOde(Block):
         return ""
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function(f"engine.lowering.modules.ode.{self.solver}", start=self.start, end=self.end, steps=self.steps)
+        return function(
+            f"netwright.engine.lowering.modules.ode.{self.solver}", start=self.start, end=self.end, steps=self.steps
+        )

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.network import edits
-from engine.network.analysis import Analysis
-from engine.network.arrangement import arrange
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
-from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
+from netwright.engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
 
 Path = Sequence[str]
 """Ids of nested blocks, from the outermost in; empty for the network itself."""

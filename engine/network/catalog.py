@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import engine.layers
-from engine.core.errors import ShapeError, UserError, did_you_mean
-from engine.core.types import TensorType
-from engine.layers import addons
-from engine.layers.addons import AddOn
-from engine.layers.base import FAMILIES, REGISTRY, LayerType, Lowered
+import netwright.engine.layers
+from netwright.engine.core.errors import ShapeError, UserError, did_you_mean
+from netwright.engine.core.types import TensorType
+from netwright.engine.layers import addons
+from netwright.engine.layers.addons import AddOn
+from netwright.engine.layers.base import FAMILIES, REGISTRY, LayerType, Lowered
 
 _NOT_FAMILIES = {"addons", "base", "catalog", "names", "placeholder", "reference", "types", "weighted", "windows"}
 
@@ -19,11 +19,11 @@ _NOT_FAMILIES = {"addons", "base", "catalog", "names", "placeholder", "reference
 @cache
 def built_in() -> dict[str, type[LayerType]]:
     """Return Netwright's own layer types by key, in the order of families, then of modules, then of declaration."""
-    for found in pkgutil.iter_modules(engine.layers.__path__):
+    for found in pkgutil.iter_modules(netwright.engine.layers.__path__):
         if found.name not in _NOT_FAMILIES:
-            importlib.import_module(f"engine.layers.{found.name}")
-    importlib.import_module("engine.network.block")  # blocks hold a network, so they are declared beside it
-    ours = {key: type for key, type in REGISTRY.items() if type.__module__.startswith("engine.")}
+            importlib.import_module(f"netwright.engine.layers.{found.name}")
+    importlib.import_module("netwright.engine.network.block")  # blocks hold a network, so they are declared beside it
+    ours = {key: type for key, type in REGISTRY.items() if type.__module__.startswith("netwright.")}
     # Not the order of the registry, which is that of the imports.
     return in_order(dict(sorted(ours.items(), key=lambda item: item[1].__module__)))
 

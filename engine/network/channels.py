@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from engine.core.types import TensorType
-from engine.network import edits
-from engine.network.analysis import Analysis, LayerShapes
-from engine.network.network import Layer, Network, Port
+from netwright.engine.core.types import TensorType
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis, LayerShapes
+from netwright.engine.network.network import Layer, Network, Port
 
 COUNTS = {
     "fully_connected": "outputs",

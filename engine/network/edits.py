@@ -5,11 +5,11 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from engine.core.errors import UserError
-from engine.layers.base import LayerType
-from engine.network.analysis import analyse
-from engine.network.catalog import Placeholder
-from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name, name_refusal
+from netwright.engine.core.errors import UserError
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.catalog import Placeholder
+from netwright.engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name, name_refusal
 
 
 def new_id(taken: Collection[str]) -> str:

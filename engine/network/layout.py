@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from engine.network.network import Connection, Network
+from netwright.engine.network.network import Connection, Network
 
 Position = tuple[float, float]
 BoxSize = tuple[float, float]

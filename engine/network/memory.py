@@ -23,10 +23,10 @@ with the input (a reshape, an identity).
 import math
 from dataclasses import dataclass, replace
 
-from engine.core.text import format_bytes
-from engine.network.analysis import Analysis, LayerShapes
-from engine.network.block import Block
-from engine.network.network import Network
+from netwright.engine.core.text import format_bytes
+from netwright.engine.network.analysis import Analysis, LayerShapes
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
 
 _BYTES = {"real": 4, "index": 8, "complex": 8}
 _HALVES = ("bf16", "fp16")

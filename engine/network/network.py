@@ -1,7 +1,7 @@
-"""The network as a value: layers and connections. An edit (`engine.network.edits`) makes a new one.
+"""The network as a value: layers and connections. An edit (`netwright.engine.network.edits`) makes a new one.
 
 Layers have ids that never change; connections join ids, so renaming affects nothing else. Positions of layers on the
-canvas are a separate value (`engine.network.layout`).
+canvas are a separate value (`netwright.engine.network.layout`).
 """
 
 import keyword
@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.layers.base import LayerType
-from engine.network.catalog import Passing, Placeholder
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.catalog import Passing, Placeholder
 
 NAME_LIMIT = 64
 _PASSING = Passing()

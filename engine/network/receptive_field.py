@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from engine.layers.base import LayerType
-from engine.layers.convolution_transposed import TransposedConvolution
-from engine.layers.windows import reach_of
-from engine.network.analysis import Analysis, LayerShapes, copy_path
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Network, Port
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.convolution_transposed import TransposedConvolution
+from netwright.engine.layers.windows import reach_of
+from netwright.engine.network.analysis import Analysis, LayerShapes, copy_path
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Network, Port
 
 WINDOW_FAMILIES = ("Convolution", "Pooling")
 LOCAL_FAMILIES = ("Activation", "Combination", "Utility")

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.catalog import layer_type
-from engine.network.layout import Layout
-from engine.network.network import Network, Port
+from netwright.engine.network import edits
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network, Port
 
 Values = tuple[str, Mapping[str, Any]]
 Step = str | Values

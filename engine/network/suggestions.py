@@ -6,12 +6,12 @@ does.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import LayerType
-from engine.network.analysis import Analysis
-from engine.network.catalog import catalog
-from engine.network.network import Network, Port
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.network import Network, Port
 
 SuggestedTypes = Mapping[str, str]
 """By key, the reason why the type does not fit, or an empty text."""

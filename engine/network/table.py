@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from engine.layers.base import LayerType
-from engine.network.analysis import Analysis, LayerShapes
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Layer, Network
-from engine.network.problems import Problem
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.analysis import Analysis, LayerShapes
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.network.problems import Problem
 
 _SIZES = re.compile(r"(?<=\d)\s*[x×*]\s*(?=\d)")
 _STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))

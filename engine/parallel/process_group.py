@@ -18,10 +18,10 @@ from typing import Protocol
 import torch
 import torch.distributed
 
-from engine.core.errors import RunError, UnavailableError, plural
-from engine.parallel.rendezvous import NetworkRendezvous, open_store
-from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
-from engine.placement.inventory import LOOPBACK, NO_LOOPBACK, can_share, has_loopback
+from netwright.engine.core.errors import RunError, UnavailableError, plural
+from netwright.engine.parallel.rendezvous import NetworkRendezvous, open_store
+from netwright.engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
+from netwright.engine.placement.inventory import LOOPBACK, NO_LOOPBACK, can_share, has_loopback
 
 TIMEOUT = timedelta(minutes=5)
 """Timeout of a collective: long enough for a slow disk of the first worker. The coordinator detects dead workers."""
@@ -90,9 +90,10 @@ class TorchProcessGroup:
     """Workers in torch's process group. Those of one machine find each other by a file in a private folder, those of a
     cluster by a port on one network interface.
 
-    Over gloo, tensors on the CPU are summed through shared memory where that works (`engine.parallel.shared_memory`);
-    `shared_memory_refusal` says why not, where it should have. `num_foreign_connections` counts the connections of
-    other programs to the workers' ports, which are open until the workers are connected.
+    Over gloo, tensors on the CPU are summed through shared memory where that works
+    (`netwright.engine.parallel.shared_memory`); `shared_memory_refusal` says why not, where it should have.
+    `num_foreign_connections` counts the connections of other programs to the workers' ports, which are open until the
+    workers are connected.
     """
 
     def __init__(

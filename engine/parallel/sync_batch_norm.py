@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from engine.lowering.modules.lengths import over_real_steps
-from engine.parallel.process_group import ProcessGroup, SingleProcess
+from netwright.engine.lowering.modules.lengths import over_real_steps
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
 
 
 @dataclass

@@ -8,19 +8,19 @@ the memory is timed with fewer samples, and the time is scaled.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.errors import UserError, plural
-from engine.core.text import format_bytes
-from engine.network.analysis import Analysis, analyse, type_at
-from engine.network.memory import Memory
-from engine.placement.batch_arithmetic import all_reduce_s
-from engine.placement.choose import Placement, resolve
-from engine.placement.inventory import DeviceInventory, can_share
-from engine.project.check import memory_of
-from engine.project.check_strategies import pieces_of_batch, stages_of, strategy_problems
-from engine.project.environment import SEVERAL, EnvironmentOptions
-from engine.project.pipeline_stages import crossing_bytes
-from engine.project.project import Project
-from engine.project.stage_edits import stage_bytes
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.text import format_bytes
+from netwright.engine.network.analysis import Analysis, analyse, type_at
+from netwright.engine.network.memory import Memory
+from netwright.engine.placement.batch_arithmetic import all_reduce_s
+from netwright.engine.placement.choose import Placement, resolve
+from netwright.engine.placement.inventory import DeviceInventory, can_share
+from netwright.engine.project.check import memory_of
+from netwright.engine.project.check_strategies import pieces_of_batch, stages_of, strategy_problems
+from netwright.engine.project.environment import SEVERAL, EnvironmentOptions
+from netwright.engine.project.pipeline_stages import crossing_bytes
+from netwright.engine.project.project import Project
+from netwright.engine.project.stage_edits import stage_bytes
 
 WAYS = ("data-parallel", "fully-sharded", "local-sgd", "pipeline")
 _UNTRIED = ("data-parallel", "", "fully-sharded", "local-sgd", "pipeline")

@@ -6,14 +6,14 @@ The window, the command line and the run's record all use this text.
 import math
 from dataclasses import dataclass
 
-from engine.core.errors import UserError, plural
-from engine.network.analysis import Analysis, analyse
-from engine.placement.choose import Placement
-from engine.placement.inventory import DeviceInventory, can_share
-from engine.project.check_strategies import pieces_of_batch, stages_of
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
-from engine.project.training import TrainingOptions, batch_size, training_length
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.placement.choose import Placement
+from netwright.engine.placement.inventory import DeviceInventory, can_share
+from netwright.engine.project.check_strategies import pieces_of_batch, stages_of
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions, batch_size, training_length
 
 _LATENCY_S, _BYTES_S = 2.5e-4, 1.1e9
 """Cost of an all-reduce of the gradients of two workers over gloo: seconds of latency, and bytes per second. Measured

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from engine.core.errors import plural
-from engine.layers.base import LayerType
-from engine.network.analysis import Analysis, analyse, type_at
-from engine.placement.batch_arithmetic import hardware_text, placement_text, step_s, work_of
-from engine.placement.choose import (
+from netwright.engine.core.errors import plural
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.analysis import Analysis, analyse, type_at
+from netwright.engine.placement.batch_arithmetic import hardware_text, placement_text, step_s, work_of
+from netwright.engine.placement.choose import (
     MOST_AUTOMATIC_WORKERS,
     Placement,
     WorkerPlace,
@@ -17,10 +17,10 @@ from engine.placement.choose import (
     resolve,
     with_devices,
 )
-from engine.placement.inventory import DeviceInventory, can_share
-from engine.project import user_code
-from engine.project.project import Project
-from engine.project.training import training_length
+from netwright.engine.placement.inventory import DeviceInventory, can_share
+from netwright.engine.project import user_code
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import training_length
 
 MOST_CANDIDATES = 3
 LEAST_RUN_S = 5.0

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from engine.core.errors import UnavailableError, UserError, plural
-from engine.core.files import number_in
-from engine.placement.inventory import NO_LOOPBACK, ClusterSize, Device, DeviceInventory
-from engine.project.check_strategies import pieces_of_batch
-from engine.project.environment import TARGETS, EnvironmentOptions
+from netwright.engine.core.errors import UnavailableError, UserError, plural
+from netwright.engine.core.files import number_in
+from netwright.engine.placement.inventory import NO_LOOPBACK, ClusterSize, Device, DeviceInventory
+from netwright.engine.project.check_strategies import pieces_of_batch
+from netwright.engine.project.environment import TARGETS, EnvironmentOptions
 
 MOST_AUTOMATIC_WORKERS = 8
 LEAST_AUTOMATIC_SAMPLES = 32

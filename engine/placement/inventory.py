@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.project.environment import EnvironmentOptions
 
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 NO_LOOPBACK = (

@@ -7,7 +7,7 @@ independently (exponentially distributed), so that a run of n workers fails n ti
 import math
 from dataclasses import dataclass
 
-from engine.core.text import format_bytes, format_duration, format_percent
+from netwright.engine.core.text import format_bytes, format_duration, format_percent
 
 WORKER_HOURS = 50_000.0
 """Mean time between failures of a worker in hours, where the user gives none: 419 unexpected interruptions in 54 days

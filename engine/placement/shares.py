@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
 
 ACCELERATED = ("auto", "gpu", "multi-gpu")
 ON_CORES = ("auto", "cpu", "multi-cpu")

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.types import TensorType
-from engine.network.analysis import Analysis
-from engine.network.network import Network, Port
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
-from engine.project.options.loss import AUTO_LOSSES, LOSS_TASKS, LossOptions
+from netwright.engine.core.types import TensorType
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.network import Network, Port
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
+from netwright.engine.project.options.loss import AUTO_LOSSES, LOSS_TASKS, LossOptions
 
 NOWHERE = Port("", "")
 

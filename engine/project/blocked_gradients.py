@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from engine.core.errors import plural
-from engine.layers.onnx_operator import OnnxOperator
-from engine.network.analysis import Analysis, is_frozen
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project import check_fixes
-from engine.project.constants import operators
+from netwright.engine.core.errors import plural
+from netwright.engine.layers.onnx_operator import OnnxOperator
+from netwright.engine.network.analysis import Analysis, is_frozen
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project import check_fixes
+from netwright.engine.project.constants import operators
 
 NAMED = 8
 """Most layers that a message names."""

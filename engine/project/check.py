@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.core.errors import UserError, plural
-from engine.layers.base import LayerType
-from engine.network.analysis import NO_LAYERS, Analysis, analyse, frozen_parameters, type_at
-from engine.network.block import Block
-from engine.network.blocks import Path, analysis_in, network_in
-from engine.network.memory import Memory, StepOptions, all_known, optimizer_states, training_memory
-from engine.network.network import Network
-from engine.network.problems import Fix, Problem
-from engine.project import check_fixes, user_code
-from engine.project.bindings import in_order, match_inputs
-from engine.project.blocked_gradients import GRADIENTS, blocked_gradients
-from engine.project.check_advice import advice
-from engine.project.check_augmentation import augmentation_problems
-from engine.project.check_fixes import with_channel_fix
-from engine.project.check_inputs import input_problems, missing_inputs
-from engine.project.check_lengths import length_problems, sequence_problems
-from engine.project.check_outputs import (
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.analysis import NO_LAYERS, Analysis, analyse, frozen_parameters, type_at
+from netwright.engine.network.block import Block
+from netwright.engine.network.blocks import Path, analysis_in, network_in
+from netwright.engine.network.memory import Memory, StepOptions, all_known, optimizer_states, training_memory
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Fix, Problem
+from netwright.engine.project import check_fixes, user_code
+from netwright.engine.project.bindings import in_order, match_inputs
+from netwright.engine.project.blocked_gradients import GRADIENTS, blocked_gradients
+from netwright.engine.project.check_advice import advice
+from netwright.engine.project.check_augmentation import augmentation_problems
+from netwright.engine.project.check_fixes import with_channel_fix
+from netwright.engine.project.check_inputs import input_problems, missing_inputs
+from netwright.engine.project.check_lengths import length_problems, sequence_problems
+from netwright.engine.project.check_outputs import (
     idle_inputs,
     loss_problems,
     nothing_learns,
@@ -28,19 +28,19 @@ from engine.project.check_outputs import (
     several_networks,
     several_outputs,
 )
-from engine.project.constants import constants_problems
-from engine.project.data_loading import loading_problems
-from engine.project.dataset_info import DatasetInfo
-from engine.project.options.metrics import METRICS, not_chosen
-from engine.project.project import Project, block_paths, lifted, lowered, project_in
-from engine.project.schedules import plateau_begin
-from engine.project.stage_edits import stage_problems
-from engine.project.starter import MAKE, starter
-from engine.project.target_scale import target_scale_problems
-from engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
-from engine.project.transfer import FREEZE_NONE, freezing_problem, with_freezing
-from engine.project.user_code import with_code_fix
-from engine.user_code import registry
+from netwright.engine.project.constants import constants_problems
+from netwright.engine.project.data_loading import loading_problems
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.options.metrics import METRICS, not_chosen
+from netwright.engine.project.project import Project, block_paths, lifted, lowered, project_in
+from netwright.engine.project.schedules import plateau_begin
+from netwright.engine.project.stage_edits import stage_problems
+from netwright.engine.project.starter import MAKE, starter
+from netwright.engine.project.target_scale import target_scale_problems
+from netwright.engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
+from netwright.engine.project.transfer import FREEZE_NONE, freezing_problem, with_freezing
+from netwright.engine.project.user_code import with_code_fix
+from netwright.engine.user_code import registry
 
 MOST_WEIGHTS = 5_000
 """Largest number of learnable parameters for Levenberg-Marquardt: an iteration solves for all weights at once, with

@@ -6,15 +6,15 @@ Each rule looks only at the layers of its kind, so that a network of thousands c
 from collections import defaultdict
 from collections.abc import Iterator
 
-from engine.network.analysis import Analysis, output_softmaxes
-from engine.network.network import Connection, Layer, Network, Port
-from engine.network.problems import Problem
-from engine.project import check_fixes
-from engine.project.check_fixes import named
-from engine.project.dataset_info import DatasetInfo
-from engine.project.options.loss import CLASS_LOSSES
-from engine.project.project import Project
-from engine.project.training import batch_size
+from netwright.engine.network.analysis import Analysis, output_softmaxes
+from netwright.engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.network.problems import Problem
+from netwright.engine.project import check_fixes
+from netwright.engine.project.check_fixes import named
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.options.loss import CLASS_LOSSES
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import batch_size
 
 HUGE_WEIGHTS = 50_000_000
 SAFE_BATCH = 16

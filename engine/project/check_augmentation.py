@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from engine.network.analysis import Analysis
-from engine.network.problems import Problem
-from engine.project import check_fixes
-from engine.project.bindings import match_targets, wanted_of
-from engine.project.dataset_info import DatasetInfo
-from engine.project.options.augmentation import COLOURS, MIXES, MOVES, OF_IMAGES, OF_SEQUENCES
-from engine.project.project import Project
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.problems import Problem
+from netwright.engine.project import check_fixes
+from netwright.engine.project.bindings import match_targets, wanted_of
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.options.augmentation import COLOURS, MIXES, MOVES, OF_IMAGES, OF_SEQUENCES
+from netwright.engine.project.project import Project
 
 
 def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analysis | None = None) -> Iterator[Problem]:

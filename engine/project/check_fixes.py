@@ -3,17 +3,17 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from engine.core.errors import UserError, listed
-from engine.network import edits
-from engine.network.analysis import Analysis, analyse
-from engine.network.block import BlockInput
-from engine.network.catalog import layer_type
-from engine.network.network import Connection, Layer, Network, Port
-from engine.network.problems import Fix, Problem
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError, listed
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.block import BlockInput
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.network.problems import Fix, Problem
+from netwright.engine.project.project import Project
 
 _ROW = 60.0
-"""Vertical distance between layers; the same as in `engine.network.arrangement`."""
+"""Vertical distance between layers; the same as in `netwright.engine.network.arrangement`."""
 _DECIDING = ("filters", "outputs", "hidden_units")
 _PASSING = ("Activation", "Normalisation", "Pooling", "Utility")
 _NAMED = 2

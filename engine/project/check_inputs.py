@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from engine.core.errors import plural
-from engine.core.types import TensorType, clash
-from engine.layers.base import LayerType
-from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
-from engine.network import edits
-from engine.network.analysis import Analysis, analyse
-from engine.network.network import Layer
-from engine.network.problems import Fix, Problem
-from engine.project import check_fixes
-from engine.project.bindings import match_inputs
-from engine.project.check_outputs import output_count_problem, output_problems
-from engine.project.dataset_info import DatasetInfo, InputInfo
-from engine.project.project import Project
+from netwright.engine.core.errors import plural
+from netwright.engine.core.types import TensorType, clash
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.network import Layer
+from netwright.engine.network.problems import Fix, Problem
+from netwright.engine.project import check_fixes
+from netwright.engine.project.bindings import match_inputs
+from netwright.engine.project.check_outputs import output_count_problem, output_problems
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo
+from netwright.engine.project.project import Project
 
 FIT = "Fit the network to the data"
 """Label of the edit that sets all inputs and outputs."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol
-from engine.layers.base import LayerType, Lowered
-from engine.layers.inputs import SequenceInput
-from engine.network import edits
-from engine.network.analysis import Analysis, LayerShapes, analyse
-from engine.network.block import Block
-from engine.network.network import Layer, Network
-from engine.network.problems import Problem
-from engine.project.bindings import match_inputs
-from engine.project.dataset_info import DatasetInfo, InputInfo
-from engine.project.project import Project
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol
+from netwright.engine.layers.base import LayerType, Lowered
+from netwright.engine.layers.inputs import SequenceInput
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis, LayerShapes, analyse
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.bindings import match_inputs
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo
+from netwright.engine.project.project import Project
 
 WAY_OUT = "Give the sequence input a length, cut or fill all sequences to one length, or use another layer."
 
@@ -23,7 +23,7 @@ def lowered(layer: Layer, shapes: LayerShapes) -> Lowered:
     cannot be padded."""
     type = layer.effective_type
     try:
-        if not type.__module__.startswith("engine.") and not _says(type):
+        if not type.__module__.startswith("netwright.") and not _says(type):
             raise ShapeError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
         for out in shapes.outputs:
             if any(isinstance(size, Symbol) and axis != "T" for axis, size in zip(out.axes, out.sizes, strict=True)):

@@ -2,20 +2,28 @@
 
 from collections.abc import Iterator
 
-from engine.core.errors import listed, plural
-from engine.core.types import TensorType, clash
-from engine.layers.inputs import SequenceInput
-from engine.network import edits
-from engine.network.analysis import Analysis, analyse, frozen_parameters, is_frozen
-from engine.network.block import Block, BlockOutput
-from engine.network.network import Layer, Network, Port
-from engine.network.problems import Problem, Severity
-from engine.project import check_fixes
-from engine.project.bindings import Wanted, loss_of, match_inputs, match_targets, output_name, said_of, wanted_of
-from engine.project.check_fixes import named
-from engine.project.dataset_info import DatasetInfo, TargetInfo
-from engine.project.options.loss import LOSS_TASKS, OVERLAPS
-from engine.project.project import Project, lifted
+from netwright.engine.core.errors import listed, plural
+from netwright.engine.core.types import TensorType, clash
+from netwright.engine.layers.inputs import SequenceInput
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis, analyse, frozen_parameters, is_frozen
+from netwright.engine.network.block import Block, BlockOutput
+from netwright.engine.network.network import Layer, Network, Port
+from netwright.engine.network.problems import Problem, Severity
+from netwright.engine.project import check_fixes
+from netwright.engine.project.bindings import (
+    Wanted,
+    loss_of,
+    match_inputs,
+    match_targets,
+    output_name,
+    said_of,
+    wanted_of,
+)
+from netwright.engine.project.check_fixes import named
+from netwright.engine.project.dataset_info import DatasetInfo, TargetInfo
+from netwright.engine.project.options.loss import LOSS_TASKS, OVERLAPS
+from netwright.engine.project.project import Project, lifted
 
 WAYS = {
     "sample": "End it in one vector per sample: a fully connected layer, a global pooling, or the last step of a "

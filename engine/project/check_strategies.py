@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from engine.core.errors import FieldError, UserError, plural
-from engine.network.analysis import Analysis
-from engine.network.network import Network
-from engine.project.environment import SEVERAL, EnvironmentOptions
-from engine.project.pipeline_stages import Stages, balanced_stages, stages_by_hand
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import FieldError, UserError, plural
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.network import Network
+from netwright.engine.project.environment import SEVERAL, EnvironmentOptions
+from netwright.engine.project.pipeline_stages import Stages, balanced_stages, stages_by_hand
+from netwright.engine.project.training import TrainingOptions
 
 _PARTS = {"fully-sharded": "shards", "pipeline": "stages"}
 

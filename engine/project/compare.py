@@ -9,17 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from engine.core.errors import plural
-from engine.core.fields import QUOTE_LIMIT, printable
-from engine.core.records import Record
-from engine.layers.user_code import UserCode
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.blocks import names_of, network_in
-from engine.network.catalog import Placeholder
-from engine.network.layout import Layout
-from engine.network.network import Connection, Layer, Network
-from engine.project.network_json import write_comment, write_frame
-from engine.project.project import SECTIONS, Project
+from netwright.engine.core.errors import plural
+from netwright.engine.core.fields import QUOTE_LIMIT, printable
+from netwright.engine.core.records import Record
+from netwright.engine.layers.user_code import UserCode
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.blocks import names_of, network_in
+from netwright.engine.network.catalog import Placeholder
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Connection, Layer, Network
+from netwright.engine.project.network_json import write_comment, write_frame
+from netwright.engine.project.project import SECTIONS, Project
 
 Kind = Literal["added", "removed", "renamed", "retyped", "changed", "connected", "disconnected", "ordered", "moved"]
 KINDS: tuple[Kind, ...] = (

@@ -1,7 +1,7 @@
 """The project section `constants`: the file beside the project with the constants of imported ONNX operators.
 
 The file is in the format of safetensors. Its header (number formats and sizes by name) is read here without torch, so
-that a problem shows at once; the numbers, and the checksum, are read by `engine.lowering.constants`.
+that a problem shows at once; the numbers, and the checksum, are read by `netwright.engine.lowering.constants`.
 """
 
 import hashlib
@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from engine.core.errors import FieldError, UserError
-from engine.core.fields import FilePath, Text, path_part
-from engine.core.files import open_file
-from engine.core.records import Record
-from engine.layers.onnx_operator import OnnxOperator, read_constant
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.network.problems import Problem
+from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.core.fields import FilePath, Text, path_part
+from netwright.engine.core.files import open_file
+from netwright.engine.core.records import Record
+from netwright.engine.layers.onnx_operator import OnnxOperator, read_constant
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
 
 SUFFIX = ".safetensors"
 HEADER_LIMIT_BYTES = 2**25

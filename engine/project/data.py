@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Choice, ColumnNames, FilePath, Float, Int, Text
-from engine.core.text import format_percent
-from engine.project.sources.catalog import SourceOptions
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Float, Int, Text
+from netwright.engine.core.text import format_percent
+from netwright.engine.project.sources.catalog import SourceOptions
 
 NOT_READING = (
     *("validation_share", "test_share", "split_seed", "folds", "fold", "split_gap"),

@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from engine.core.errors import HOST_NOT_ALLOWED, UserError, listed
-from engine.core.files import make_private_folder, read_object, write_json
-from engine.core.folders import config_folder
-from engine.core.locks import LockHeldError, take_lock
-from engine.project.data import DataOptions
-from engine.project.sources.base import remote_options
-from engine.project.sources.shards import expand
-from engine.project.sources.urls import host_of, is_remote
+from netwright.engine.core.errors import HOST_NOT_ALLOWED, UserError, listed
+from netwright.engine.core.files import make_private_folder, read_object, write_json
+from netwright.engine.core.folders import config_folder
+from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.base import remote_options
+from netwright.engine.project.sources.shards import expand
+from netwright.engine.project.sources.urls import host_of, is_remote
 
 Hosts = Mapping[str, int]
 """Hosts as `host_of` writes them, with the number of files that may be fetched from each."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.core.text import format_bytes
-from engine.network.problems import Problem
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
-from engine.project.project import Project
-from engine.project.sources.base import SourceType
-from engine.project.training import TrainingOptions
+from netwright.engine.core.text import format_bytes
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.training import TrainingOptions
 
 MOST_OF_FREE = 0.5
 """Largest share of the free memory for data that `auto` holds in memory; the rest is for the network."""

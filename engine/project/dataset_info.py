@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from engine.core.types import Symbol, TensorType, features
-from engine.project.preparation import ColumnPreparation, SoundPreparation, TextPreparation
+from netwright.engine.core.types import Symbol, TensorType, features
+from netwright.engine.project.preparation import ColumnPreparation, SoundPreparation, TextPreparation
 
 Task = Literal["classes", "numbers", "labels", "transcripts"]
 SPLITS = ("training", "validation", "test")
@@ -22,7 +22,7 @@ class InputInfo:
     `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
     the inputs that a column of texts became. `span` holds the smallest and the largest value that the source allows,
     such as 0 and 255 for images; None where only the data tells. `prepared` is how the columns were fitted, `sound` and
-    `text` how a sound or a text becomes numbers, for the preparation of a run (`engine.project.preparation`).
+    `text` how a sound or a text becomes numbers, for the preparation of a run (`netwright.engine.project.preparation`).
     """
 
     name: str

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from engine.project.preparation import DATE_FORMS, MONTH_FORMS, TIME_FORM
+from netwright.engine.project.preparation import DATE_FORMS, MONTH_FORMS, TIME_FORM
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAY_FIRST = ("31/01/2024", "31/01/24")

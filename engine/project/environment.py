@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from engine.core.errors import FieldError, UserError
-from engine.core.fields import Bool, Choice, Int, Text
-from engine.core.list_fields import Floats, Ints
-from engine.core.records import Record
-from engine.project.pipeline_stages import read_stages
+from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.core.fields import Bool, Choice, Int, Text
+from netwright.engine.core.list_fields import Floats, Ints
+from netwright.engine.core.records import Record
+from netwright.engine.project.pipeline_stages import read_stages
 
 STRATEGIES = ("auto", "data-parallel", "fully-sharded", "local-sgd", "pipeline")
 TARGETS = ("auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel")

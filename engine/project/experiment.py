@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from engine.core.errors import FieldError, UserError
-from engine.core.fields import Choice, FilePath, Float, Int, Text, quoted
-from engine.core.formula import Formula
-from engine.core.list_fields import Texts
-from engine.core.records import Record
-from engine.project.options.execution import PYTHON
-from engine.project.options.metrics import is_better_low
-from engine.project.parameters import MOST_TRIALS, Parameters, Rows
+from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.core.fields import Choice, FilePath, Float, Int, Text, quoted
+from netwright.engine.core.formula import Formula
+from netwright.engine.core.list_fields import Texts
+from netwright.engine.core.records import Record
+from netwright.engine.project.options.execution import PYTHON
+from netwright.engine.project.options.metrics import is_better_low
+from netwright.engine.project.parameters import MOST_TRIALS, Parameters, Rows
 
 GROUP, COMPARED, REPEATED, LIMITS = "Experiment", "What is compared", "Repeats", "Limits"
 LISTED = ("grid", "table")

@@ -3,9 +3,9 @@ follow."""
 
 from typing import Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, Float, Int
+from netwright.engine.core.records import Record
 
 OPSETS = (13, 25)
 """Lowest and highest opset that is written."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.core.fields import printable
+from netwright.engine.core.fields import printable
 
 Rows = list[tuple[str, ...]]
 

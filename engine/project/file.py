@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
-from engine.core.fields import is_unicode, quoted
-from engine.core.files import write_atomically
-from engine.core.own_files import SUFFIX
-from engine.core.records import Record
-from engine.project.foreign_files import refusal
-from engine.project.migrations import FORMAT, migrate
-from engine.project.network_json import NETWORK_KEYS, NetworkReader, write_network
-from engine.project.project import IDENTITY, SECTIONS, Project
+from netwright.engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from netwright.engine.core.fields import is_unicode, quoted
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.records import Record
+from netwright.engine.project.foreign_files import refusal
+from netwright.engine.project.migrations import FORMAT, migrate
+from netwright.engine.project.network_json import NETWORK_KEYS, NetworkReader, write_network
+from netwright.engine.project.project import IDENTITY, SECTIONS, Project
 
 # A network of 20,000 layers has 3 MB. The limit keeps a hostile file from taking seconds and gigabytes.
 FILE_LIMIT_BYTES = 8 * 2**20

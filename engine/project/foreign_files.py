@@ -5,10 +5,10 @@ import os
 import shlex
 from pathlib import Path
 
-from engine.core.errors import UserError
-from engine.project.import_kinds import WITHOUT_GRAPH, WITHOUT_GRAPH_HINT, can_import, kind_of
-from engine.project.sources.catalog import SOURCES
-from engine.project.sources.guess import guesses
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.import_kinds import WITHOUT_GRAPH, WITHOUT_GRAPH_HINT, can_import, kind_of
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.guess import guesses
 
 
 def refusal(path: Path) -> UserError | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
+from netwright.engine.core.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ImportKind:
     has_layers: bool = False
 
 
-_HERE = "engine.exchange.importing."
+_HERE = "netwright.engine.exchange.importing."
 KINDS = (
     ImportKind("onnx", "ONNX", (".onnx",), f"{_HERE}onnx_file.read"),
     ImportKind("pt2", "torch.export", (".pt2",), f"{_HERE}pt2_file.read"),

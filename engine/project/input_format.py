@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.text import format_number
-from engine.core.types import TensorType
-from engine.project.preparation import InputPreparation, Preparation
-from engine.project.sources.catalog import SOURCES
-from engine.project.stored_facts import type_of
+from netwright.engine.core.text import format_number
+from netwright.engine.core.types import TensorType
+from netwright.engine.project.preparation import InputPreparation, Preparation
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.stored_facts import type_of
 
 AXES = {"C": "channel", "T": "step", "D": "depth", "H": "height", "W": "width"}
 NOUNS = {"image": "pixels", "volume": "voxels", "tokens": "whole numbers"}

@@ -1,20 +1,20 @@
 """The reference of all layer types, `docs/layers.md`, made from their declarations.
 
-`python -m engine.project.layer_reference` writes it; a test compares the two.
+`python -m netwright.engine.project.layer_reference` writes it; a test compares the two.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from engine.core.fields import Choice, Choices, Field
-from engine.core.files import ROOT, write_atomically
-from engine.layers.base import FAMILIES, LayerType
-from engine.layers.names import torch_names
-from engine.network.catalog import built_in
+from netwright.engine.core.fields import Choice, Choices, Field
+from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.layers.base import FAMILIES, LayerType
+from netwright.engine.layers.names import torch_names
+from netwright.engine.network.catalog import built_in
 
 PATH = ROOT / "docs" / "layers.md"
-COMMAND = "python -m engine.project.layer_reference"
+COMMAND = "python -m netwright.engine.project.layer_reference"
 INTRODUCTION = f"""# Layer types
 
 Made by `{COMMAND}` from the declarations in `engine/layers/`; change it there.

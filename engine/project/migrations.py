@@ -8,8 +8,8 @@ refused. An older file is migrated step by step; each step has a golden file in 
 from collections.abc import Callable
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import quoted
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import quoted
 
 FORMAT = (1, 3)
 """1.1 added `id`, the identity of the project: a file of 1.0 has none until it is saved. 1.2 added the sections

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from engine.core.fields import FilePath
-from engine.core.records import Record
-from engine.project.project import Project
+from netwright.engine.core.fields import FilePath
+from netwright.engine.core.records import Record
+from netwright.engine.project.project import Project
 
 R = TypeVar("R", bound=Record)
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from engine.core.errors import FieldError, FieldErrors, did_you_mean
-from engine.core.fields import path_part, quoted
-from engine.layers.base import LayerType
-from engine.network.block import DEPTH_LIMIT, LAYER_LIMIT, Block
-from engine.network.catalog import Placeholder, catalog
-from engine.network.layout import (
+from netwright.engine.core.errors import FieldError, FieldErrors, did_you_mean
+from netwright.engine.core.fields import path_part, quoted
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.block import DEPTH_LIMIT, LAYER_LIMIT, Block
+from netwright.engine.network.catalog import Placeholder, catalog
+from netwright.engine.network.layout import (
     COUNT_LIMIT,
     FLOWS,
     TEXT_LIMIT,
@@ -23,7 +23,7 @@ from engine.network.layout import (
     Tone,
     numbers,
 )
-from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, name_refusal
+from netwright.engine.network.network import Connection, Layer, Network, Port, bypass_refusal, name_refusal
 
 FRAME_KEYS = ("id", "at", "size", "title", "tone")
 COMMENT_KEYS = ("id", "at", "size", "text", "tone")

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from engine.core.errors import FieldError, closest_word
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError, closest_word
+from netwright.engine.core.records import Record
 
 Sections = Mapping[str, type[Record]]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from engine.core.errors import FieldError, UserError
-from engine.core.fields import JSON, Field, quoted
-from engine.core.formula import Formula
-from engine.core.text import format_number
+from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.core.fields import JSON, Field, quoted
+from netwright.engine.core.formula import Formula
+from netwright.engine.core.text import format_number
 
 MOST_PARAMETERS = 100
 MOST_VALUES = 10_000

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.text import format_percent
-from engine.network.analysis import Analysis, is_frozen, type_at
-from engine.network.network import Network
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.text import format_percent
+from netwright.engine.network.analysis import Analysis, is_frozen, type_at
+from netwright.engine.network.network import Network
 
 Cost = Callable[[str], int]
 """Cost of a layer, by its id."""

@@ -3,24 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.layers.attention import Embedding
-from engine.layers.base import LayerType
-from engine.layers.inputs import InputLayer
-from engine.layers.normalisation import InverseNorm
-from engine.layers.reshape_layouts import OneHot
-from engine.network.analysis import Analysis, analyse, folded
-from engine.network.network import Layer, Network
-from engine.project.bindings import Wanted, match_inputs, wanted_of
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo, InputInfo
-from engine.project.preparation import (
+from netwright.engine.layers.attention import Embedding
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.inputs import InputLayer
+from netwright.engine.layers.normalisation import InverseNorm
+from netwright.engine.layers.reshape_layouts import OneHot
+from netwright.engine.network.analysis import Analysis, analyse, folded
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.project.bindings import Wanted, match_inputs, wanted_of
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo
+from netwright.engine.project.preparation import (
     ColumnPreparation,
     InputPreparation,
     Normalization,
     Preparation,
     TargetPreparation,
 )
-from engine.project.stored_facts import sizes_of
+from netwright.engine.project.stored_facts import sizes_of
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.core.errors import FieldErrors, UserError
-from engine.core.files import read_file, write_atomically
-from engine.core.records import Record
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.core.files import read_file, write_atomically
+from netwright.engine.core.records import Record
+from netwright.engine.project.training import TrainingOptions
 
 BUILT_IN: Mapping[str, Mapping[str, object]] = {
     "Fast": {

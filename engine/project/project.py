@@ -6,24 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.core.errors import FieldError, UserError, did_you_mean
-from engine.core.fields import Choices, Int
-from engine.core.records import Record, all_problems, set_by_text
-from engine.network import blocks
-from engine.network.block import Block
-from engine.network.blocks import Path, names_of, network_in
-from engine.network.layout import Layout
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project.check_strategies import strategy_problems
-from engine.project.constants import ConstantsFile
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.migrations import FORMAT
-from engine.project.option_names import option_like, option_named
-from engine.project.training import TrainingOptions
-from engine.project.weights import WeightsOptions
+from netwright.engine.core.errors import FieldError, UserError, did_you_mean
+from netwright.engine.core.fields import Choices, Int
+from netwright.engine.core.records import Record, all_problems, set_by_text
+from netwright.engine.network import blocks
+from netwright.engine.network.block import Block
+from netwright.engine.network.blocks import Path, names_of, network_in
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.check_strategies import strategy_problems
+from netwright.engine.project.constants import ConstantsFile
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.migrations import FORMAT
+from netwright.engine.project.option_names import option_like, option_named
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.project.weights import WeightsOptions
 
 ACCELERATIONS: Mapping[str, str] = {
     "manual-backward": "Gradients of plain chains of layers without autograd",

@@ -1,7 +1,8 @@
 """Published weights: an address book of files that fill our templates, which the user can extend.
 
 They are `resources/published_weights.json` and `published_weights.json` in the user's configuration folder, whose
-entries replace ours of the same name. Nothing is fetched without being asked: `engine.exchange.fetch_weights` does it.
+entries replace ours of the same name. Nothing is fetched without being asked: `netwright.engine.exchange.fetch_weights`
+does it.
 """
 
 import contextlib
@@ -11,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import path_part
-from engine.core.files import ROOT, read_object
-from engine.core.folders import cache_folder, config_folder
-from engine.layers.inputs import ImageInput
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import path_part
+from netwright.engine.core.files import RESOURCES, read_object
+from netwright.engine.core.folders import cache_folder, config_folder
+from netwright.engine.layers.inputs import ImageInput
+from netwright.engine.project.project import Project
 
 FILE = "published_weights.json"
 LIMIT_BYTES = 2**20
@@ -69,7 +70,7 @@ class Published:
 
 def published() -> dict[str, Published]:
     """Return all entries by name. Raises `UserError` for a file of the user that is none."""
-    found = _read(ROOT / "resources" / FILE)
+    found = _read(RESOURCES / FILE)
     with contextlib.suppress(RuntimeError):  # no home folder
         found |= _read(config_folder() / FILE)
     return found

@@ -1,27 +1,27 @@
 """`docs/training-options.md`: every option of training, environment and runs, from the declarations; and the tables of
 other pages: every source of data in `docs/data.md`, every option of an export to ONNX in `docs/exporting.md`.
 
-`python -m engine.project.reference` writes them; a test compares them.
+`python -m netwright.engine.project.reference` writes them; a test compares them.
 """
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from engine.core.files import ROOT, write_atomically
-from engine.core.records import Record
-from engine.project.environment import EnvironmentOptions
-from engine.project.export_options import OnnxOptions, flag
-from engine.project.layer_reference import anchor, cell, row
-from engine.project.options.solver import DEFAULT_RATES
-from engine.project.project import RunOptions
-from engine.project.sources.base import SourceType
-from engine.project.sources.catalog import SOURCES
-from engine.project.training import TrainingOptions
-from engine.project.weights import WeightsOptions
+from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.core.records import Record
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.export_options import OnnxOptions, flag
+from netwright.engine.project.layer_reference import anchor, cell, row
+from netwright.engine.project.options.solver import DEFAULT_RATES
+from netwright.engine.project.project import RunOptions
+from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.project.weights import WeightsOptions
 
 PATH = ROOT / "docs" / "training-options.md"
 DATA_PATH, EXPORT_PATH = ROOT / "docs" / "data.md", ROOT / "docs" / "exporting.md"
-COMMAND = "python -m engine.project.reference"
+COMMAND = "python -m netwright.engine.project.reference"
 SECTIONS: dict[str, type[Record]] = {
     "training": TrainingOptions,
     "environment": EnvironmentOptions,

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.core.errors import UserError
-from engine.core.fields import Bool, Choice
-from engine.core.records import Record
-from engine.project.dataset_info import DatasetInfo
-from engine.project.options.augmentation import COLOURS, IMAGE_OPTIONS, MIXES, OF_SEQUENCES
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import Bool, Choice
+from netwright.engine.core.records import Record
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.options.augmentation import COLOURS, IMAGE_OPTIONS, MIXES, OF_SEQUENCES
+from netwright.engine.project.project import Project
 
 _OF_SEQUENCES = (
     "sequence_length",

@@ -6,8 +6,8 @@ Only the plateau schedule depends on more: the number of drops by validations so
 import functools
 import math
 
-from engine.project.options.schedule import Phase, begins
-from engine.project.training import TrainingOptions
+from netwright.engine.project.options.schedule import Phase, begins
+from netwright.engine.project.training import TrainingOptions
 
 
 def rate_at(options: TrainingOptions, step: int, steps_per_epoch: int, total_steps: int, drops: int = 0) -> float:

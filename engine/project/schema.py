@@ -1,21 +1,21 @@
 """The JSON Schema of the project file, generated from the declared fields.
 
-`python -m engine.project.schema` writes it to `resources/schema/`; a test compares the two.
+`python -m netwright.engine.project.schema` writes it to `resources/schema/`; a test compares the two.
 """
 
 import json
 from typing import Any
 
-from engine.core.files import ROOT, write_atomically
-from engine.network.block import LAYER_LIMIT
-from engine.network.catalog import built_in
-from engine.network.layout import COUNT_LIMIT, FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
-from engine.network.network import NAME_LIMIT
-from engine.project.migrations import FORMAT
-from engine.project.network_json import CONNECTION_LIMIT
-from engine.project.project import IDENTITY, SECTIONS
+from netwright.engine.core.files import RESOURCES, write_atomically
+from netwright.engine.network.block import LAYER_LIMIT
+from netwright.engine.network.catalog import built_in
+from netwright.engine.network.layout import COUNT_LIMIT, FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
+from netwright.engine.network.network import NAME_LIMIT
+from netwright.engine.project.migrations import FORMAT
+from netwright.engine.project.network_json import CONNECTION_LIMIT
+from netwright.engine.project.project import IDENTITY, SECTIONS
 
-PATH = ROOT / "resources" / "schema" / "project.schema.json"
+PATH = RESOURCES / "schema" / "project.schema.json"
 
 
 def schema() -> dict[str, Any]:

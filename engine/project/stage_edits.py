@@ -7,15 +7,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.core.errors import UserError
-from engine.network.analysis import Analysis, frozen_parameters
-from engine.network.block import Block
-from engine.network.memory import StepOptions, activation_bytes, optimizer_states, training_memory
-from engine.network.network import Network
-from engine.network.problems import Fix, Problem
-from engine.project.check_strategies import pieces_of_batch, wrong_count
-from engine.project.environment import SEVERAL, EnvironmentOptions
-from engine.project.pipeline_stages import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.analysis import Analysis, frozen_parameters
+from netwright.engine.network.block import Block
+from netwright.engine.network.memory import StepOptions, activation_bytes, optimizer_states, training_memory
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Fix, Problem
+from netwright.engine.project.check_strategies import pieces_of_batch, wrong_count
+from netwright.engine.project.environment import SEVERAL, EnvironmentOptions
+from netwright.engine.project.pipeline_stages import (
     Cost,
     Stages,
     assigned,
@@ -27,7 +27,7 @@ from engine.project.pipeline_stages import (
     work,
     written,
 )
-from engine.project.project import Project
+from netwright.engine.project.project import Project
 
 Rule = Literal["work", "memory"]
 

@@ -3,16 +3,16 @@
 import math
 from dataclasses import replace
 
-from engine.core.types import TensorType
-from engine.network.analysis import analyse
-from engine.network.network import Port, name_refusal
-from engine.network.problems import Fix
-from engine.network.sketch import Sketch, Step
-from engine.project.check_inputs import input_of, input_problems
-from engine.project.check_outputs import output_count_problem, output_problems
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
-from engine.project.project import Project
-from engine.project.target_scale import fitted_outputs
+from netwright.engine.core.types import TensorType
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Port, name_refusal
+from netwright.engine.network.problems import Fix
+from netwright.engine.network.sketch import Sketch, Step
+from netwright.engine.project.check_inputs import input_of, input_problems
+from netwright.engine.project.check_outputs import output_count_problem, output_problems
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
+from netwright.engine.project.project import Project
+from netwright.engine.project.target_scale import fitted_outputs
 
 MAKE = "Make a network for the data"
 """Label of the edit that fills an empty network."""

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from engine.core.types import Symbol, TensorType
-from engine.network.analysis import Analysis
-from engine.network.network import Network
-from engine.project.bindings import output_name
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
-from engine.project.preparation import InputPreparation, Preparation, TargetPreparation
+from netwright.engine.core.types import Symbol, TensorType
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.network import Network
+from netwright.engine.project.bindings import output_name
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
+from netwright.engine.project.preparation import InputPreparation, Preparation, TargetPreparation
 
 Number = TypeVar("Number", int, float)
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import Bool, Choice, Field, Float, Int
-from engine.core.list_fields import Size
-from engine.network.blocks import names_of, network_in
-from engine.project.parameters import Parameter
-from engine.project.project import Project
-from engine.project.trials import NETWORK, layer_of, record_of, with_values
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import Bool, Choice, Field, Float, Int
+from netwright.engine.core.list_fields import Size
+from netwright.engine.network.blocks import names_of, network_in
+from netwright.engine.project.parameters import Parameter
+from netwright.engine.project.project import Project
+from netwright.engine.project.trials import NETWORK, layer_of, record_of, with_values
 
 SMALL = 0.01
 """Shares up to this one, and all numbers without an upper limit near 1, vary by factors."""

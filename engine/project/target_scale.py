@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from engine.layers.normalisation import InverseNorm
-from engine.network import edits
-from engine.network.block import Block
-from engine.network.network import Network, Port
-from engine.network.problems import Fix, Problem
-from engine.project import check_fixes
-from engine.project.dataset_info import DatasetInfo
-from engine.project.project import Project
+from netwright.engine.layers.normalisation import InverseNorm
+from netwright.engine.network import edits
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network, Port
+from netwright.engine.network.problems import Fix, Problem
+from netwright.engine.project import check_fixes
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.project import Project
 
 LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
 """Sizes of responses from which the squared error is too large for usual rates; the lower one is for sgdm, whose

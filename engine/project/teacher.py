@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.core.errors import UserError, listed
-from engine.core.files import read_object
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project.bindings import match_inputs
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import load
-from engine.project.project import Project
-from engine.project.user_code import has_code
-from engine.project.weights import RUN_FILE, file_in
+from netwright.engine.core.errors import UserError, listed
+from netwright.engine.core.files import read_object
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.bindings import match_inputs
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.project.user_code import has_code
+from netwright.engine.project.weights import RUN_FILE, file_in
 
 OPTION = "training.distil_from"
 MANIFEST_LIMIT_BYTES = 2**26

@@ -1,28 +1,28 @@
 """Training options: MATLAB's names in snake_case, its defaults where it has them, torch's names for the rest.
 
-Each group has a file of its own in `engine.project.options`; this file holds the checks across groups.
+Each group has a file of its own in `netwright.engine.project.options`; this file holds the checks across groups.
 """
 
 import math
 from dataclasses import dataclass
 
-from engine.core.errors import FieldError, plural
-from engine.project.options.augmentation import AugmentationOptions
-from engine.project.options.batches import BatchOptions
-from engine.project.options.distillation import DistillationOptions
-from engine.project.options.execution import (
+from netwright.engine.core.errors import FieldError, plural
+from netwright.engine.project.options.augmentation import AugmentationOptions
+from netwright.engine.project.options.batches import BatchOptions
+from netwright.engine.project.options.distillation import DistillationOptions
+from netwright.engine.project.options.execution import (
     CheckpointOptions,
     CodeOptions,
     PrecisionOptions,
     ReproducibilityOptions,
     WatchingOptions,
 )
-from engine.project.options.loss import SQUARED_LOSSES, LossOptions
-from engine.project.options.metrics import METRICS, MetricOptions, not_chosen
-from engine.project.options.regularisation import RegularisationOptions
-from engine.project.options.schedule import ScheduleOptions
-from engine.project.options.solver import SolverOptions
-from engine.project.options.validation import EndingOptions, ValidationOptions
+from netwright.engine.project.options.loss import SQUARED_LOSSES, LossOptions
+from netwright.engine.project.options.metrics import METRICS, MetricOptions, not_chosen
+from netwright.engine.project.options.regularisation import RegularisationOptions
+from netwright.engine.project.options.schedule import ScheduleOptions
+from netwright.engine.project.options.solver import SolverOptions
+from netwright.engine.project.options.validation import EndingOptions, ValidationOptions
 
 COMPLETED = "completed"
 """How the reason ends for which a run has ended that did all that was planned."""

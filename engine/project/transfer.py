@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.network import blocks, edits
-from engine.network.analysis import is_frozen
-from engine.network.block import Block, BlockOutput
-from engine.network.blocks import Path, names_of, network_in
-from engine.network.network import Connection, Layer, Network, Port, free_name
-from engine.network.problems import Fix, Problem
-from engine.project.bindings import match_targets, output_name
-from engine.project.dataset_info import DatasetInfo
-from engine.project.project import Project, project_in, with_project_in
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.network import blocks, edits
+from netwright.engine.network.analysis import is_frozen
+from netwright.engine.network.block import Block, BlockOutput
+from netwright.engine.network.blocks import Path, names_of, network_in
+from netwright.engine.network.network import Connection, Layer, Network, Port, free_name
+from netwright.engine.network.problems import Fix, Problem
+from netwright.engine.project.bindings import match_targets, output_name
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.project import Project, project_in, with_project_in
 
 HEADS = {
     "fully_connected": "outputs",

@@ -7,19 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
-from engine.core.fields import Field, Int, quoted
-from engine.core.formula import Formula
-from engine.core.records import Record
-from engine.network import edits
-from engine.network.blocks import network_in, path_of, with_network_in
-from engine.network.network import Layer
-from engine.project import user_code
-from engine.project.dataset_info import DatasetInfo
-from engine.project.experiment import ExperimentOptions, Objective, rows_in
-from engine.project.file import load
-from engine.project.parameters import Parameter, lists_of
-from engine.project.project import SECTIONS, Project
+from netwright.engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from netwright.engine.core.fields import Field, Int, quoted
+from netwright.engine.core.formula import Formula
+from netwright.engine.core.records import Record
+from netwright.engine.network import edits
+from netwright.engine.network.blocks import network_in, path_of, with_network_in
+from netwright.engine.network.network import Layer
+from netwright.engine.project import user_code
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.experiment import ExperimentOptions, Objective, rows_in
+from netwright.engine.project.file import load
+from netwright.engine.project.parameters import Parameter, lists_of
+from netwright.engine.project.project import SECTIONS, Project
 
 NETWORK = "network"
 MOST_GRID = 100_000
@@ -260,7 +260,7 @@ def objectives_of(project: Project, facts: DatasetInfo | None) -> tuple[Objectiv
     split the loss of the training."""
     if project.experiment.objectives:
         return tuple(Objective.read(text) for text in project.experiment.objectives)
-    from engine.project.bindings import in_order
+    from netwright.engine.project.bindings import in_order
 
     if facts is None:
         return (Objective("validation.loss"),)

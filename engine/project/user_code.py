@@ -5,20 +5,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from engine.core.errors import ShapeError, UserError, did_you_mean, plural
-from engine.layers.user_code import UserCode
-from engine.network.analysis import Analysis, analyse
-from engine.network.block import Block
-from engine.network.network import Network, Port
-from engine.network.problems import Fix, Problem, Severity
-from engine.project.data import DataOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.user_code import registry, trust
-from engine.user_code.expression import code_target
-from engine.user_code.registry import CodeFile, Question
-from engine.user_code.signature import Named, split_reference
+from netwright.engine.core.errors import ShapeError, UserError, did_you_mean, plural
+from netwright.engine.layers.user_code import UserCode
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network, Port
+from netwright.engine.network.problems import Fix, Problem, Severity
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.user_code import registry, trust
+from netwright.engine.user_code.expression import code_target
+from netwright.engine.user_code.registry import CodeFile, Question
+from netwright.engine.user_code.signature import Named, split_reference
 
 HOOKS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_checkpoint", "on_end")
 """The events of a training, and the functions of a hooks file that are called at them."""
@@ -60,7 +60,8 @@ def reference(options: TrainingOptions, name: str) -> tuple[str, str] | None:
 
 
 def target(options: TrainingOptions, name: str) -> str:
-    """Return the function that an option names, as `engine.lowering.user_code.find` accepts it, or an empty text."""
+    """Return the function that an option names, as `netwright.engine.lowering.user_code.find` accepts it, or an empty
+    text."""
     found = reference(options, name)
     return code_target(*found) if found else ""
 
@@ -376,7 +377,7 @@ def measure(network: Network) -> list[Question]:
     """Measure all trusted code, layer by layer, until no more sizes can be determined. Returns the measurements."""
     asked: list[Question] = []
     if has_code(network):
-        from engine.user_code.measure import Session
+        from netwright.engine.user_code.measure import Session
 
         with Session() as session:
             while questions := open_questions(network, analyse(network)):

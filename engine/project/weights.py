@@ -7,12 +7,12 @@
 import hashlib
 from pathlib import Path
 
-from engine.core.errors import FieldError, UserError
-from engine.core.fields import Bool, FilePath, Text
-from engine.core.files import open_file, read_object
-from engine.core.list_fields import Pairs
-from engine.core.records import Record
-from engine.network.problems import Problem
+from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.core.fields import Bool, FilePath, Text
+from netwright.engine.core.files import open_file, read_object
+from netwright.engine.core.list_fields import Pairs
+from netwright.engine.core.records import Record
+from netwright.engine.network.problems import Problem
 
 GROUP = "Start from weights"
 RUN_FILE = "run.json"

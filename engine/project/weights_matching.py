@@ -1,15 +1,15 @@
 """Which weights of a file belong to which layers of a network: by layer id, by name, or by the layout of a publisher.
 
-It compares names and shapes alone. `engine.lowering.start_weights` reads files and fills networks.
+It compares names and shapes alone. `netwright.engine.lowering.start_weights` reads files and fills networks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.fields import path_part
-from engine.project.weights_layouts import LAYOUTS, Layout, Source
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import path_part
+from netwright.engine.project.weights_layouts import LAYOUTS, Layout, Source
 
 Shape = tuple[int, ...]
 Layers = Mapping[str, Sequence[str]]

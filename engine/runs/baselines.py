@@ -8,8 +8,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.core.files import number_in
-from engine.project.options.metrics import format_score
+from netwright.engine.core.files import number_in
+from netwright.engine.project.options.metrics import format_score
 
 SPLITS = ("validation", "test")
 COMPARED = ("rmse", "mae")

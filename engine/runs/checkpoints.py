@@ -18,9 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.files import CHECKSUM, flush, open_file, read_file, remove, without_checksum, write_checked_json
-from engine.runs.folder import RunFolder
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import (
+    CHECKSUM,
+    flush,
+    open_file,
+    read_file,
+    remove,
+    without_checksum,
+    write_checked_json,
+)
+from netwright.engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"
 FILES = (STATE, TENSORS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.core.files import read_object, write_atomically
+from netwright.engine.core.files import read_object, write_atomically
 
 FILE = "metrics.json"
 LIMIT_BYTES = 4 * 2**20

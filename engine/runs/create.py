@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from engine.core.errors import RunError, UserError
-from engine.core.files import ROOT, write_atomically, write_checked_json
-from engine.core.folders import data_folder
-from engine.core.own_files import RUNS
-from engine.runs.data_record import DataRecord, write_record
-from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import RESOURCES, write_atomically, write_checked_json
+from netwright.engine.core.folders import data_folder
+from netwright.engine.core.own_files import RUNS
+from netwright.engine.runs.data_record import DataRecord, write_record
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.info import RunInfo
 
-SHIPPED = ROOT / "resources"
+SHIPPED = RESOURCES
 """Folder of the shipped examples and templates."""
 
 

@@ -18,10 +18,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
-from engine.core.errors import plural
-from engine.core.fields import printable
-from engine.core.files import open_file
-from engine.project.sources.base import is_hidden
+from netwright.engine.core.errors import plural
+from netwright.engine.core.fields import printable
+from netwright.engine.core.files import open_file
+from netwright.engine.project.sources.base import is_hidden
 
 MOST_LISTED = 100_000
 """Number of files up to which each is listed; of more, the subfolders are."""

@@ -19,10 +19,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import printable
-from engine.core.files import read_object, write_checked_json
-from engine.runs.data_files import DataPlace, pack, typed, unpack
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import printable
+from netwright.engine.core.files import read_object, write_checked_json
+from netwright.engine.runs.data_files import DataPlace, pack, typed, unpack
 
 VERSION = 1
 FILE = "data.json"

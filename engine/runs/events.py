@@ -1,7 +1,7 @@
 """Event types of a run. Each event is a line of `events.jsonl` of at most 4 KiB.
 
 A line is `{"n", "time", "kind", **fields}`: `n` counts from 1, without gaps until old points are thinned
-(`engine.runs.thinning`), `time` is in seconds since the Unix epoch.
+(`netwright.engine.runs.thinning`), `time` is in seconds since the Unix epoch.
 Non-finite numbers are written as the strings "NaN", "Infinity" and "-Infinity". The docstring of each type describes
 all its fields, which a test verifies.
 """
@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_origin, get_type_hints
 
-from engine.core.errors import plural
-from engine.core.finite_json import from_json, to_json
+from netwright.engine.core.errors import plural
+from netwright.engine.core.finite_json import from_json, to_json
 
 State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
 ENDS = ("finished", "stopped", "failed", "lost")
@@ -86,10 +86,10 @@ class Points(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ThinnedPoints(Event):
-    """Old points of curves, thinned (`engine.runs.thinning`). Bucket i has `counts[i]` points of a `split`, from step
-    `first_steps[i]` to `last_steps[i]`; n and time are those of its newest one. `curves[name]` has lists with an item
-    per bucket: the `lowest` and the `highest` finite value and their steps (`lowest_steps`, `highest_steps`), the
-    `mean` of the finite values, and the number of values that are `nonfinite`, with the step of the first of them
+    """Old points of curves, thinned (`netwright.engine.runs.thinning`). Bucket i has `counts[i]` points of a `split`,
+    from step `first_steps[i]` to `last_steps[i]`; n and time are those of its newest one. `curves[name]` has lists with
+    an item per bucket: the `lowest` and the `highest` finite value and their steps (`lowest_steps`, `highest_steps`),
+    the `mean` of the finite values, and the number of values that are `nonfinite`, with the step of the first of them
     (`nonfinite_steps`, 0 if there is none).
     """
 

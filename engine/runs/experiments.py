@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from engine.core.child_process import start_detached_module
-from engine.core.errors import RunError, UserError
-from engine.core.files import (
+from netwright.engine.core.child_process import start_detached_module
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import (
     make_private_folder,
     number_in,
     open_file,
@@ -30,14 +30,14 @@ from engine.core.files import (
     write_checked_json,
     write_json,
 )
-from engine.core.folders import data_folder
-from engine.core.locks import is_locked
-from engine.core.own_files import COPY, EXPERIMENTS
-from engine.project.file import load
-from engine.runs.create import is_shipped, new_folder_in
-from engine.runs.events import ENDS
-from engine.runs.trial_log import Trial, trials_from
-from engine.user_code import registry
+from netwright.engine.core.folders import data_folder
+from netwright.engine.core.locks import is_locked
+from netwright.engine.core.own_files import COPY, EXPERIMENTS
+from netwright.engine.project.file import load
+from netwright.engine.runs.create import is_shipped, new_folder_in
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.trial_log import Trial, trials_from
+from netwright.engine.user_code import registry
 
 INFO_LIMIT_BYTES = 2**20
 LOG_LIMIT_BYTES = 2**28
@@ -289,6 +289,6 @@ def start_runner(folder: ExperimentFolder) -> "subprocess.Popen[bytes]":
     """Start a runner of the experiment that outlives this process, and return it. Its output goes to `runner.log`.
     Raises `UserError`."""
     try:
-        return start_detached_module(folder.log, "engine.experiments", str(folder.path.absolute()))
+        return start_detached_module(folder.log, "netwright.engine.experiments", str(folder.path.absolute()))
     except OSError as error:
         raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None

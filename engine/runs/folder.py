@@ -19,16 +19,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from engine.core import locks
-from engine.core.errors import RunError, UserError
-from engine.core.fields import quoted
-from engine.core.files import CHECKSUM, ChecksumError, read_file, without_checksum, write_checked_json, write_json
-from engine.core.own_files import COPY
-from engine.runs import liveness
-from engine.runs.events import ENDS
-from engine.runs.info import RunInfo
-from engine.runs.remote import read_remote
-from engine.runs.requests import FROM_USERS, refuse_unknown
+from netwright.engine.core import locks
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.files import (
+    CHECKSUM,
+    ChecksumError,
+    read_file,
+    without_checksum,
+    write_checked_json,
+    write_json,
+)
+from netwright.engine.core.own_files import COPY
+from netwright.engine.runs import liveness
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.remote import read_remote
+from netwright.engine.runs.requests import FROM_USERS, refuse_unknown
 
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
@@ -61,7 +68,7 @@ class RunFolder:
 
     @property
     def data(self) -> Path:
-        """`data.json`: the files that the data came from and the splits, see `engine.runs.data_record`."""
+        """`data.json`: the files that the data came from and the splits, see `netwright.engine.runs.data_record`."""
         return self.path / "data.json"
 
     @property
@@ -206,7 +213,8 @@ class RunFolder:
         return info.state == "paused" and info.released
 
     def request(self, name: str, **values: float) -> None:
-        """Send a request to the run. `name`: one of the table in `engine.runs.requests`. Raises `UserError`."""
+        """Send a request to the run. `name`: one of the table in `netwright.engine.runs.requests`. Raises
+        `UserError`."""
         refuse_unknown(name)
         try:
             if self.control.is_symlink():

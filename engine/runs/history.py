@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from engine.core.errors import UserError
-from engine.core.fields import is_unicode
-from engine.core.files import make_private_folder, read_object, write_json
-from engine.core.folders import cache_folder, data_folder, state_folder
-from engine.core.locks import LockHeldError, take_lock
-from engine.runs.create import is_shipped, runs_beside
-from engine.runs.folder import RunFolder
-from engine.runs.summary import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import is_unicode
+from netwright.engine.core.files import make_private_folder, read_object, write_json
+from netwright.engine.core.folders import cache_folder, data_folder, state_folder
+from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.runs.create import is_shipped, runs_beside
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import (
     RunSummary,
     read_summary,
     stamp_of,

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Self
 
-from engine.core.files import number_in
-from engine.placement.candidates import PlacementRecord
-from engine.project.data_loading import Loading
-from engine.runs.events import LARGEST, LATEST
+from netwright.engine.core.files import number_in
+from netwright.engine.placement.candidates import PlacementRecord
+from netwright.engine.project.data_loading import Loading
+from netwright.engine.runs.events import LARGEST, LATEST
 
 
 @dataclass(frozen=True, kw_only=True)

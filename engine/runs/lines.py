@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from engine.runs.events import Event, Health, Points, read_event
+from netwright.engine.runs.events import Event, Health, Points, read_event
 
 LINE_LIMIT_BYTES = 4096
 POINTS_ROOM_BYTES = LINE_LIMIT_BYTES - 256

@@ -12,7 +12,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from engine.runs.info import RunInfo
+from netwright.engine.runs.info import RunInfo
 
 SILENCE_S = 90.0
 """Seconds after which a run on another host counts as lost: network file systems show times up to 60 s late."""

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
-from engine.core.files import open_file, write_atomically
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.events import Event, Points
-from engine.runs.folder import RunFolder
-from engine.runs.lines import event_in, line_of
-from engine.runs.thinning import LOG_LIMIT_BYTES, Thinning
+from netwright.engine.core.files import open_file, write_atomically
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.events import Event, Points
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.lines import event_in, line_of
+from netwright.engine.runs.thinning import LOG_LIMIT_BYTES, Thinning
 
 TAIL_BYTES = 2**16
 SLICE_BYTES = 2**18

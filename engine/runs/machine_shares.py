@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Self
 
-from engine.core.files import make_private_folder, read_object, write_json
-from engine.core.folders import state_folder
-from engine.core.locks import LockHeldError, is_locked, take_lock
+from netwright.engine.core.files import make_private_folder, read_object, write_json
+from netwright.engine.core.folders import state_folder
+from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
 
 FOLDER = "shares"
 LIMIT_BYTES = 2**16

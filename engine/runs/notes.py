@@ -6,10 +6,10 @@ notes.json    {"note": "too high a rate", "tags": ["paper", "try again"], "run_n
 from dataclasses import dataclass
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import is_unicode, printable
-from engine.core.files import object_to_change, read_object, write_json
-from engine.runs.folder import RunFolder
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import is_unicode, printable
+from netwright.engine.core.files import object_to_change, read_object, write_json
+from netwright.engine.runs.folder import RunFolder
 
 FILE = "notes.json"
 LIMIT_BYTES = 2**20

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.core.errors import FieldErrors
-from engine.core.files import DEPTH_LIMIT, is_deeper
-from engine.project.project import SECTIONS
+from netwright.engine.core.errors import FieldErrors
+from netwright.engine.core.files import DEPTH_LIMIT, is_deeper
+from netwright.engine.project.project import SECTIONS
 
 Options = Mapping[str, Any]
 """Values as JSON by their `--set` paths, such as `training.max_epochs`; absent options have their defaults."""

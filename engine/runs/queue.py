@@ -17,15 +17,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import start_detached_module
-from engine.core.errors import RunError, UserError
-from engine.core.files import make_private_folder, read_file, write_atomically, write_json
-from engine.core.folders import state_folder
-from engine.core.locks import LockHeldError, is_locked, take_lock
-from engine.project.file import dumps, loads
-from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder
-from engine.runs.options import NETWORK, Change, changes, in_short, network_in, options_in
+from netwright.engine.core.child_process import start_detached_module
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import make_private_folder, read_file, write_atomically, write_json
+from netwright.engine.core.folders import state_folder
+from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.options import NETWORK, Change, changes, in_short, network_in, options_in
 
 OVER = (*ENDS, "refused")
 PATIENCE_S = 3.0
@@ -54,7 +54,7 @@ class Entry:
     trust: bool = False
     """True if the user allowed the user code of the project to run."""
     hosts: str = ""
-    """Hosts that the user allowed its data to be fetched from, as `engine.project.data_hosts` writes them."""
+    """Hosts that the user allowed its data to be fetched from, as `netwright.engine.project.data_hosts` writes them."""
     state: str = "waiting"
     reason: str = ""
     run_dir: str = ""
@@ -370,9 +370,9 @@ def start_work(queue: Queue, *arguments: str) -> None:
     with contextlib.suppress(OSError):
         (queue.folder / LEAVE).unlink(missing_ok=True)
     if not queue.is_worked():
-        start(queue, "engine.launch.queue_runner", str(queue.folder), *arguments)
+        start(queue, "netwright.engine.launch.queue_runner", str(queue.folder), *arguments)
 
 
 def start_entry(queue: Queue, id: int, *arguments: str) -> "subprocess.Popen[bytes]":
     """Start training an entry now, regardless of other active runs. Raises `UserError`."""
-    return start(queue, "engine.launch.queued_run", str(queue.folder), str(id), *arguments)
+    return start(queue, "netwright.engine.launch.queued_run", str(queue.folder), str(id), *arguments)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from engine.core.dataclass_json import JsonShapeError, from_json, to_json
-from engine.core.errors import UserError
-from engine.core.files import read_object, write_json
+from netwright.engine.core.dataclass_json import JsonShapeError, from_json, to_json
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import read_object, write_json
 
 FILE = "cluster.json"
 SIZE_LIMIT = 2**16

@@ -2,8 +2,8 @@
 
 A row defines the name of a request, its values, its senders, the states in which the window offers it, and its texts. A
 request is a file in the run folder, such as `{"do": "set", "rate": 0.01}`. The commands of the command line, the menu
-of the window and the numbers sent between workers are derived from the table; `engine.training.control` carries
-requests out. To add a request, add a row here and its handling there.
+of the window and the numbers sent between workers are derived from the table; `netwright.engine.training.control`
+carries requests out. To add a request, add a row here and its handling there.
 
 All workers apply requests at the same step: the pending requests of the first worker are part of the all-reduce at a
 report point.
@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.core.errors import UserError
-from engine.core.text import format_number
-from engine.runs.events import Requested
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.text import format_number
+from netwright.engine.runs.events import Requested
 
 LARGEST = 1e12
 """Limit of the numbers in a request, so that sums and products stay finite."""

@@ -21,7 +21,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from engine.runs.events import (
+from netwright.engine.runs.events import (
     SUPERSEDED,
     Best,
     Checkpointed,
@@ -33,7 +33,7 @@ from engine.runs.events import (
     Resumed,
     ThinnedPoints,
 )
-from engine.runs.lines import POINTS_ROOM_BYTES, event_in, line_of
+from netwright.engine.runs.lines import POINTS_ROOM_BYTES, event_in, line_of
 
 LOG_LIMIT_BYTES = 2**25
 WHOLE_STEPS = 2**16

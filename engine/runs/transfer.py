@@ -4,15 +4,15 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.core.errors import UserError
-from engine.core.fields import FilePath
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import load
-from engine.project.project import Project, new_identity
-from engine.project.published_weights import entry_of, with_inputs_of
-from engine.project.transfer import freeze_up_to, replace_head, scale_rates
-from engine.project.weights import chosen
-from engine.runs.folder import open_run, origin
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import FilePath
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project, new_identity
+from netwright.engine.project.published_weights import entry_of, with_inputs_of
+from netwright.engine.project.transfer import freeze_up_to, replace_head, scale_rates
+from netwright.engine.project.weights import chosen
+from netwright.engine.runs.folder import open_run, origin
 
 
 @dataclass(frozen=True)

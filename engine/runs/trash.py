@@ -5,10 +5,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from engine.core.errors import UserError
-from engine.core.locks import LockHeldError, take_lock
-from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.folder import RunFolder
 
 WAY_OUT = "Delete the folder yourself if it shall go."
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from engine.core.text import format_number
-from engine.project.experiment import MEASURED, ExperimentOptions, Objective
-from engine.project.options.metrics import in_a_line, is_share
-from engine.project.parameters import value_text
-from engine.project.project import SECTIONS
-from engine.runs.trial_log import COUNTED, Trial
+from netwright.engine.core.text import format_number
+from netwright.engine.project.experiment import MEASURED, ExperimentOptions, Objective
+from netwright.engine.project.options.metrics import in_a_line, is_share
+from netwright.engine.project.parameters import value_text
+from netwright.engine.project.project import SECTIONS
+from netwright.engine.runs.trial_log import COUNTED, Trial
 
 WIDE = 20.0
 """Ratio of the largest number to the smallest from which the axis of a list of numbers is logarithmic."""

@@ -21,11 +21,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from engine.core.errors import listed, plural
-from engine.core.files import DEPTH_LIMIT, is_deeper, number_in
-from engine.core.finite_json import from_json
-from engine.project.parameters import lists_of, value_text
-from engine.runs.events import ENDS
+from netwright.engine.core.errors import listed, plural
+from netwright.engine.core.files import DEPTH_LIMIT, is_deeper, number_in
+from netwright.engine.core.finite_json import from_json
+from netwright.engine.project.parameters import lists_of, value_text
+from netwright.engine.runs.events import ENDS
 
 PRUNED = "pruned"
 OVER = (*ENDS, PRUNED, "refused")

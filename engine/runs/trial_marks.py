@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.files import object_to_change, read_object, write_json
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.notes import LONGEST_NOTE, Notes, checked_note, checked_tags, notes_from
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import object_to_change, read_object, write_json
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.notes import LONGEST_NOTE, Notes, checked_note, checked_tags, notes_from
 
 FILE = "marks.json"
 LIMIT_BYTES = 2**26

@@ -6,12 +6,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from engine.core.files import open_file
-from engine.runs.events import Points, Resumed, Started, ThinnedPoints
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.lines import event_in
-from engine.runs.summary import last_events
-from engine.runs.trial_log import Trial, damage_text, take_lines
+from netwright.engine.core.files import open_file
+from netwright.engine.runs.events import Points, Resumed, Started, ThinnedPoints
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.lines import event_in
+from netwright.engine.runs.summary import last_events
+from netwright.engine.runs.trial_log import Trial, damage_text, take_lines
 
 READ_BYTES = 2**17
 """Bytes of the log of trials that are read at a time, which takes some 10 ms."""

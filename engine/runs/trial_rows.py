@@ -8,15 +8,15 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-from engine.core.csv_text import csv_text
-from engine.project.experiment import Objective
-from engine.project.parameters import lists_of, value_text
-from engine.runs.events import SPLIT_PRIORITY
-from engine.runs.notes import Notes
-from engine.runs.options import Options, in_order, shown
-from engine.runs.query import OPTION
-from engine.runs.trial_log import COUNTED, Trial
-from engine.runs.trial_marks import NOTHING, TrialMarks
+from netwright.engine.core.csv_text import csv_text
+from netwright.engine.project.experiment import Objective
+from netwright.engine.project.parameters import lists_of, value_text
+from netwright.engine.runs.events import SPLIT_PRIORITY
+from netwright.engine.runs.notes import Notes
+from netwright.engine.runs.options import Options, in_order, shown
+from netwright.engine.runs.query import OPTION
+from netwright.engine.runs.trial_log import COUNTED, Trial
+from netwright.engine.runs.trial_marks import NOTHING, TrialMarks
 
 FACTS = ("trial", "state", "curve", "seconds", "started", "host", "tags", "note", "reason", "runs")
 """Columns beside values and scores. `curve` is a picture of the objective."""

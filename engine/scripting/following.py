@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from engine.core.errors import RunError, UserError
-from engine.core.finite_json import to_json
-from engine.runs import events
-from engine.runs.events import ENDS
-from engine.runs.experiments import ExperimentFolder, start_runner
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
-from engine.runs.trial_log import Trial
-from engine.scripting.results import Trained, load_run
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.runs import events
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.experiments import ExperimentFolder, start_runner
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.trial_log import Trial
+from netwright.engine.scripting.results import Trained, load_run
 
 POLL_S = 0.1
 

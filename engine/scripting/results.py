@@ -6,18 +6,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import printable
-from engine.core.finite_json import to_json
-from engine.core.text import format_duration, format_figure
-from engine.project.data_hosts import say_typed
-from engine.project.project import Project as ProjectValue
-from engine.project.trials import with_options
-from engine.runs.experiments import ExperimentFolder, open_experiment
-from engine.runs.folder import RunFolder, open_run, origin
-from engine.runs.summary import format_metric, read_summary
-from engine.runs.trial_log import Trial
-from engine.runs.trial_rows import best_trial, pareto_front
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import printable
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.text import format_duration, format_figure
+from netwright.engine.project.data_hosts import say_typed
+from netwright.engine.project.project import Project as ProjectValue
+from netwright.engine.project.trials import with_options
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.folder import RunFolder, open_run, origin
+from netwright.engine.runs.summary import format_metric, read_summary
+from netwright.engine.runs.trial_log import Trial
+from netwright.engine.runs.trial_rows import best_trial, pareto_front
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ class Project:
 
     def save(self, path: StrPath) -> None:
         """Write the project into a file. Raises `UserError`."""
-        from engine.project.file import save
+        from netwright.engine.project.file import save
 
         save(self.value, Path(path))
 
@@ -51,7 +51,7 @@ class Project:
         """Return the project as its file has it."""
         import json
 
-        from engine.project.file import dumps
+        from netwright.engine.project.file import dumps
 
         return dict(json.loads(dumps(self.value)))
 
@@ -128,7 +128,7 @@ class Trained:
     @cached_property
     def curves(self) -> dict[str, Curve]:
         """All curves by split and name, such as `training.loss`, read from the run's log."""
-        from engine.exchange.curves import read_curves
+        from netwright.engine.exchange.curves import read_curves
 
         found = read_curves(RunFolder(self.run))
         return {f"{one.split}.{one.name}": Curve([int(step) for step in one.steps], list(one.values)) for one in found}
@@ -214,7 +214,7 @@ class Prediction:
         return {"sample": self.sample, **({"error": self.error} if self.error else {"outputs": to_json(self.outputs)})}
 
     def __repr__(self) -> str:
-        from engine.evaluation.predict import in_words
+        from netwright.engine.evaluation.predict import in_words
 
         said = "; ".join(map(in_words, self.outputs)) if self.outputs else f"not used: {printable(self.error)}"
         return f"Prediction({printable(self.sample)}: {said})"
@@ -247,7 +247,7 @@ class Experiment:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the experiment as `experiment status --json` prints it."""
-        from engine.cli.experiment_text import experiment_json
+        from netwright.engine.cli.experiment_text import experiment_json
 
         return experiment_json(ExperimentFolder(self.folder), self.trials)
 
@@ -274,6 +274,6 @@ def load_experiment(experiment: StrPath) -> Experiment:
 
 def _with_source(value: ProjectValue, path: Path) -> ProjectValue:
     """Return the project with the source of its data guessed, where only a path is named."""
-    from engine.project.sources.guess import with_guessed_source
+    from netwright.engine.project.sources.guess import with_guessed_source
 
     return replace(value, data=with_guessed_source(value.data, origin(path).base)[0])

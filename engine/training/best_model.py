@@ -9,16 +9,16 @@ from typing import Any, Protocol
 
 import torch
 
-from engine.core.errors import RunError
-from engine.core.files import write_atomically
-from engine.lowering import weights
-from engine.parallel.strategies.strategy import State
-from engine.project.preparation import FILE, Preparation
-from engine.project.training import TrainingOptions
-from engine.training.checkpoints import refuse_other_form
-from engine.training.metrics import Metric
-from engine.training.model import TrainedModel
-from engine.training.state import Evaluation, evaluation_from
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.files import write_atomically
+from netwright.engine.lowering import weights
+from netwright.engine.parallel.strategies.strategy import State
+from netwright.engine.project.preparation import FILE, Preparation
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.checkpoints import refuse_other_form
+from netwright.engine.training.metrics import Metric
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.state import Evaluation, evaluation_from
 
 BEST_EVERY_S = 2.0
 LAST_EVERY_S = 30.0

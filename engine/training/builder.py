@@ -9,51 +9,51 @@ from functools import cache, cached_property, partial
 import torch
 from torch import fx, nn
 
-from engine.core.text import format_percent
-from engine.data.augmentation import Augmentation, augmentation_for
-from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
-from engine.data.datasets import fed_inputs, make_dataset
-from engine.hardware.utilization import peak_memory_bytes, release_memory, utilization_of
-from engine.layers.weighted import ParameterOptions
-from engine.parallel import process_group
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.strategy import State, Strategy, form_of_data_parallel, strategy_for
-from engine.parallel.sync_batch_norm import Share
-from engine.placement.batch_arithmetic import rate_factor
-from engine.project import user_code
-from engine.project.check_strategies import pieces_of_batch, stages_of
-from engine.project.target_scale import fitted_outputs
-from engine.project.training import TrainingLength, training_length, whole_batch_note
-from engine.project.user_code import has_code
-from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
-from engine.runs.events import Message, Started
-from engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
-from engine.training.checkpoint_schedule import expected_cost_s
-from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates
-from engine.training.compilation import Step, accelerate, all_learn, choose_threads
-from engine.training.distillation import Distillation, distillation_for
-from engine.training.efficiency import Efficiency
-from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
-from engine.training.gradient_checkpointing import CheckpointedNetwork
-from engine.training.gradient_clipping import gradient_clip
-from engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters, weights_note
-from engine.training.layer_statistics import LayerWatch, Watch
-from engine.training.levenberg_marquardt import LevenbergMarquardt
-from engine.training.losses import Loss, OutputAdapters, Scale, loss_for, normalised, scale_of
-from engine.training.metrics import Metric
-from engine.training.model import TrainedModel
-from engine.training.nan_check import nan_check_for
-from engine.training.nan_diagnosis import NanDiagnosis
-from engine.training.nan_replay import NanReplay
-from engine.training.precision import Precision
-from engine.training.recorder import Clock, Recorder
-from engine.training.reporter import Reporter
-from engine.training.solvers import Schedule, Solver, groups_by_name
-from engine.training.state import TrainingPlan, limits_for, validation_steps
-from engine.training.step import StepOptions, TrainStep
-from engine.training.trainer import Trainer, TrainerOptions
-from engine.training.user_code import FileHooks, Run
-from engine.training.weight_averaging import BatchStatistics, average_for
+from netwright.engine.core.text import format_percent
+from netwright.engine.data.augmentation import Augmentation, augmentation_for
+from netwright.engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
+from netwright.engine.data.datasets import fed_inputs, make_dataset
+from netwright.engine.hardware.utilization import peak_memory_bytes, release_memory, utilization_of
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.parallel import process_group
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.strategy import State, Strategy, form_of_data_parallel, strategy_for
+from netwright.engine.parallel.sync_batch_norm import Share
+from netwright.engine.placement.batch_arithmetic import rate_factor
+from netwright.engine.project import user_code
+from netwright.engine.project.check_strategies import pieces_of_batch, stages_of
+from netwright.engine.project.target_scale import fitted_outputs
+from netwright.engine.project.training import TrainingLength, training_length, whole_batch_note
+from netwright.engine.project.user_code import has_code
+from netwright.engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
+from netwright.engine.runs.events import Message, Started
+from netwright.engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
+from netwright.engine.training.checkpoint_schedule import expected_cost_s
+from netwright.engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates
+from netwright.engine.training.compilation import Step, accelerate, all_learn, choose_threads
+from netwright.engine.training.distillation import Distillation, distillation_for
+from netwright.engine.training.efficiency import Efficiency
+from netwright.engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
+from netwright.engine.training.gradient_checkpointing import CheckpointedNetwork
+from netwright.engine.training.gradient_clipping import gradient_clip
+from netwright.engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters, weights_note
+from netwright.engine.training.layer_statistics import LayerWatch, Watch
+from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt
+from netwright.engine.training.losses import Loss, OutputAdapters, Scale, loss_for, normalised, scale_of
+from netwright.engine.training.metrics import Metric
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.nan_check import nan_check_for
+from netwright.engine.training.nan_diagnosis import NanDiagnosis
+from netwright.engine.training.nan_replay import NanReplay
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.recorder import Clock, Recorder
+from netwright.engine.training.reporter import Reporter
+from netwright.engine.training.solvers import Schedule, Solver, groups_by_name
+from netwright.engine.training.state import TrainingPlan, limits_for, validation_steps
+from netwright.engine.training.step import StepOptions, TrainStep
+from netwright.engine.training.trainer import Trainer, TrainerOptions
+from netwright.engine.training.user_code import FileHooks, Run
+from netwright.engine.training.weight_averaging import BatchStatistics, average_for
 
 LAYERS_OF_SHARDED = (
     "Of the layers outputs and dead units are shown, but no gradients: each worker has a shard of each gradient, and "
@@ -280,8 +280,8 @@ class TrainerBuilder:
 
     def _pipeline_step(self) -> TrainStep:
         """Create the same for this worker's pipeline stage."""
-        from engine.parallel.strategies.pipeline import Pipeline
-        from engine.training.pipeline_step import PipelineTrainStep
+        from netwright.engine.parallel.strategies.pipeline import Pipeline
+        from netwright.engine.training.pipeline_step import PipelineTrainStep
 
         job, options = self.job, self.options
         assert isinstance(self.network, fx.GraphModule)  # as it was built
@@ -360,7 +360,7 @@ class TrainerBuilder:
         )
         if not job.has_stages:
             return Evaluator(step.model, self.loss, metrics, evaluation)
-        from engine.training.pipeline_step import PipelineEvaluator
+        from netwright.engine.training.pipeline_step import PipelineEvaluator
 
         return PipelineEvaluator(step.model, self.loss, metrics, evaluation)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from engine.project.training import TrainingOptions
+from netwright.engine.project.training import TrainingOptions
 
 TIME_SHARE = 0.01
 """Share of the run time for checkpoints by time."""

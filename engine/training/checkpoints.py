@@ -21,15 +21,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch.utils._pytree import tree_map
 
-from engine.core.errors import RunError, UserError
-from engine.core.fields import path_part, printable
-from engine.core.files import flush, remove
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.shards import local_shard, whole
-from engine.project.training import TrainingOptions
-from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
-from engine.training.checkpoint_schedule import CheckpointSchedule
-from engine.training.sharded_checkpoints import BackgroundWrite, SavedTensor, ShardFiles, pieces_of
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.fields import path_part, printable
+from netwright.engine.core.files import flush, remove
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.shards import local_shard, whole
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
+from netwright.engine.training.checkpoint_schedule import CheckpointSchedule
+from netwright.engine.training.sharded_checkpoints import BackgroundWrite, SavedTensor, ShardFiles, pieces_of
 
 HOOKS = "hooks"
 """Part whose state is that of the user's own code, in any form."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import torch
 from torch.nn import functional
 
-from engine.data.batches import Tensors
-from engine.project.dataset_info import IGNORED
-from engine.training.metrics import channels_last, run_of_each, sums_of_runs
+from netwright.engine.data.batches import Tensors
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.training.metrics import channels_last, run_of_each, sums_of_runs
 
 OfCounts = Callable[[float, float, float], float]
 """A metric of one class, from the numbers of true positives, predicted ones and actual ones."""

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import nn
 
-from engine.data.batches import ResidentDataset, as_tuple
-from engine.hardware.threads import fastest
-from engine.lowering.modules.onnx_operator import keep_from_compiler
-from engine.parallel.process_group import ProcessGroup, SingleProcess
-from engine.parallel.sync_batch_norm import Share
-from engine.training.job import TrainingJob, prepare_parameters
-from engine.training.losses import loss_for
-from engine.training.precision import Precision
+from netwright.engine.data.batches import ResidentDataset, as_tuple
+from netwright.engine.hardware.threads import fastest
+from netwright.engine.lowering.modules.onnx_operator import keep_from_compiler
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
+from netwright.engine.parallel.sync_batch_norm import Share
+from netwright.engine.training.job import TrainingJob, prepare_parameters
+from netwright.engine.training.losses import loss_for
+from netwright.engine.training.precision import Precision
 
 ROUNDS = 10
 MIN_GAIN = 1.05

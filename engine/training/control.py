@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.runs.events import Refused, Requested, StateChanged
-from engine.runs.requests import WATCHABLE, PendingRequests
-from engine.training.reporter import Reporter
-from engine.training.state import TrainingPlan, TrainingState
-from engine.training.step import TrainStep
+from netwright.engine.runs.events import Refused, Requested, StateChanged
+from netwright.engine.runs.requests import WATCHABLE, PendingRequests
+from netwright.engine.training.reporter import Reporter
+from netwright.engine.training.state import TrainingPlan, TrainingState
+from netwright.engine.training.step import TrainStep
 
 POLL_S = 0.2
 """Time between two looks at requests while the run is paused."""

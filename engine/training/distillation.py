@@ -15,17 +15,17 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from engine.data.batches import Tensors, as_tuple
-from engine.data.datasets import fed_inputs
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights import fill, load
-from engine.network.analysis import analyse
-from engine.project.bindings import Wanted, folding, wanted_of
-from engine.project.dataset_info import IGNORED
-from engine.project.teacher import read_teacher, refuse_teacher
-from engine.training.job import TrainingJob
-from engine.training.losses import OutputAdapters, Scale, over_samples
-from engine.training.precision import Precision
+from netwright.engine.data.batches import Tensors, as_tuple
+from netwright.engine.data.datasets import fed_inputs
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights import fill, load
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.bindings import Wanted, folding, wanted_of
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.project.teacher import read_teacher, refuse_teacher
+from netwright.engine.training.job import TrainingJob
+from netwright.engine.training.losses import OutputAdapters, Scale, over_samples
+from netwright.engine.training.precision import Precision
 
 
 class Distillation:

@@ -4,9 +4,9 @@ import math
 
 import torch
 
-from engine.hardware.peak import known_peak, measure_peak, peak_key
-from engine.network.analysis import analyse
-from engine.network.network import Network
+from netwright.engine.hardware.peak import known_peak, measure_peak, peak_key
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
 
 TRAINING_FACTOR = 3
 """FLOPs of a training step for each of its forward pass: the backward pass takes about two more (Kaplan et al., Scaling

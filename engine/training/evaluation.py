@@ -5,15 +5,23 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
-from engine.parallel.process_group import ProcessGroup, all_gather_rows
-from engine.project import user_code
-from engine.project.bindings import Wanted
-from engine.project.dataset_info import DatasetInfo
-from engine.project.training import TrainingOptions
-from engine.training.classwise_metrics import Auc, ClassMetric, Confusion, OfCounts, f_score, precision, recall
-from engine.training.losses import Loss, OutputAdapters
-from engine.training.metrics import (
+from netwright.engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
+from netwright.engine.parallel.process_group import ProcessGroup, all_gather_rows
+from netwright.engine.project import user_code
+from netwright.engine.project.bindings import Wanted
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.classwise_metrics import (
+    Auc,
+    ClassMetric,
+    Confusion,
+    OfCounts,
+    f_score,
+    precision,
+    recall,
+)
+from netwright.engine.training.losses import Loss, OutputAdapters
+from netwright.engine.training.metrics import (
     R2,
     Accuracy,
     DatasetMetric,
@@ -28,9 +36,9 @@ from engine.training.metrics import (
     dataset_metrics,
     sum_metrics,
 )
-from engine.training.model import TrainedModel
-from engine.training.state import Evaluation
-from engine.training.user_code import UserMetric
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.state import Evaluation
+from netwright.engine.training.user_code import UserMetric
 
 MAX_CONFUSION_CLASSES = 100
 """With more classes no confusion matrix is kept."""

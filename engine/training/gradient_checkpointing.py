@@ -13,7 +13,7 @@ from typing import Any
 from torch import fx, nn
 from torch.utils.checkpoint import checkpoint
 
-from engine.parallel.sync_batch_norm import Share
+from netwright.engine.parallel.sync_batch_norm import Share
 
 
 @dataclass(frozen=True)

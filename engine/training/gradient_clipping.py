@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 import torch
 from torch import nn
 
-from engine.parallel.process_group import ProcessGroup, SingleProcess
-from engine.project.training import TrainingOptions
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
+from netwright.engine.project.training import TrainingOptions
 
 Clip = Callable[[], None]
 WholeNorms = Callable[[torch.Tensor], torch.Tensor]

@@ -10,47 +10,47 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.core.errors import UserError, plural
-from engine.data.datasets import fed_inputs, has_varying_lengths
-from engine.data.load import loaded
-from engine.data.loaded import LoadedData
-from engine.data.normalization import fit
-from engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
-from engine.hardware.threads import keep_to
-from engine.layers.base import LayerType
-from engine.layers.inputs import InputLayer
-from engine.layers.normalisation import InverseNorm
-from engine.layers.weighted import ParameterOptions
-from engine.lowering.constants import fill_constants
-from engine.lowering.fitted import trained_preparation
-from engine.lowering.initialization import frozen_modules, initialize, parameter_options
-from engine.lowering.module import build, prefixes
-from engine.lowering.start_weights import fill_from, loaded_layers
-from engine.network.analysis import Analysis, analyse, type_at
-from engine.network.network import Network, Port
-from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
-from engine.parallel.rendezvous import read_rendezvous
-from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
-from engine.parallel.worker_spec import WorkerSpec
-from engine.placement.choose import WorkerPlace
-from engine.project.bindings import Wanted, folding, in_order, wanted_of
-from engine.project.data_hosts import grant_all
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import load as load_project
-from engine.project.moved_paths import with_paths
-from engine.project.preparation import Preparation
-from engine.project.project import Project
-from engine.project.target_scale import fitted_outputs
-from engine.project.training import TrainingOptions
-from engine.project.transfer import head_of, with_freezing
-from engine.project.user_code import ready
-from engine.runs.folder import RunFolder, frozen_code
-from engine.runs.info import RunInfo
-from engine.training.fast.accelerations import Accelerations
-from engine.training.losses import fit_inverse
-from engine.training.matlab_convention import join_biases
-from engine.training.reporter import EventSink, NoRequests, NullEventSink, RequestSource
-from engine.user_code import registry
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.data.datasets import fed_inputs, has_varying_lengths
+from netwright.engine.data.load import loaded
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.normalization import fit
+from netwright.engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
+from netwright.engine.hardware.threads import keep_to
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.inputs import InputLayer
+from netwright.engine.layers.normalisation import InverseNorm
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.lowering.constants import fill_constants
+from netwright.engine.lowering.fitted import trained_preparation
+from netwright.engine.lowering.initialization import frozen_modules, initialize, parameter_options
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.start_weights import fill_from, loaded_layers
+from netwright.engine.network.analysis import Analysis, analyse, type_at
+from netwright.engine.network.network import Network, Port
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
+from netwright.engine.parallel.rendezvous import read_rendezvous
+from netwright.engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from netwright.engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.placement.choose import WorkerPlace
+from netwright.engine.project.bindings import Wanted, folding, in_order, wanted_of
+from netwright.engine.project.data_hosts import grant_all
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import load as load_project
+from netwright.engine.project.moved_paths import with_paths
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.project import Project
+from netwright.engine.project.target_scale import fitted_outputs
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.project.transfer import head_of, with_freezing
+from netwright.engine.project.user_code import ready
+from netwright.engine.runs.folder import RunFolder, frozen_code
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.training.fast.accelerations import Accelerations
+from netwright.engine.training.losses import fit_inverse
+from netwright.engine.training.matlab_convention import join_biases
+from netwright.engine.training.reporter import EventSink, NoRequests, NullEventSink, RequestSource
+from netwright.engine.user_code import registry
 
 MOST_NAMED = 8
 """Number of fresh layers that the note on loaded weights names."""

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.project.training import TrainingOptions
+from netwright.engine.project.training import TrainingOptions
 
 Closure = Callable[[], float]
 """Computes the gradients for the present weights, and returns the loss."""

@@ -13,14 +13,14 @@ import torch
 from torch import nn
 from torch.func import functional_call, jacrev, vmap
 
-from engine.core.errors import UserError
-from engine.data.batches import Batch
-from engine.layers.weighted import ParameterOptions
-from engine.parallel.process_group import ProcessGroup
-from engine.project.training import TrainingOptions
-from engine.training import out_of_memory
-from engine.training.lbfgs import Tolerance
-from engine.training.solvers import trainable_parameters
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.batches import Batch
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training import out_of_memory
+from netwright.engine.training.lbfgs import Tolerance
+from netwright.engine.training.solvers import trainable_parameters
 
 _MAX_JACOBIAN = 2**22
 """Elements of the Jacobian that are held at the same time."""

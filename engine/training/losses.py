@@ -14,16 +14,16 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from engine.core.errors import UserError
-from engine.data.batches import Tensors
-from engine.data.normalization import fit
-from engine.data.sources.source import Array
-from engine.lowering.modules.normalization import InverseNormalize
-from engine.project import user_code
-from engine.project.bindings import Wanted, loss_of
-from engine.project.dataset_info import IGNORED
-from engine.project.training import TrainingOptions
-from engine.training.user_code import UserLoss
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.batches import Tensors
+from netwright.engine.data.normalization import fit
+from netwright.engine.data.sources.source import Array
+from netwright.engine.lowering.modules.normalization import InverseNormalize
+from netwright.engine.project import user_code
+from netwright.engine.project.bindings import Wanted, loss_of
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.user_code import UserLoss
 
 EPSILON = 1e-6
 """Makes a class that is in neither output nor target overlap entirely, instead of dividing zero by zero."""
@@ -376,7 +376,7 @@ class Scale(NamedTuple):
 
 def fit_inverse(layer: nn.Module, kind: str, targets: Array, channel_axis: int) -> None:
     """Fit an inverse normalisation to targets, in which NaN does not count. `kind` is one of
-    `engine.layers.inputs.NORMALIZATIONS`."""
+    `netwright.engine.layers.inputs.NORMALIZATIONS`."""
     columns = np.moveaxis(targets, channel_axis, 0).reshape(targets.shape[channel_axis], -1)
     each = [fit(kind, column[~np.isnan(column), np.newaxis], 1) for column in columns]
     shift, scale = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*each, strict=True))

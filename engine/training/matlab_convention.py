@@ -20,9 +20,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.lowering.modules.recurrent import LstmLoop
-from engine.parallel.shards import local_shard
-from engine.project.training import TrainingOptions
+from netwright.engine.lowering.modules.recurrent import LstmLoop
+from netwright.engine.parallel.shards import local_shard
+from netwright.engine.project.training import TrainingOptions
 
 Group = dict[str, Any]
 

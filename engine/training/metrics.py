@@ -7,8 +7,8 @@ from typing import Protocol, runtime_checkable
 
 import torch
 
-from engine.data.batches import Tensors
-from engine.project.dataset_info import IGNORED
+from netwright.engine.data.batches import Tensors
+from netwright.engine.project.dataset_info import IGNORED
 
 MAX_CURVE_WIDTH = 300
 """A metric that sums more numbers than this is not computed at every step."""

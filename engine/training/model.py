@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.data.batches import Tensors
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.strategies.strategy import State, Strategy
-from engine.training.levenberg_marquardt import LevenbergMarquardt
-from engine.training.precision import Precision
-from engine.training.solvers import Solver
-from engine.training.weight_averaging import Average, BatchStatistics
+from netwright.engine.data.batches import Tensors
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.strategies.strategy import State, Strategy
+from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.weight_averaging import Average, BatchStatistics
 
 
 class TrainedModel:

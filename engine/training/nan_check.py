@@ -3,9 +3,9 @@
 import torch
 from torch import nn
 
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.shards import local_shard
-from engine.project.training import TrainingOptions
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.shards import local_shard
+from netwright.engine.project.training import TrainingOptions
 
 
 class NanCheck:

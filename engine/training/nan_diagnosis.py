@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from engine.data.batches import Batch
-from engine.lowering.module import LAYER
-from engine.parallel.shards import local_shard
-from engine.training.checkpoints import all_gather_bytes
-from engine.training.step import TrainStep
+from netwright.engine.data.batches import Batch
+from netwright.engine.lowering.module import LAYER
+from netwright.engine.parallel.shards import local_shard
+from netwright.engine.training.checkpoints import all_gather_bytes
+from netwright.engine.training.step import TrainStep
 
 MAX_STAGE_NODES = 10**8
 """No pipeline stage has as many layers or parameters."""

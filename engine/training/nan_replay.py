@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 import torch
 
-from engine.data.batches import Batch, BatchLoader
-from engine.parallel.strategies.strategy import State
-from engine.runs.checkpoints import Checkpoint
-from engine.training.checkpoints import JsonState, Stateful, read
-from engine.training.nan_check import NanCheck
-from engine.training.nan_diagnosis import NanDiagnosis
-from engine.training.solvers import Solver
-from engine.training.step import TrainStep
+from netwright.engine.data.batches import Batch, BatchLoader
+from netwright.engine.parallel.strategies.strategy import State
+from netwright.engine.runs.checkpoints import Checkpoint
+from netwright.engine.training.checkpoints import JsonState, Stateful, read
+from netwright.engine.training.nan_check import NanCheck
+from netwright.engine.training.nan_diagnosis import NanDiagnosis
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import TrainStep
 
 MAX_REPLAY_S = 10.0
 RESTORED = ("unit", "schedule", "random")

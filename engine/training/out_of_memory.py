@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from engine.core.text import format_bytes
-from engine.network.analysis import analyse
-from engine.network.memory import Memory, activation_bytes
-from engine.network.table import table_rows
-from engine.project.check import memory_of
-from engine.project.dataset_info import DatasetInfo
-from engine.project.file import load
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.project.user_code import ready
-from engine.runs.folder import RunFolder, frozen_code
+from netwright.engine.core.text import format_bytes
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.memory import Memory, activation_bytes
+from netwright.engine.network.table import table_rows
+from netwright.engine.project.check import memory_of
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.project.user_code import ready
+from netwright.engine.runs.folder import RunFolder, frozen_code
 
 MOST_ROWS = 12
 ACCUMULATION = "training.gradient_accumulation"

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
-from engine.parallel.strategies.pipeline import Pipeline
-from engine.training.evaluation import Evaluator
-from engine.training.model import TrainedModel
-from engine.training.state import StepResult, concatenated
-from engine.training.step import TrainStep, refuse_without_gradient
+from netwright.engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
+from netwright.engine.parallel.strategies.pipeline import Pipeline
+from netwright.engine.training.evaluation import Evaluator
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.state import StepResult, concatenated
+from netwright.engine.training.step import TrainStep, refuse_without_gradient
 
 
 class PipelineTrainStep(TrainStep):

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.data.batches import ResidentDataset, Tensors
-from engine.parallel.process_group import ProcessGroup
+from netwright.engine.data.batches import ResidentDataset, Tensors
+from netwright.engine.parallel.process_group import ProcessGroup
 
 _LOW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _DOUBLE = {torch.float32: torch.float64, torch.complex64: torch.complex128}

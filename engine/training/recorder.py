@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.data.batches import Batch
-from engine.parallel.process_group import ProcessGroup
-from engine.runs.requests import PendingRequests
-from engine.training.metrics import Metric, on_curve
-from engine.training.state import StepResult
+from netwright.engine.data.batches import Batch
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.runs.requests import PendingRequests
+from netwright.engine.training.metrics import Metric, on_curve
+from netwright.engine.training.state import StepResult
 
 REPORT_EVERY_S = 0.25
 LATE_S = 2.0

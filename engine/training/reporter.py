@@ -7,14 +7,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from engine.runs.events import Best, EpochEnded, Event, Points, Progress
-from engine.runs.lines import split_points
-from engine.runs.requests import NOTHING, PendingRequests
-from engine.training.efficiency import Efficiency
-from engine.training.layer_statistics import Watch
-from engine.training.metrics import Metric, on_curve
-from engine.training.recorder import Clock, Recorder, Report
-from engine.training.state import Evaluation, StepResult
+from netwright.engine.runs.events import Best, EpochEnded, Event, Points, Progress
+from netwright.engine.runs.lines import split_points
+from netwright.engine.runs.requests import NOTHING, PendingRequests
+from netwright.engine.training.efficiency import Efficiency
+from netwright.engine.training.layer_statistics import Watch
+from netwright.engine.training.metrics import Metric, on_curve
+from netwright.engine.training.recorder import Clock, Recorder, Report
+from netwright.engine.training.state import Evaluation, StepResult
 
 
 class EventSink(Protocol):

@@ -24,9 +24,9 @@ from typing import Any
 
 import torch
 
-from engine.core.errors import RunError
-from engine.core.files import flush, remove, write_atomically
-from engine.runs.checkpoints import shard_name
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.files import flush, remove, write_atomically
+from netwright.engine.runs.checkpoints import shard_name
 
 PATIENCE_S = 300.0
 """Seconds that the first worker waits for the shards of the others, which may be on slow disks."""

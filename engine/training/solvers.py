@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.layers.weighted import ParameterOptions
-from engine.project.schedules import plateau_begin, plateau_options, rate_at
-from engine.project.training import TrainingOptions
-from engine.training.fast import fused_optimizers
-from engine.training.lbfgs import Closure, Lbfgs
-from engine.training.matlab_convention import MatlabConvention
-from engine.training.precision import LossScale
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.project.schedules import plateau_begin, plateau_options, rate_at
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.fast import fused_optimizers
+from netwright.engine.training.lbfgs import Closure, Lbfgs
+from netwright.engine.training.matlab_convention import MatlabConvention
+from netwright.engine.training.precision import LossScale
 
 
 class Schedule:
@@ -249,7 +249,8 @@ def trainable_parameters(
 
 
 def _optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> Any:
-    """Create an optimizer on torch's fused kernels, where it has them: see `engine.training.fast.fused_optimizers`."""
+    """Create an optimizer on torch's fused kernels, where it has them: see
+    `netwright.engine.training.fast.fused_optimizers`."""
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
     momentum = options.momentum
     if options.solver in ("sgdm", "adam", "adamw") and fused_optimizers.usable(groups):

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import torch
 
-from engine.data.batches import ResidentDataset, Tensors
-from engine.project.training import TrainingLength, TrainingOptions
-from engine.training.metrics import Metric
+from netwright.engine.data.batches import ResidentDataset, Tensors
+from netwright.engine.project.training import TrainingLength, TrainingOptions
+from netwright.engine.training.metrics import Metric
 
 UNIT_S = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
 

@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from engine.core.errors import UserError
-from engine.data.batches import Batch, Tensors, as_tuple
-from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share
-from engine.training.distillation import Distillation
-from engine.training.fast.manual_backward import LossAndOutput, ManualBackward, manual_backward
-from engine.training.gradient_clipping import Clip
-from engine.training.layer_statistics import Watch
-from engine.training.levenberg_marquardt import LevenbergMarquardt
-from engine.training.losses import Loss, OutputAdapters
-from engine.training.model import TrainedModel
-from engine.training.nan_check import NanCheck
-from engine.training.solvers import Solver
-from engine.training.state import StepResult, concatenated
-from engine.training.user_step import UserStep
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.batches import Batch, Tensors, as_tuple
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.parallel.sync_batch_norm import Share
+from netwright.engine.training.distillation import Distillation
+from netwright.engine.training.fast.manual_backward import LossAndOutput, ManualBackward, manual_backward
+from netwright.engine.training.gradient_clipping import Clip
+from netwright.engine.training.layer_statistics import Watch
+from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt
+from netwright.engine.training.losses import Loss, OutputAdapters
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.nan_check import NanCheck
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.state import StepResult, concatenated
+from netwright.engine.training.user_step import UserStep
 
 
 @dataclass(frozen=True)

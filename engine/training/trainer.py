@@ -10,22 +10,22 @@ from typing import Any
 
 import torch
 
-from engine.core.errors import RunError, UserError, plural
-from engine.data.batches import Batch, BatchLoader
-from engine.project.training import TrainingLength, TrainingOptions
-from engine.runs.events import Checkpointed, Message
-from engine.training.best_model import BestModelTracker
-from engine.training.checkpoints import CheckpointSaver
-from engine.training.control import Control
-from engine.training.evaluation import Evaluator
-from engine.training.metrics import on_curve
-from engine.training.nan_diagnosis import NanDiagnosis
-from engine.training.nan_replay import NanReplay
-from engine.training.recorder import Report
-from engine.training.reporter import Reporter
-from engine.training.state import Evaluation, TrainingPlan, TrainingState, evaluation_from
-from engine.training.step import TrainStep
-from engine.training.user_code import Hooks, NoHooks
+from netwright.engine.core.errors import RunError, UserError, plural
+from netwright.engine.data.batches import Batch, BatchLoader
+from netwright.engine.project.training import TrainingLength, TrainingOptions
+from netwright.engine.runs.events import Checkpointed, Message
+from netwright.engine.training.best_model import BestModelTracker
+from netwright.engine.training.checkpoints import CheckpointSaver
+from netwright.engine.training.control import Control
+from netwright.engine.training.evaluation import Evaluator
+from netwright.engine.training.metrics import on_curve
+from netwright.engine.training.nan_diagnosis import NanDiagnosis
+from netwright.engine.training.nan_replay import NanReplay
+from netwright.engine.training.recorder import Report
+from netwright.engine.training.reporter import Reporter
+from netwright.engine.training.state import Evaluation, TrainingPlan, TrainingState, evaluation_from
+from netwright.engine.training.step import TrainStep
+from netwright.engine.training.user_code import Hooks, NoHooks
 
 MAX_SKIPPED_STEPS = 100
 """After this many skipped steps in a row the run fails."""

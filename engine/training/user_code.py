@@ -10,15 +10,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from engine.core.errors import RunError, UserError
-from engine.data.batches import Tensors, unwrap_single
-from engine.lowering.user_code import defined, find, in_running_words
-from engine.parallel.process_group import ProcessGroup, is_peer_failure
-from engine.project.user_code import HOOKS, STATE
-from engine.training.checkpoints import to_json_state
-from engine.training.metrics import ratio, sums_of_runs
-from engine.training.state import Evaluation, StepResult
-from engine.user_code.expression import split_code
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.data.batches import Tensors, unwrap_single
+from netwright.engine.lowering.user_code import defined, find, in_running_words
+from netwright.engine.parallel.process_group import ProcessGroup, is_peer_failure
+from netwright.engine.project.user_code import HOOKS, STATE
+from netwright.engine.training.checkpoints import to_json_state
+from netwright.engine.training.metrics import ratio, sums_of_runs
+from netwright.engine.training.state import Evaluation, StepResult
+from netwright.engine.user_code.expression import split_code
 
 
 def failure(error: BaseException, file: str) -> BaseException:

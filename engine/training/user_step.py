@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.core.errors import RunError
-from engine.data.batches import Batch, Tensors, as_tuple, unwrap_single
-from engine.lowering.user_code import find
-from engine.training.losses import Loss
-from engine.training.user_code import failure
-from engine.user_code.expression import split_code
+from netwright.engine.core.errors import RunError
+from netwright.engine.data.batches import Batch, Tensors, as_tuple, unwrap_single
+from netwright.engine.lowering.user_code import find
+from netwright.engine.training.losses import Loss
+from netwright.engine.training.user_code import failure
+from netwright.engine.user_code.expression import split_code
 
 Call = Callable[..., torch.Tensor | Tensors]
 

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.data.batches import Batch
-from engine.parallel.shards import local_shard, shard_like
-from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
-from engine.project.training import TrainingOptions
-from engine.training.precision import Precision
+from netwright.engine.data.batches import Batch
+from netwright.engine.parallel.shards import local_shard, shard_like
+from netwright.engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.precision import Precision
 
 
 class BatchStatistics:

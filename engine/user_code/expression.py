@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from engine.core.errors import FieldError
+from netwright.engine.core.errors import FieldError
 
 LONGEST = 1000
 KNOWN = ("torch", "math")

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import UserError, plural
-from engine.core.lines import LineBuffer
-from engine.user_code import registry
-from engine.user_code.registry import Failed, Measured, Question
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.user_code import registry
+from netwright.engine.user_code.registry import Failed, Measured, Question
 
 PATIENCE_S = 120.0
 
@@ -41,7 +41,7 @@ class Session:
         self._folder.cleanup()
 
     def ask(self, questions: Iterable[Question]) -> None:
-        """Measure, and store the answers in `engine.user_code.registry`. Failures are stored as answers, too.
+        """Measure, and store the answers in `netwright.engine.user_code.registry`. Failures are stored as answers, too.
 
         Raises `UserError` for code that is not trusted (`registry.may_run`).
         """
@@ -70,7 +70,7 @@ class Session:
         self._buffer, self._lines = LineBuffer(), []
         with open(self._errors, "wb") as errors:
             self._process = subprocess.Popen(
-                module_command("engine.lowering.measure_user_code"),
+                module_command("netwright.engine.lowering.measure_user_code"),
                 cwd=self._folder.name,
                 env={**module_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
                 stdin=subprocess.PIPE,

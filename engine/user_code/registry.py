@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import JSON, quoted
-from engine.core.files import write_json
-from engine.core.folders import cache_folder
-from engine.core.types import Size, Sizes, Symbol, TensorType
-from engine.user_code import trust
-from engine.user_code.signature import Named, Signature, parse, read_functions, read_signatures, signatures_in
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import JSON, quoted
+from netwright.engine.core.files import write_json
+from netwright.engine.core.folders import cache_folder
+from netwright.engine.core.types import Size, Sizes, Symbol, TensorType
+from netwright.engine.user_code import trust
+from netwright.engine.user_code.signature import Named, Signature, parse, read_functions, read_signatures, signatures_in
 
 LIMIT_BYTES = 2**20
 EXPRESSION = "expression"

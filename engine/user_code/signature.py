@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import JSON, Bool, Choice, Field, Float, Int, Text, quoted
-from engine.core.list_fields import Ints
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import JSON, Bool, Choice, Field, Float, Int, Text, quoted
+from netwright.engine.core.list_fields import Ints
 
 MANY = sys.maxsize
 

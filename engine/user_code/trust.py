@@ -9,9 +9,9 @@ import json
 import os
 from pathlib import Path
 
-from engine.core.errors import UserError
-from engine.core.files import write_json
-from engine.core.folders import config_folder
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import write_json
+from netwright.engine.core.folders import config_folder
 
 GRANTS = "NETWRIGHT_TRUSTED"
 MEANING = (

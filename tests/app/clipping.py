@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QToolButton, QWidget
 
-from designer.elided_label import ElidedLabel
-from designer.forms.labels import HelpLine
+from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.forms.labels import HelpLine
 
 SMALL = (1280 - 16, 720 - 48)
 """What a frame leaves of the smallest screen that is spoken of."""

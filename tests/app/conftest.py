@@ -3,8 +3,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app import messages
-from app.window import MainWindow
+from netwright.app import messages
+from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
 from tests.app.windows import MakeWindow, shown_windows
 
@@ -14,7 +14,7 @@ QT_PATIENCE_MS = 60_000
 @pytest.fixture(autouse=True)
 def _patient_thumbnails(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no disk that does not answer."""
-    monkeypatch.setattr("app.start_page.thumbnails.PATIENCE_MS", QT_PATIENCE_MS)
+    monkeypatch.setattr("netwright.app.start_page.thumbnails.PATIENCE_MS", QT_PATIENCE_MS)
 
 
 @pytest.fixture

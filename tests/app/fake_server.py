@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.processes import EngineServer, OnError, OnResult, PendingRequest, _ignore_progress
+from netwright.app.processes import EngineServer, OnError, OnResult, PendingRequest, _ignore_progress
 
 
 class FakeServer(EngineServer):

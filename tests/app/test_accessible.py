@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.window import MainWindow
-from engine.network import edits
-from engine.network.catalog import catalog
-from engine.network.network import Network
-from engine.project.project import Project
+from netwright.app.window import MainWindow
+from netwright.engine.network import edits
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 INTERACTIVE = (
@@ -88,10 +88,10 @@ def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindo
 
 
 def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow, tmp_path: Path) -> None:
-    from app.dialogs.compare_projects import CompareDialog
-    from app.dialogs.export import ExportDialog
-    from app.dialogs.training_options import TrainingOptionsDialog
-    from app.frame.help_dialogs import CommandFinder, about_dialog
+    from netwright.app.dialogs.compare_projects import CompareDialog
+    from netwright.app.dialogs.export import ExportDialog
+    from netwright.app.dialogs.training_options import TrainingOptionsDialog
+    from netwright.app.frame.help_dialogs import CommandFinder, about_dialog
 
     window.editor.open(Project(classifier()))
     project = window.editor.project

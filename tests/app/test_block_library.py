@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from app.block_library import BlockLibrary, library_folder
-from designer import clipboard
-from engine.core.errors import UserError
-from engine.network import blocks
-from engine.network.arrangement import arrange
-from engine.network.block import Block
-from engine.network.layout import Comment, Layout
+from netwright.app.block_library import BlockLibrary, library_folder
+from netwright.designer import clipboard
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import blocks
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Comment, Layout
 from tests.builders import classifier
 
 

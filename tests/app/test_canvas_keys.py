@@ -5,9 +5,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.window import MainWindow
-from engine.network.arrangement import arrange
-from engine.project.project import Project
+from netwright.app.window import MainWindow
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 NONE = Qt.KeyboardModifier.NoModifier

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.documents import EXAMPLES, Documents
-from engine.core.errors import UserError
-from engine.core.folders import state_folder
-from engine.network.arrangement import arrange
-from engine.network.layout import Layout
-from engine.project.constants import ConstantsFile
-from engine.project.data import DataOptions
-from engine.project.file import load, save
-from engine.project.project import Project
-from engine.project.weights import WeightsOptions
+from netwright.app.documents import EXAMPLES, Documents
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.folders import state_folder
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import Layout
+from netwright.engine.project.constants import ConstantsFile
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
+from netwright.engine.project.weights import WeightsOptions
 from tests.builders import classifier
 
 
@@ -206,6 +206,6 @@ def test_recovered_work_keeps_its_identity(desk: Desk, monkeypatch: pytest.Monke
     desk.is_modified = True
     desk.documents.autosave()
     another = desk.another()
-    monkeypatch.setattr("app.documents._is_running", lambda _: False)
+    monkeypatch.setattr("netwright.app.documents._is_running", lambda _: False)
     assert another.recover() is not None
     assert another.identity == desk.documents.identity

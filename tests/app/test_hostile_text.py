@@ -32,22 +32,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import messages
-from app.experiments.compare import ComparePage
-from app.experiments.tab import ExperimentsTab
-from app.plots.items import table_markup
-from app.window import MainWindow
-from designer import items, markup, theme
-from designer.canvas.overlays import Hint
-from engine.core.files import write_json
-from engine.network.arrangement import arrange
-from engine.network.layout import Comment, Frame
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.events import Ended, Event, Failed, Message, Points, Refused
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventLog
-from engine.runs.notes import write_notes
+from netwright.app import messages
+from netwright.app.experiments.compare import ComparePage
+from netwright.app.experiments.tab import ExperimentsTab
+from netwright.app.plots.items import table_markup
+from netwright.app.window import MainWindow
+from netwright.designer import items, markup, theme
+from netwright.designer.canvas.overlays import Hint
+from netwright.engine.core.files import write_json
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import Comment, Frame
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.events import Ended, Event, Failed, Message, Points, Refused
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.notes import write_notes
 from tests.app.experiments.runs import log_curves, made
 from tests.builders import classifier
 
@@ -155,8 +155,8 @@ def shown_items(model: QAbstractItemModel, parent: QModelIndex) -> Iterator[tupl
 
 
 def check_plain(window: QWidget) -> None:
-    """Every widget, menu entry and text of a scene shows what is written, or was made by `designer.markup`; no text
-    that is shown has bidirectional controls."""
+    """Every widget, menu entry and text of a scene shows what is written, or was made by `netwright.designer.markup`;
+    no text that is shown has bidirectional controls."""
     for widget in QApplication.allWidgets():
         widget.ensurePolished()
         assert not (isinstance(widget, QTextEdit) and widget.isVisibleTo(window))

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
-from app import notifier as module
-from app.notifier import Notifier
-from engine.experiments.definition import hold
-from engine.runs.experiments import ExperimentFolder
+from netwright.app import notifier as module
+from netwright.app.notifier import Notifier
+from netwright.engine.experiments.definition import hold
+from netwright.engine.runs.experiments import ExperimentFolder
 
 
 class Tray(QSystemTrayIcon):

@@ -10,13 +10,13 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.engine_command import EngineCommand
-from app.processes import GONE, LOG_BYTES, ChildProcess, EngineServer, engine_log
-from engine.project.data import DataOptions
-from engine.project.file import dumps, save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.folder import RunFolder
+from netwright.app.engine_command import EngineCommand
+from netwright.app.processes import GONE, LOG_BYTES, ChildProcess, EngineServer, engine_log
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import dumps, save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.folder import RunFolder
 from tests.builders import chain, layer
 
 ECHO = """

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.processes import ChildProcess
+from netwright.app.processes import ChildProcess
 
 PATIENCE_MS = 60_000
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"

@@ -20,23 +20,23 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app import messages, widgets
-from app.data.preview import Preview
-from app.dialog import Dialog
-from app.dialogs.compare_projects import CompareDialog
-from app.dialogs.devices import DevicesDialog
-from app.dialogs.export import ExportDialog
-from app.dialogs.training_options import TrainingOptionsDialog
-from app.frame.help_dialogs import CommandFinder, about_dialog, shortcuts_dialog
-from app.frame.network_commands import BlockName
-from app.runs.change_run import ChangeRun
-from app.widgets import WrappedRow
-from app.window import MainWindow
-from designer.elided_label import ElidedLabel
-from engine.core.types import image
-from engine.layers.addons import AddOn
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.project import Project
+from netwright.app import messages, widgets
+from netwright.app.data.preview import Preview
+from netwright.app.dialog import Dialog
+from netwright.app.dialogs.compare_projects import CompareDialog
+from netwright.app.dialogs.devices import DevicesDialog
+from netwright.app.dialogs.export import ExportDialog
+from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.frame.help_dialogs import CommandFinder, about_dialog, shortcuts_dialog
+from netwright.app.frame.network_commands import BlockName
+from netwright.app.runs.change_run import ChangeRun
+from netwright.app.widgets import WrappedRow
+from netwright.app.window import MainWindow
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.core.types import image
+from netwright.engine.layers.addons import AddOn
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.project import Project
 from tests.app.clipping import SMALL, clipped, fitted, settle
 from tests.app.fake_server import FakeServer
 from tests.builders import classifier

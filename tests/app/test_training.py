@@ -11,21 +11,21 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.experiments.tab import ExperimentsTab
-from app.runs.change_run import ChangeRun
-from app.runs.monitor import Monitor
-from app.runs.phases import Phase
-from app.window import MainWindow
-from engine.core.files import write_json
-from engine.project.data import DataOptions
-from engine.project.file import dumps, loads, save
-from engine.project.project import Project
-from engine.runs.create import create, runs_beside
-from engine.runs.events import Ended, Failed, Progress, Resumed, Started, StateChanged
-from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.history import own_runs
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
+from netwright.app.experiments.tab import ExperimentsTab
+from netwright.app.runs.change_run import ChangeRun
+from netwright.app.runs.monitor import Monitor
+from netwright.app.runs.phases import Phase
+from netwright.app.window import MainWindow
+from netwright.engine.core.files import write_json
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import dumps, loads, save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.create import create, runs_beside
+from netwright.engine.runs.events import Ended, Failed, Progress, Resumed, Started, StateChanged
+from netwright.engine.runs.folder import RunFolder, take_lock, update_info
+from netwright.engine.runs.history import own_runs
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
 from tests.app.fake_server import FakeServer
 from tests.app.windows import MakeWindow
 from tests.builders import classifier
@@ -83,7 +83,7 @@ def test_an_export_knows_the_last_run_before_the_train_tab_was_seen(
     window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ended_run_of(one, "a")
-    monkeypatch.setattr("app.dialogs.export.ExportDialog.exec", lambda _: 0)
+    monkeypatch.setattr("netwright.app.dialogs.export.ExportDialog.exec", lambda _: 0)
     window.open_path(one)
     assert window.training.run_folder is None
     window.dialogs.export_network()
@@ -207,7 +207,7 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
         assert dialog.ok.isEnabled()
         return True
 
-    monkeypatch.setattr("app.runs.change_run.ChangeRun.exec", type_and_accept)
+    monkeypatch.setattr("netwright.app.runs.change_run.ChangeRun.exec", type_and_accept)
     with living(window, one) as run:
         facts = monitor_of(window).facts
         qtbot.waitUntil(lambda: facts.rate_and_epochs is not None)
@@ -231,7 +231,7 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
 def test_closing_while_a_run_is_under_way_asks(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, answer: str, may: bool, asked: list
 ) -> None:
-    monkeypatch.setattr("app.messages.ask_to_leave_training", lambda parent, name, waiting: answer)
+    monkeypatch.setattr("netwright.app.messages.ask_to_leave_training", lambda parent, name, waiting: answer)
     with living(window, one) as run:
         assert window.close() is may
         assert run.take_requests() == asked
@@ -354,7 +354,7 @@ def test_a_run_that_ended_is_resumed_with_more_epochs(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = answered(window, monkeypatch, changes=[])
-    monkeypatch.setattr("app.runs.change_run.ask_for_more", lambda parent, folder: ["training.max_epochs=9"])
+    monkeypatch.setattr("netwright.app.runs.change_run.ask_for_more", lambda parent, folder: ["training.max_epochs=9"])
     run = ended_run_of(one, "run")
     update_info(run, state="finished")
     window.open_path(one)
@@ -382,13 +382,13 @@ def test_a_run_whose_data_has_changed_is_resumed_if_that_is_wanted(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, is_wanted: bool
 ) -> None:
     asked, said = answered(window, monkeypatch, changes=["a.csv is newer."]), []
-    monkeypatch.setattr("app.runs.change_run.ask_for_more", lambda parent, folder: [])
+    monkeypatch.setattr("netwright.app.runs.change_run.ask_for_more", lambda parent, folder: [])
 
     def ask(parent: object, title: str, text: str, do_it: str) -> bool:
         said.append(text)
         return is_wanted
 
-    monkeypatch.setattr("app.messages.ask", ask)
+    monkeypatch.setattr("netwright.app.messages.ask", ask)
     run = ended_run_of(one, "run")
     window.open_path(one)
     window.training.follow(run)
@@ -422,12 +422,12 @@ def test_a_run_is_shown_by_its_folder(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, other = ended_run_of(one, "run"), one.parent
-    monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(run.path))
+    monkeypatch.setattr("netwright.app.training.QFileDialog.getExistingDirectory", lambda *_: str(run.path))
     window.menus.actions_by_id["run.open"].trigger()
     assert window.training.run_folder == run
     told: list[str] = []
     monkeypatch.setattr(window, "show_error", lambda title, text: told.append(title))
-    monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(other))
+    monkeypatch.setattr("netwright.app.training.QFileDialog.getExistingDirectory", lambda *_: str(other))
     window.menus.actions_by_id["run.open"].trigger()
     assert told == ["This is not a run"]
     assert window.training.run_folder == run
@@ -437,7 +437,7 @@ def test_what_is_queued_while_a_run_is_being_prepared_waits_for_it(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr("app.runs.queue.start_work", lambda queue: None)
+    monkeypatch.setattr("netwright.app.runs.queue.start_work", lambda queue: None)
     answers = {}
     monkeypatch.setattr(window.server, "request", lambda do, given, on_result, *_: answers.update({do: on_result}))
     window.open_path(one)

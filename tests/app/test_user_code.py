@@ -9,13 +9,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.data.tab import DataTab
-from app.window import MainWindow
-from designer.panels.problems import link_text
-from engine.layers.user_code import Custom, Function
-from engine.project.file import save
-from engine.project.project import Project
-from engine.user_code import registry, trust
+from netwright.app.data.tab import DataTab
+from netwright.app.window import MainWindow
+from netwright.designer.panels.problems import link_text
+from netwright.engine.layers.user_code import Custom, Function
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.user_code import registry, trust
 from tests.app.fake_server import FakeServer
 from tests.app.windows import MakeWindow
 from tests.builders import chain, layer
@@ -228,7 +228,7 @@ def test_a_layer_that_its_file_has_left_behind_has_an_edit_that_brings_it_up_to_
 
 def test_a_project_without_a_file_cannot_be_trusted(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr("app.user_code.show_error", lambda _parent, _title, text: said.append(text))
+    monkeypatch.setattr("netwright.app.user_code.show_error", lambda _parent, _title, text: said.append(text))
     window.user_code.ask_to_trust = answers = Answers(True)
     window.editor.add_layer("function", (0.0, 0.0))
     assert not window.user_code.ask()

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QLabel
 
-from app.widgets import ValueTable
+from netwright.app.widgets import ValueTable
 from tests.app.clipping import settle
 
 

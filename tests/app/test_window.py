@@ -10,13 +10,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
-from app.documents import EXAMPLES
-from app.frame.actions import ACTIONS, MENUS
-from app.runs.monitor import Monitor
-from app.window import MainWindow
-from designer import theme
-from engine.project.file import load, save
-from engine.project.project import Project
+from netwright.app.documents import EXAMPLES
+from netwright.app.frame.actions import ACTIONS, MENUS
+from netwright.app.runs.monitor import Monitor
+from netwright.app.window import MainWindow
+from netwright.designer import theme
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
 from tests.app.windows import MakeWindow, Modal, entries, is_enabled, run
 from tests.builders import classifier

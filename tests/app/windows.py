@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import messages
-from app.processes import EngineServer
-from app.window import MainWindow
-from designer import theme
+from netwright.app import messages
+from netwright.app.processes import EngineServer
+from netwright.app.window import MainWindow
+from netwright.designer import theme
 
 
 class MakeWindow(Protocol):
@@ -98,7 +98,7 @@ def run(window: MainWindow, id: str) -> None:
 
 def choose_file(monkeypatch: pytest.MonkeyPatch, path: Path | str) -> None:
     for name in ("getSaveFileName", "getOpenFileName"):
-        monkeypatch.setattr(f"app.frame.document_commands.QFileDialog.{name}", lambda *_: (str(path), ""))
+        monkeypatch.setattr(f"netwright.app.frame.document_commands.QFileDialog.{name}", lambda *_: (str(path), ""))
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:

@@ -8,11 +8,11 @@ import shlex
 
 import pytest
 
-from app.frame.actions import ACTIONS
-from engine.cli.commands import parser
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project, set_option
-from engine.project.training import TrainingOptions
+from netwright.app.frame.actions import ACTIONS
+from netwright.engine.cli.commands import parser
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.training import TrainingOptions
 from scripts.make_architecture import drawing
 from tests.architecture.test_repository import ROOT
 from tests.docs_blocks import PAGES, blocks, commands
@@ -89,7 +89,7 @@ def test_the_picture_of_the_rooms_is_what_the_contract_says() -> None:
 
 def test_the_walks_name_functions_that_there_are() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    steps = re.findall(r"`((?:app|designer|engine)[\w.]+):([\w.]+)`", text)
+    steps = re.findall(r"`netwright\.((?:app|designer|engine)[\w.]+):([\w.]+)`", text)
     assert len(steps) > 20
     for module, name in steps:
         body = ast.parse(ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body

@@ -19,7 +19,7 @@ QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 HEAVY = {"torch", "onnx", "onnxruntime", "onnxscript", "safetensors", "scipy", "sklearn"}
 NUMPY = {"numpy"}
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-ROOMS = next(contract["layers"] for contract in CONTRACTS if contract.get("containers") == ["engine"])[::-1]
+ROOMS = next(contract["layers"] for contract in CONTRACTS if contract.get("containers") == ["netwright.engine"])[::-1]
 LIGHT = ROOMS[: ROOMS.index("lowering")]
 """The rooms below `lowering`: the ones that the window may import."""
 
@@ -38,21 +38,22 @@ def printed(code: str) -> str:
 
 
 def loaded_by_command(words: list[str]) -> set[str]:
-    """Everything that is loaded once a command has ended: rooms such as `engine.runs`, and top-level names."""
+    """Everything that is loaded once a command has ended: rooms such as `netwright.engine.runs`, and top-level
+    names."""
     code = f"""
 import contextlib, io, sys
-from engine.cli.main import main
+from netwright.engine.cli.main import main
 with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
     assert main({words!r}) == 0
 print(*sys.modules)
 """
     names = [name.split(".") for name in printed(code).split()]
-    return {parts[0] for parts in names} | {".".join(parts[:2]) for parts in names if parts[0] == "engine"}
+    return {parts[0] for parts in names} | {".".join(parts[:3]) for parts in names if parts[0] == "netwright"}
 
 
 def with_submodules(name: str) -> list[str]:
     """The module and, if it is a package, everything in it, found without importing any of it."""
-    folder = ROOT.joinpath(*name.split("."))
+    folder = ROOT.joinpath(*name.split(".")[1:])
     if not folder.is_dir():
         return [name]
     inside = pkgutil.walk_packages([str(folder)], prefix=f"{name}.")
@@ -62,11 +63,11 @@ def with_submodules(name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("module", "banned"),
     [
-        ("app.main", HEAVY | NUMPY | {"pyqtgraph"}),  # plots come when the first one is seen
-        ("engine.cli.main", QT | HEAVY | NUMPY),
-        ("engine.__main__", QT | HEAVY | NUMPY),
-        ("engine.cli.serve", QT),
-        ("engine.api", QT | HEAVY | NUMPY),
+        ("netwright.app.main", HEAVY | NUMPY | {"pyqtgraph"}),  # plots come when the first one is seen
+        ("netwright.engine.cli.main", QT | HEAVY | NUMPY),
+        ("netwright.engine.__main__", QT | HEAVY | NUMPY),
+        ("netwright.engine.cli.serve", QT),
+        ("netwright.engine.api", QT | HEAVY | NUMPY),
     ],
 )
 def test_a_start_loads_nothing_heavy(module: str, banned: set[str]) -> None:
@@ -74,7 +75,7 @@ def test_a_start_loads_nothing_heavy(module: str, banned: set[str]) -> None:
 
 
 def test_listing_the_commands_loads_nothing_heavy() -> None:
-    commands = [name for name in with_submodules("engine.cli") if not name.endswith("__main__")]
+    commands = [name for name in with_submodules("netwright.engine.cli") if not name.endswith("__main__")]
     assert loaded_by(*commands) & (QT | HEAVY | NUMPY | {"PIL"}) == set()
 
 
@@ -98,23 +99,26 @@ def test_a_light_command_loads_few_rooms_and_nothing_of_networks_and_numbers(wor
     loaded = loaded_by_command([digits if word == "DIGITS" else word for word in words])
     foreign = {"ssl", "http"} | ({"email"} if words != ["devices"] else set())  # of importlib.metadata
     assert loaded & (QT | HEAVY | NUMPY | foreign | {"PIL", "rich"}) == set()
-    assert {name for name in loaded if name.startswith("engine.")} <= {
-        *(f"engine.{room}" for room in rooms),
-        "engine.cli",
-        "engine.core",
+    assert {name for name in loaded if name.startswith("netwright.engine.")} <= {
+        *(f"netwright.engine.{room}" for room in rooms),
+        "netwright.engine.cli",
+        "netwright.engine.core",
     }
 
 
 def test_a_drawing_as_svg_loads_no_network_library() -> None:
-    assert loaded_by("engine.drawing.svg", "engine.drawing.charts") & {"ssl", "http", "email", "PIL"} == set()
+    assert (
+        loaded_by("netwright.engine.drawing.svg", "netwright.engine.drawing.charts") & {"ssl", "http", "email", "PIL"}
+        == set()
+    )
 
 
 def test_no_process_of_a_run_loads_matplotlib() -> None:
     """A library of metrics brought it along: a second of the processor for the chart that nobody draws."""
     code = """
 import sys, torch
-import engine.launch.coordinator, engine.launch.worker, engine.evaluation.evaluate
-from engine.training.classwise_metrics import Auc
+import netwright.engine.launch.coordinator, netwright.engine.launch.worker, netwright.engine.evaluation.evaluate
+from netwright.engine.training.classwise_metrics import Auc
 print(Auc(2, is_labels=True).value_of(torch.rand(9, 2), torch.eye(2).repeat(5, 1)[:9]), file=sys.stderr)
 print(*sys.modules)
 """
@@ -124,14 +128,14 @@ print(*sys.modules)
 
 
 def test_a_coordinator_needs_no_torch() -> None:
-    assert loaded_by("engine.launch.coordinator") & (HEAVY | NUMPY) == set()
+    assert loaded_by("netwright.engine.launch.coordinator") & (HEAVY | NUMPY) == set()
 
 
 def test_the_light_modules_load_the_standard_library_only() -> None:
-    modules = [module for room in LIGHT for module in with_submodules(f"engine.{room}")]
+    modules = [module for room in LIGHT for module in with_submodules(f"netwright.engine.{room}")]
     # What the interpreter itself brings along, such as the hooks of installed packages, is none of ours.
     foreign = loaded_by(*modules) - set(sys.stdlib_module_names) - loaded_by("sys")
-    assert foreign == {"engine"}
+    assert foreign == {"netwright"}
 
 
 def test_every_room_stands_in_the_contract() -> None:
@@ -142,7 +146,7 @@ def test_every_room_stands_in_the_contract() -> None:
 
 
 def test_the_whole_engine_loads_no_qt() -> None:
-    assert loaded_by(*with_submodules("engine")) & QT == set()
+    assert loaded_by(*with_submodules("netwright.engine")) & QT == set()
 
 
 LOADS = re.compile(r"(import|from) +onnxruntime|onnxruntime(\.[\w.]+)?")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from designer import stylesheet
+from netwright.designer import stylesheet
 from tests.architecture.test_repository import ROOT
 
 THE_MODULE = ROOT / "designer" / "markup.py"
@@ -22,7 +22,8 @@ FORBIDDEN = {
 }  # fmt: skip
 
 EXACT = {"elidedText", "QAbstractTableModel", "QAbstractListModel", "QTableWidgetItem"}
-"""What shows texts with their bidirectional controls: `designer.markup` and `designer.items` have what escapes them."""
+"""What shows texts with their bidirectional controls: `netwright.designer.markup` and `netwright.designer.items` have
+what escapes them."""
 MAY_BE_EXACT = {
     ROOT / "designer" / "items.py",
     ROOT / "app" / "dialogs" / "weights_table.py",  # names in it are edited; its delegate escapes them

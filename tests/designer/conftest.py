@@ -2,11 +2,11 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.network.layout import Layout
-from engine.network.network import Network
-from engine.project.project import Project
+from netwright.engine.network import edits
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
 from tests.builders import chain, classifier, layer
 from tests.designer.mouse import Hand
 

@@ -4,14 +4,14 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from designer.canvas.suggestions import QuickAdd
-from designer.canvas.view import CanvasView
-from designer.clipboard import LAYER_MIME
-from designer.editor import Editor
-from designer.panels.library_model import KEY_ROLE
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.network.network import Port
-from engine.project.project import Project
+from netwright.designer.canvas.suggestions import QuickAdd
+from netwright.designer.canvas.view import CanvasView
+from netwright.designer.clipboard import LAYER_MIME
+from netwright.designer.editor import Editor
+from netwright.designer.panels.library_model import KEY_ROLE
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.network import Port
+from netwright.engine.project.project import Project
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

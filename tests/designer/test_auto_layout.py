@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton
 
-from designer.auto_layout import AutoLayout
-from engine.network.arrangement import arrange
-from engine.network.layout import Layout
-from engine.network.network import Network
+from netwright.designer.auto_layout import AutoLayout
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
 from tests.designer.mouse import Hand
 
 
@@ -132,7 +132,7 @@ def test_it_says_what_takes_long_and_can_be_cancelled(large: Hand, qtbot, way: s
 
 
 def test_a_process_that_cannot_start_is_told_in_words(large: Hand, qtbot, monkeypatch):
-    monkeypatch.setattr("designer.auto_layout.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("netwright.designer.auto_layout.sys.executable", "/nowhere/python")
     with qtbot.waitSignal(large.editor.refused, timeout=60_000) as refused:
         large.view.arrange()
     assert "could not be arranged" in refused.args[0]

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from designer.editor import Editor
-from engine.core.types import image
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
-from engine.network.network import Port
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.project import Project
-from engine.project.sweeps import with_parameter
+from netwright.designer.editor import Editor
+from netwright.engine.core.types import image
+from netwright.engine.network import edits
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
+from netwright.engine.network.network import Port
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.sweeps import with_parameter
 from tests.builders import chain, classifier, layer
 
 EDITORS_AS_GARBAGE = """
 import gc
 from PySide6.QtGui import QGuiApplication
-from designer.editor import Editor
+from netwright.designer.editor import Editor
 
 application = QGuiApplication([])
 for _ in range(20):

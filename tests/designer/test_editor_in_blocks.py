@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from designer.editor import Editor
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.blocks import network_in
-from engine.network.network import Port
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.engine.network import edits
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.blocks import network_in
+from netwright.engine.network.network import Port
+from netwright.engine.project.project import Project
 from tests.blocks import FEATURES, IMAGE, behind, conv, masked, residual, row
 from tests.builders import layer
 

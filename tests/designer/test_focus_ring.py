@@ -2,8 +2,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 
-from designer import theme
-from designer.focus_ring import has_ring
+from netwright.designer import theme
+from netwright.designer.focus_ring import has_ring
 
 
 def test_only_the_keyboard_makes_a_ring(qapp: QApplication, qtbot) -> None:

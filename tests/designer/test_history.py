@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 
-from designer.editor import Editor
-from designer.history import Step
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.designer.history import Step
+from netwright.engine.network import edits
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 

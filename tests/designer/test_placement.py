@@ -1,7 +1,7 @@
 import pytest
 
-from designer import placement
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout
+from netwright.designer import placement
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout
 from tests.builders import chain, layer
 
 

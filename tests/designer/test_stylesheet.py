@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from designer import theme
+from netwright.designer import theme
 
 
 def pages() -> QStackedWidget:

@@ -8,10 +8,10 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
-from designer import icons, theme
-from designer.scene import stage_colours
-from engine.drawing import colours
-from engine.network.catalog import built_in
+from netwright.designer import icons, theme
+from netwright.designer.scene import stage_colours
+from netwright.engine.drawing import colours
+from netwright.engine.network.catalog import built_in
 
 SCHEMES = {"dark": theme.dark, "light": theme.light}
 WANTED_ICONS = """
@@ -211,15 +211,14 @@ def test_all_icons_share_one_stroke() -> None:
 
 
 def test_importing_the_theme_makes_no_qt_object() -> None:
-    code = (
-        "import designer.theme as t; raise SystemExit(t._theme.cache_info().currsize + t.light.cache_info().currsize)"
-    )
+    code = "import netwright.designer.theme as t; "
+    code += "raise SystemExit(t._theme.cache_info().currsize + t.light.cache_info().currsize)"
     assert subprocess.run([sys.executable, "-c", code], cwd=os.getcwd(), check=False).returncode == 0
 
 
 def test_a_program_with_icons_leaves_cleanly() -> None:
     code = (
-        "from PySide6.QtWidgets import QApplication, QPushButton; from designer import theme\n"
+        "from PySide6.QtWidgets import QApplication, QPushButton; from netwright.designer import theme\n"
         "app = QApplication([]); theme.apply(app, 'dark')\n"
         "button = QPushButton(theme.icon('play', 'on_primary'), 'Train'); button.show(); app.processEvents()\n"
         "theme.apply(app, 'light'); app.processEvents()\n"

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QScrollArea, QSlider, QSpinBox, QVBoxLayout, QWidget
 
-from designer import theme
+from netwright.designer import theme
 from tests.designer.mouse import turn_wheel
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine import api
-from engine.core.errors import UserError
-from engine.project.data_hosts import granted
+from netwright.engine import api
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.data_hosts import granted
 from tests import warm
 from tests.architecture.test_repository import ROOT
 
@@ -15,13 +15,13 @@ PAGE = ROOT / "docs" / "api.md"
 FORKED = """
 import os
 import torch
-from engine.scripting import following
-from engine.core.child_process import fork
-from engine.experiments import runner
-from engine.experiments.runner import Runner
-from engine.launch import coordinator, detached_coordinator
-from engine.launch.coordinator import coordinate
-from engine.launch.prepare import hold, lock_of
+from netwright.engine.scripting import following
+from netwright.engine.core.child_process import fork
+from netwright.engine.experiments import runner
+from netwright.engine.experiments.runner import Runner
+from netwright.engine.launch import coordinator, detached_coordinator
+from netwright.engine.launch.coordinator import coordinate
+from netwright.engine.launch.prepare import hold, lock_of
 
 
 torch.set_num_threads(1)  # threads of a pool are not in a fork, which would wait for them
@@ -119,7 +119,7 @@ def page_code() -> str:
 
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from engine.cli.main import main
+    from netwright.engine.cli.main import main
 
     folder = tmp_path_factory.mktemp("api")
     assert main(["new", "digits", str(folder)]) == 0

@@ -7,7 +7,7 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.project.project import Project
+from netwright.engine.project.project import Project
 from tests.faults.harness import Workshop, wait_for
 from tests.runs import Done
 from tests.system.test_restarts import OFTEN

@@ -17,12 +17,12 @@ from typing import Any, Self
 
 import psutil
 
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.events import ENDS, Event
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader, read_all
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.events import ENDS, Event
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader, read_all
 from tests.runs import ROOT, Done
 
 PATIENCE_S = 60.0

@@ -16,13 +16,13 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.hardware.threads import calm_threads
-from engine.launch.coordinator import coordinate, exit_code
-from engine.launch.detached_coordinator import replace_by_small_process
-from engine.launch.local_launcher import preload
-from engine.project.file import load
-from engine.runs.folder import RunFolder
+from netwright.engine.core.errors import UserError
+from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.launch.coordinator import coordinate, exit_code
+from netwright.engine.launch.detached_coordinator import replace_by_small_process
+from netwright.engine.launch.local_launcher import preload
+from netwright.engine.project.file import load
+from netwright.engine.runs.folder import RunFolder
 from tests.faults.seam import Durability, Seam
 from tests.holding import hold
 
@@ -34,8 +34,8 @@ def main() -> None:
     """Fork a run for each order, until there are no more."""
     calm_threads()
     preload()
-    importlib.import_module("engine.launch.prepare")
-    importlib.import_module("engine.launch.resume")
+    importlib.import_module("netwright.engine.launch.prepare")
+    importlib.import_module("netwright.engine.launch.resume")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system takes note of ends by itself
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
@@ -69,8 +69,8 @@ def _be_run(order: dict[str, Any]) -> None:
 
 
 def _run(order: dict[str, Any], path: Path, beside: Path) -> dict[str, Any]:
-    from engine.launch.prepare import prepare
-    from engine.launch.resume import prepare_resume
+    from netwright.engine.launch.prepare import prepare
+    from netwright.engine.launch.resume import prepare_resume
 
     os.umask(0)  # what is private is private by itself
     os.environ.update(order.get("environ", {}))

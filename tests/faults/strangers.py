@@ -20,15 +20,15 @@ import torch
 from onnx import TensorProto, helper
 from torch import nn
 
-from engine.cli.jobs import answer
-from engine.cli.main import main as command
-from engine.core.fields import FilePath
-from engine.core.records import Record
-from engine.project.data import DataOptions
-from engine.project.file import dumps, load, save
-from engine.project.project import SECTIONS, Project
-from engine.project.sources.catalog import SOURCES
-from engine.runs.experiments import ExperimentInfo, create_experiment
+from netwright.engine.cli.jobs import answer
+from netwright.engine.cli.main import main as command
+from netwright.engine.core.fields import FilePath
+from netwright.engine.core.records import Record
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import dumps, load, save
+from netwright.engine.project.project import SECTIONS, Project
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.runs.experiments import ExperimentInfo, create_experiment
 from tests.builders import chain, layer
 
 ADDRESS = "http://192.0.2.1"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.events import Checkpointed, EpochEnded, Progress, StateChanged
-from engine.runs.log import EventReader
+from netwright.engine.runs.events import Checkpointed, EpochEnded, Progress, StateChanged
+from netwright.engine.runs.log import EventReader
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, assert_undisturbed, leftovers, wait_for
 from tests.runs import Done

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.folder import RunFolder
-from engine.runs.history import list_runs
-from engine.runs.log import read_all
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import list_runs
+from netwright.engine.runs.log import read_all
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, leftovers, repetitions
 from tests.faults.test_killed import forms

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.events import Checkpointed
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.events import Checkpointed
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, assert_undisturbed, repetitions
 from tests.faults.test_killed import forms, is_short

@@ -13,16 +13,16 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.core.errors import EXIT_RUN_FAILED, UserError
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import save
-from engine.project.project import Project, RunOptions
-from engine.project.training import TrainingOptions
-from engine.runs.experiments import ExperimentFolder, open_experiment
-from engine.runs.folder import RunFolder
-from engine.runs.trial_log import FAILED
+from netwright.engine.core.errors import EXIT_RUN_FAILED, UserError
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project, RunOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.trial_log import FAILED
 from tests.builders import chain, layer
 from tests.faults.test_disk import small_disk
 from tests.runs import PATIENCE_S

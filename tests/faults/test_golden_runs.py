@@ -12,11 +12,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.cli.main import main
-from engine.runs.events import Resumed, UnknownEvent, standing
-from engine.runs.folder import RunFolder
-from engine.runs.history import list_runs
-from engine.runs.log import read_all
+from netwright.engine.cli.main import main
+from netwright.engine.runs.events import Resumed, UnknownEvent, standing
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import list_runs
+from netwright.engine.runs.log import read_all
 from tests.faults.harness import Workshop, assert_over
 from tests.runs import Done
 

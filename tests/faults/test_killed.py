@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.events import Event, Resumed
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.events import Event, Resumed
 from tests.faults.conftest import project_of
 from tests.faults.harness import (
     KNOWN_S,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.network.network import Network
-from engine.runs.events import Checkpointed, Event, Failed, Message, Resumed
+from netwright.engine.network.network import Network
+from netwright.engine.runs.events import Checkpointed, Event, Failed, Message, Resumed
 from tests.builders import chain, layer
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, assert_undisturbed

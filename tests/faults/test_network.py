@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from engine.cli.runs import FORMATS
-from engine.project.file import save
-from engine.runs.folder import RunFolder
+from netwright.engine.cli.runs import FORMATS
+from netwright.engine.project.file import save
+from netwright.engine.runs.folder import RunFolder
 from tests.faults.conftest import project_of
 from tests.faults.network import NOTES
 from tests.faults.test_golden_runs import GOLDEN
@@ -24,9 +24,11 @@ from tests.system.test_training import TWO
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 EXPORTS = {"onnx": "net.onnx", "pytorch": "net.py"}
-EXPORTING = (
-    "import json, sys; from engine.cli.main import main; sys.exit(any([main(w) for w in json.loads(sys.argv[1])]))"
-)
+EXPORTING = """
+import json, sys
+from netwright.engine.cli.main import main
+sys.exit(any([main(words) for words in json.loads(sys.argv[1])]))
+"""
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 AWAY = """
 import contextlib, os, socket
@@ -76,7 +78,7 @@ def test_what_is_asked_of_the_network_is_seen(tmp_path: Path) -> None:
 def test_training_names_no_other_machine(environment: dict[str, Any] | None, tmp_path: Path) -> None:
     file, run = tmp_path / "digits.netwright", RunFolder(tmp_path / "run")
     save(project_of(environment, max_epochs=2), file)
-    seen, _ = watched(tmp_path, ["-m", "engine", "train", str(file), "--run-dir", str(run.path)])
+    seen, _ = watched(tmp_path, ["-m", "netwright.engine", "train", str(file), "--run-dir", str(run.path)])
     assert run.state() == "finished"
     workers = set(run.read_info().workers)
     assert len(workers) == (2 if environment else 1)

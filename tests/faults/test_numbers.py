@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.project.project import Project, RunOptions
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.events import Message
+from netwright.engine.project.project import Project, RunOptions
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.events import Message
 from tests.builders import chain, layer
 from tests.faults.harness import Broken, Workshop, assert_over
 from tests.system.test_training import TWO

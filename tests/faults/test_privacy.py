@@ -44,7 +44,7 @@ CROWDED = """
 import os, subprocess, sys
 from pathlib import Path
 import torch
-from engine.parallel import process_group
+from netwright.engine.parallel import process_group
 from tests.faults.test_privacy import CONNECTING
 
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])

@@ -8,9 +8,9 @@ import psutil
 import pytest
 import torch
 
-from engine.cli.main import main
-from engine.runs.events import Requested, Resumed, StateChanged
-from engine.runs.folder import RESERVE
+from netwright.engine.cli.main import main
+from netwright.engine.runs.events import Requested, Resumed, StateChanged
+from netwright.engine.runs.folder import RESERVE
 from tests.faults.conftest import project_of
 from tests.faults.harness import Broken, Workshop, assert_over, assert_undisturbed, leftovers, wait_for
 from tests.runs import Done

@@ -14,10 +14,10 @@ WRITER = """
 import os, random, shutil, signal, sys, threading
 from pathlib import Path
 import torch
-from engine.runs.checkpoints import all_checkpoints, beside, put_in_place
-from engine.runs.folder import RunFolder
-from engine.training.checkpoints import read, write_files
-from engine.training.sharded_checkpoints import BackgroundWrite, Piece
+from netwright.engine.runs.checkpoints import all_checkpoints, beside, put_in_place
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.training.checkpoints import read, write_files
+from netwright.engine.training.sharded_checkpoints import BackgroundWrite, Piece
 
 torch.set_num_threads(1)  # no threads of torch before a fork
 folder, half = RunFolder(Path(sys.argv[1])), 0

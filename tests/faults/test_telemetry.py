@@ -12,7 +12,7 @@ import torch
 from onnx import TensorProto, helper
 from torch import nn
 
-from engine.exchange.export import export
+from netwright.engine.exchange.export import export
 from tests.faults.system_calls import Watched
 from tests.runs import ROOT
 
@@ -26,7 +26,7 @@ SERVICES = (
 """Variables of services that run tests, with any of which ONNX Runtime sends nothing by itself (1.31)."""
 COMMANDS = """
 import json, sys, threading
-from engine.cli.main import main
+from netwright.engine.cli.main import main
 failed = [words for words in json.loads(sys.argv[1]) if main(words)]
 print("failed:", failed, flush=True)
 threading.Event().wait(float(sys.argv[2]))
@@ -40,7 +40,7 @@ threading.Event().wait(float(sys.argv[2]))
 """
 API = """
 import json, sys, threading
-from engine import api
+from netwright.engine import api
 (file,) = json.loads(sys.argv[1])
 print("failed:", [one for one in api.predict(file, sys.argv[3]) if one.error], flush=True)
 threading.Event().wait(float(sys.argv[2]))
@@ -48,7 +48,7 @@ threading.Event().wait(float(sys.argv[2]))
 SERVE = """
 import json, subprocess, sys, threading
 requests = json.loads(sys.argv[1])
-command = [sys.executable, "-m", "engine", "serve"]
+command = [sys.executable, "-m", "netwright.engine", "serve"]
 with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
     for number, request in enumerate(requests):
         print(json.dumps({"id": number, **request}), file=server.stdin, flush=True)
@@ -96,7 +96,7 @@ def model(tmp_path: Path) -> Path:
 def programs(model: Path, folder: Path) -> Mapping[str, tuple[str, Sequence[object]]]:
     """Return programs that load ONNX Runtime, as Python code and what each is about: our commands, the window's
     requests, the API, and the code that an export writes."""
-    from engine.cli.main import main
+    from netwright.engine.cli.main import main
 
     program, project, table = folder / "b.pt2", folder / "a.netwright", folder / "a.csv"
     example = (torch.randn(2, 3),)
@@ -183,7 +183,7 @@ def test_a_program_of_others_that_sends_events_is_seen(model: Path, tmp_path: Pa
 
 
 def test_the_switch_is_set_whatever_the_environment_says(model: Path, tmp_path: Path) -> None:
-    code = "import sys; from engine.lowering.modules.onnx_runtime import open_session as o; o(sys.argv[1])"
+    code = "import sys; from netwright.engine.lowering.modules.onnx_runtime import open_session as o; o(sys.argv[1])"
     environment = {**open_environment(tmp_path / "home"), "ORT_DISABLE_TELEMETRY": "0"}
     with Watched(["-c", code, str(model)], environment, tmp_path) as program:
         program.end()

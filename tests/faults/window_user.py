@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 from PySide6.QtWidgets import QApplication
 
-from app.experiments.tab import ExperimentsTab
-from app.window import MainWindow
+from netwright.app.experiments.tab import ExperimentsTab
+from netwright.app.window import MainWindow
 
 PATIENCE_S = 120.0
 

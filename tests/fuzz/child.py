@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from engine.core.errors import UserError
+from netwright.engine.core.errors import UserError
 from tests.fuzz import readers
 from tests.fuzz.readers import READERS, Reader
 

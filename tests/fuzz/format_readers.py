@@ -15,8 +15,8 @@ import soundfile
 import tokenizers
 from safetensors.numpy import save
 
-from engine.data.load import load
-from engine.project.data import DataOptions
+from netwright.engine.data.load import load
+from netwright.engine.project.data import DataOptions
 from tests.engine.data.sources.shard_files import parquet_pictures, pictures, write_tar
 from tests.fuzz import mutate
 from tests.fuzz.readers import reader

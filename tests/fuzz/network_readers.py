@@ -11,12 +11,12 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from engine.exchange.importing.keras import convert
-from engine.exchange.importing.pt2_file import graph_of, load_program
-from engine.exchange.importing.source import convert as exported
-from engine.lowering.source import source
-from engine.network.analysis import analyse
-from engine.project.file import load
+from netwright.engine.exchange.importing.keras import convert
+from netwright.engine.exchange.importing.pt2_file import graph_of, load_program
+from netwright.engine.exchange.importing.source import convert as exported
+from netwright.engine.lowering.source import source
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.file import load
 from tests.fuzz import mutate
 from tests.fuzz.readers import TEMPLATES, reader
 

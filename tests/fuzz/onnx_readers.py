@@ -9,12 +9,12 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.exchange.importing.importer import network_of
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.onnx_export import export_onnx
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.project.file import load
+from netwright.engine.exchange.importing.importer import network_of
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.file import load
 from tests.engine.exchange.importing.hostile_files import call_twice, endless_loop
 from tests.fuzz import mutate
 from tests.fuzz.readers import TEMPLATES, reader

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.project.file import dumps, load, loads
-from engine.project.project import Project
-from engine.runs.create import create
-from engine.runs.events import (
+from netwright.engine.project.file import dumps, load, loads
+from netwright.engine.project.project import Project
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import (
     Best,
     Checkpointed,
     Ended,
@@ -35,9 +35,9 @@ from engine.runs.events import (
     UnknownEvent,
     standing,
 )
-from engine.runs.folder import RunFolder, open_run
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog, read_all
+from netwright.engine.runs.folder import RunFolder, open_run
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog, read_all
 from tests.builders import classifier
 from tests.fuzz import mutate
 from tests.fuzz.mutate import Mutation
@@ -82,7 +82,7 @@ def projects(folder: Path) -> list[bytes]:
 
 @reader("project", "a.netwright", mutate.json_file, projects)
 def read_project(folder: Path, generator: random.Random) -> None:
-    from engine.project.check import check
+    from netwright.engine.project.check import check
 
     project = load(folder / "a.netwright").project
     check(project)
@@ -112,21 +112,21 @@ def loss(outputs, targets, weight=[1, 2, (3, 4)]):
     "code", "code.py", mutate.any_bytes, lambda folder: [CODE, b"x = " + b"(" * 150 + b")" * 150, b"-" * 9000 + b"1"]
 )
 def read_code(folder: Path, generator: random.Random) -> None:
-    from engine.user_code import registry
+    from netwright.engine.user_code import registry
 
     registry.peek("code.py", folder)
 
 
 @reader("presets", "presets.json", mutate.json_file, lambda folder: [_presets(folder)])
 def read_presets(folder: Path, generator: random.Random) -> None:
-    from engine.project.presets import Presets
+    from netwright.engine.project.presets import Presets
 
     json.dumps({name: options.write() for name, options in Presets(folder / "presets.json").read().items()})
 
 
 def _presets(folder: Path) -> bytes:
-    from engine.project.presets import BUILT_IN, Presets, with_built_in
-    from engine.project.training import TrainingOptions
+    from netwright.engine.project.presets import BUILT_IN, Presets, with_built_in
+    from netwright.engine.project.training import TrainingOptions
 
     presets = Presets(folder / "presets.json")
     for name in BUILT_IN:
@@ -203,8 +203,8 @@ INFO = {
 
 def run_of(folder: Path, *, is_ended: bool = True) -> RunFolder:
     """A run folder with one file of each kind."""
-    from engine.core.files import write_json
-    from engine.runs.notes import write_notes
+    from netwright.engine.core.files import write_json
+    from netwright.engine.runs.notes import write_notes
 
     run = create(folder / "runs" / "run", dumps(Project(network=classifier())), RunInfo.read(INFO), [CODE])
     log = EventLog(run)
@@ -220,10 +220,10 @@ def run_of(folder: Path, *, is_ended: bool = True) -> RunFolder:
 
 def _told(run: RunFolder) -> None:
     """Everything that lists of runs tell."""
-    from engine.cli.runs import _rows
-    from engine.runs.history import list_runs
-    from engine.runs.query import as_csv, matching, order_by
-    from engine.runs.summary import read_summary, summary_from
+    from netwright.engine.cli.runs import _rows
+    from netwright.engine.runs.history import list_runs
+    from netwright.engine.runs.query import as_csv, matching, order_by
+    from netwright.engine.runs.summary import read_summary, summary_from
 
     with contextlib.suppress(OSError):
         found = [read_summary(run.path)]
@@ -237,8 +237,8 @@ def _told(run: RunFolder) -> None:
 
 @reader("run.json", "runs/run/run.json", mutate.json_file, lambda folder: [run_of(folder).info.read_bytes()])
 def read_info(folder: Path, generator: random.Random) -> None:
-    from engine.runs.folder import frozen_code, origin
-    from engine.runs.history import ProjectKey, last_run, runs_of
+    from netwright.engine.runs.folder import frozen_code, origin
+    from netwright.engine.runs.history import ProjectKey, last_run, runs_of
 
     run = RunFolder(folder / "runs" / "run")
     _told(run)
@@ -267,8 +267,8 @@ def read_result(folder: Path, generator: random.Random) -> None:
     lambda folder: [run_of(folder, is_ended=False).events.read_bytes()],
 )
 def read_events(folder: Path, generator: random.Random) -> None:
-    from engine.cli.follow import ProgressPrinter
-    from engine.exchange.curves import write_curves
+    from netwright.engine.cli.follow import ProgressPrinter
+    from netwright.engine.exchange.curves import write_curves
 
     run = RunFolder(folder / "runs" / "run")
     events = read_all(run)
@@ -292,7 +292,7 @@ def read_events(folder: Path, generator: random.Random) -> None:
     lambda folder: [(run_of(folder).path / "notes.json").read_bytes()],
 )
 def read_notes(folder: Path, generator: random.Random) -> None:
-    from engine.runs.notes import read_notes, write_notes
+    from netwright.engine.runs.notes import read_notes, write_notes
 
     run = RunFolder(folder / "runs" / "run")
     _told(run)
@@ -301,7 +301,7 @@ def read_notes(folder: Path, generator: random.Random) -> None:
 
 
 def _metrics(folder: Path) -> list[bytes]:
-    from engine.runs.confusion import FILE, write_confusions
+    from netwright.engine.runs.confusion import FILE, write_confusions
 
     write_confusions(run_of(folder).path, ["a", "b", "c"], {"test": [[3, 1, 0], [0, 4, 0], [1, 0, 2]]})
     return [(folder / "runs/run" / FILE).read_bytes()]
@@ -309,15 +309,15 @@ def _metrics(folder: Path) -> list[bytes]:
 
 @reader("metrics.json", "runs/run/metrics.json", mutate.json_file, _metrics)
 def read_metrics(folder: Path, generator: random.Random) -> None:
-    from engine.runs.confusion import read_confusions
+    from netwright.engine.runs.confusion import read_confusions
 
     for table in read_confusions(folder / "runs" / "run").values():
         json.dumps(table.write())
 
 
 def _data_record(folder: Path) -> list[bytes]:
-    from engine.runs.data_files import DataPlace
-    from engine.runs.data_record import DataRecord
+    from netwright.engine.runs.data_files import DataPlace
+    from netwright.engine.runs.data_record import DataRecord
 
     run, table = run_of(folder).path, folder / "table.csv"
     table.write_text("a,b\n1,2\n")
@@ -330,7 +330,7 @@ def _data_record(folder: Path) -> list[bytes]:
 
 @reader("data.json", "runs/run/data.json", mutate.json_file, _data_record)
 def read_data_record(folder: Path, generator: random.Random) -> None:
-    from engine.runs.data_record import read_record
+    from netwright.engine.runs.data_record import read_record
 
     record = read_record(folder / "runs" / "run")
     if record is not None:
@@ -357,14 +357,14 @@ def _requests(folder: Path) -> list[bytes]:
 
 @reader("control", "runs/run/control/1_ab_set.json", mutate.json_file, _requests)
 def read_control(folder: Path, generator: random.Random) -> None:
-    from engine.runs.requests import PendingRequests
+    from netwright.engine.runs.requests import PendingRequests
 
     found = PendingRequests.of(*RunFolder(folder / "runs" / "run").take_requests() * 3, REQUESTS[0])
     assert PendingRequests.from_numbers(found.to_numbers()) == found
 
 
 def _queued(folder: Path) -> list[bytes]:
-    from engine.runs.queue import Entry
+    from netwright.engine.runs.queue import Entry
 
     (folder / "7.netwright").write_text(dumps(Project(network=classifier())), encoding="utf-8")
     entry = Entry(id=7, title="digits", project_path="/data/digits.netwright", created=1.7e9, order=1.0)
@@ -373,7 +373,7 @@ def _queued(folder: Path) -> list[bytes]:
 
 @reader("queue", "7.json", mutate.json_file, _queued)
 def read_queue(folder: Path, generator: random.Random) -> None:
-    from engine.runs.queue import Queue
+    from netwright.engine.runs.queue import Queue
 
     for entry in Queue(folder).entries():
         json.dumps(asdict(entry))

@@ -16,21 +16,21 @@ import numpy as np
 import torch
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.data.baseline import baselines
-from engine.data.excerpt import first_samples
-from engine.data.load import facts, load
-from engine.data.prepare import prepare, present
-from engine.data.preview import describe  # noqa: F401
-from engine.lowering import weights
-from engine.project.data import DataOptions
-from engine.project.input_format import input_formats
-from engine.project.preparation import Preparation
-from engine.project.sources.catalog import SOURCES
-from engine.project.sources.guess import guesses, with_guess
-from engine.runs import checkpoints
-from engine.runs.folder import RunFolder
-from engine.training import checkpoints as checkpoint
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.baseline import baselines
+from netwright.engine.data.excerpt import first_samples
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.prepare import prepare, present
+from netwright.engine.data.preview import describe  # noqa: F401
+from netwright.engine.lowering import weights
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.input_format import input_formats
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.guess import guesses, with_guess
+from netwright.engine.runs import checkpoints
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.training import checkpoints as checkpoint
 from tests.fuzz import mutate
 from tests.fuzz.readers import reader
 
@@ -182,7 +182,7 @@ def read_new_rows(folder: Path, generator: random.Random) -> None:
 
 def read_data(options: DataOptions, folder: Path) -> None:
     """Facts, samples and a preview of the data."""
-    from engine.data.load import preview
+    from netwright.engine.data.load import preview
 
     facts(options, folder)
     load(options, folder).split("training")

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import torch
 
-from engine.core.files import ROOT
-from engine.lowering.module import build
-from engine.lowering.start_weights import start_report
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import analyse
-from engine.project import published_weights
-from engine.project.project import Project
-from engine.project.published_weights import with_inputs_of
-from engine.project.weights import WeightsOptions
+from netwright.engine.core.files import ROOT
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.start_weights import start_report
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project import published_weights
+from netwright.engine.project.project import Project
+from netwright.engine.project.published_weights import with_inputs_of
+from netwright.engine.project.weights import WeightsOptions
 from tests.builders import classifier
 from tests.fuzz import mutate
 from tests.fuzz.readers import reader

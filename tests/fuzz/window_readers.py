@@ -7,17 +7,17 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from app.block_library import BlockLibrary
-from app.plots.curve_export import write_csv
-from app.runs.monitor import Monitor
-from app.runs.run_follower import Outcome, RunFollower
-from app.start_page.thumbnail_program import make_thumbnail
-from designer import clipboard
-from engine.network import blocks
-from engine.network.arrangement import arrange
-from engine.network.block import Block
-from engine.network.layout import Comment, Layout
-from engine.runs.folder import RunFolder
+from netwright.app.block_library import BlockLibrary
+from netwright.app.plots.curve_export import write_csv
+from netwright.app.runs.monitor import Monitor
+from netwright.app.runs.run_follower import Outcome, RunFollower
+from netwright.app.start_page.thumbnail_program import make_thumbnail
+from netwright.designer import clipboard
+from netwright.engine.network import blocks
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Comment, Layout
+from netwright.engine.runs.folder import RunFolder
 from tests.builders import classifier
 from tests.fuzz import mutate
 from tests.fuzz.readers import projects, reader, run_of

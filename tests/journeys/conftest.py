@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.processes import engine_log
-from engine.runs.folder import RunFolder
+from netwright.app.processes import engine_log
+from netwright.engine.runs.folder import RunFolder
 from tests.app.windows import shown_windows
 from tests.journeys.person import Person
 from tests.journeys.screen import ScreenWatch

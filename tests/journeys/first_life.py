@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from app.window import MainWindow
+from netwright.app.window import MainWindow
 from tests.journeys.person import Person
 from tests.journeys.screen import ScreenWatch
 

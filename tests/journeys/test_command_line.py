@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import EXIT_DONE
-from engine.runs.folder import RunFolder
+from netwright.engine.core.errors import EXIT_DONE
+from netwright.engine.runs.folder import RunFolder
 from tests.journeys.elsewhere import run_elsewhere
 from tests.journeys.files import flat_table, shape_pictures
 
@@ -30,7 +30,7 @@ print(session.run(None, {session.get_inputs()[0].name: pixels})[0].argmax())
 
 def engine(place: Path, *words: str, code: int = EXIT_DONE) -> subprocess.CompletedProcess[str]:
     """Run a command in the person's folder; it ends with this exit code, and no traceback."""
-    command = [sys.executable, "-m", "engine", *words]
+    command = [sys.executable, "-m", "netwright.engine", *words]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == code, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
     assert "Traceback" not in done.stderr
@@ -58,7 +58,15 @@ def test_pictures_become_a_file_that_answers_elsewhere(place: Path) -> None:
 def test_a_killed_run_goes_on_where_it_was(place: Path) -> None:
     flat_table(place / "flats.csv")
     engine(place, "new", "--data", "flats.csv")
-    command = [sys.executable, "-m", "engine", "train", "flats.netwright", "--set", "training.max_epochs=1000"]
+    command = [
+        sys.executable,
+        "-m",
+        "netwright.engine",
+        "train",
+        "flats.netwright",
+        "--set",
+        "training.max_epochs=1000",
+    ]
     with subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as training:
         pause, deadline = threading.Event(), time.monotonic() + PATIENCE_S
         while not any((place / "runs").glob("*/checkpoints/*")):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_STOPPED
+from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_STOPPED
 from tests.docs_blocks import PAGES, PROGRAM, ROOT, blocks, commands
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(1800)]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from engine.project.file import load
+from netwright.engine.project.file import load
 from tests.journeys.conftest import Visit
 
 ALT, CONTROL, NONE = (

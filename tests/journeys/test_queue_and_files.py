@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.project.file import load
+from netwright.engine.project.file import load
 from tests.journeys.conftest import Visit
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.folder import RunFolder
+from netwright.engine.runs.folder import RunFolder
 from tests.journeys.conftest import Visit
 
 

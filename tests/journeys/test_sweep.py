@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.project.file import load
+from netwright.engine.project.file import load
 from tests.journeys.conftest import Visit
 
 RATES = "training.initial_learn_rate=0.001,0.02,0.05; training.mini_batch_size=32,64"
@@ -20,7 +20,9 @@ RATES = "training.initial_learn_rate=0.001,0.02,0.05; training.mini_batch_size=3
 def runner_of(place: Path) -> psutil.Process:
     """The process that runs the trials of an experiment below a folder: the oldest of its kind."""
     rows = [p for p in psutil.process_iter(["cmdline", "create_time"]) if p.info["cmdline"]]
-    runners = [p for p in rows if "engine.experiments" in p.info["cmdline"] and str(place) in p.info["cmdline"][-1]]
+    runners = [
+        p for p in rows if "netwright.engine.experiments" in p.info["cmdline"] and str(place) in p.info["cmdline"][-1]
+    ]
     return min(runners, key=lambda process: process.info["create_time"])
 
 
@@ -46,7 +48,7 @@ def test_a_search_is_killed_and_resumed_and_its_best_is_applied(visit: Visit, pl
     training = load(place / "digits.netwright").project.training
     assert (training.initial_learn_rate, training.mini_batch_size) in product((0.001, 0.02, 0.05), (32, 64))
     (folder,) = (place / "experiments").iterdir()
-    command = [sys.executable, "-m", "engine", "experiment", "status", "--json", str(folder)]
+    command = [sys.executable, "-m", "netwright.engine", "experiment", "status", "--json", str(folder)]
     status = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert status["state"] == "finished"
     best = max(status["trials"], key=lambda trial: trial["scores"]["validation.accuracy"])

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.check import check
-from engine.project.file import dumps, load
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.check import check
+from netwright.engine.project.file import dumps, load
 from scripts.make_templates import MAKERS, TEMPLATES, project
 
 KNOWN = {

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project, RunOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project, RunOptions
 from tests.builders import chain, layer
 from tests.runs import Done, train
 

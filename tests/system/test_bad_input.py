@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.launch.coordinator import exit_code
-from engine.network.network import Network
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.folder import RunFolder
+from netwright.engine.launch.coordinator import exit_code
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.folder import RunFolder
 from tests import warm
 from tests.builders import chain, layer
 
@@ -29,9 +29,9 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 ON_TAKEN_GPUS = """
 import sys
 from dataclasses import replace
-import engine.launch.prepare as placing
-from engine.cli.main import main
-from engine.placement.inventory import Device
+import netwright.engine.launch.prepare as placing
+from netwright.engine.cli.main import main
+from netwright.engine.placement.inventory import Device
 asked = placing.probe
 taken = tuple(
     Device(name=f"cuda:{n}", model="Made-up GPU", memory_bytes=2**34,
@@ -306,9 +306,8 @@ def test_a_place_where_no_run_can_be_made(tmp_path: Path, place: str, code: int,
 def test_a_disk_that_runs_full(tmp_path: Path) -> None:
     """The limit of the system on the size of a file, which every process of a run meets as an error of writing."""
     program = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-    program += (
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); from engine.cli.main import main; sys.exit(main())"
-    )
+    program += "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); "
+    program += "from netwright.engine.cli.main import main; sys.exit(main())"
     project, run = digits(tmp_path, max_epochs=100_000), tmp_path / "run"
     before = project.read_bytes()
 
@@ -345,7 +344,7 @@ def test_an_environment_or_a_device_that_cannot_be_had(
 
 def test_ctrl_c_before_a_command_began_is_no_defect(tmp_path: Path) -> None:
     """Also where it meets Python while it makes a class, which wraps it in an error of its own."""
-    program = "import signal, sys; from engine.cli import main; import engine.cli.check as check\n"
+    program = "import signal, sys; from netwright.engine.cli import main; import netwright.engine.cli.check as check\n"
     program += "class Late:\n def __set_name__(self, *_): signal.raise_signal(signal.SIGINT)\n"
     program += "check.run = lambda arguments: type('Fields', (), {'late': Late()})\nsys.exit(main.main())"
 
@@ -355,7 +354,7 @@ def test_ctrl_c_before_a_command_began_is_no_defect(tmp_path: Path) -> None:
 
 
 def test_closed_output_changes_no_exit_code(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m engine check {digits(tmp_path)} <&- >&-"
+    command = f"{sys.executable} -m netwright.engine check {digits(tmp_path)} <&- >&-"
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=120)
 
     assert (done.returncode, done.stderr) == (0, "")

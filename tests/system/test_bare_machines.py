@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.project.file import save
-from engine.runs.folder import RunFolder
+from netwright.engine.project.file import save
+from netwright.engine.runs.folder import RunFolder
 from tests.runs import ROOT
 from tests.system.test_command_line import command, environment
 from tests.system.test_training import TWO, digits, mlp
@@ -96,7 +96,7 @@ def test_a_run_beside_the_current_folder_does_not_need_that(train: Callable[...,
 def test_a_system_without_posix_is_refused_in_a_sentence(tmp_path: Path, module: str) -> None:
     file = tmp_path / "digits.netwright"
     save(digits(mlp(), max_epochs=1), file)
-    code = f"import sys; sys.modules[{module!r}] = None; from engine.cli.main import program; program()"
+    code = f"import sys; sys.modules[{module!r}] = None; from netwright.engine.cli.main import program; program()"
     line = [sys.executable, "-c", code, "train", str(file), "--run-dir", str(tmp_path / "run")]
     done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout) == (5, "")

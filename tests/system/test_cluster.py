@@ -7,8 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.cluster.profile_file import save_profile
-from engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.profile_file import save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
 from tests.runs import ROOT, Running, train
 from tests.system.test_training import TWO, convolution, digits
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.profile_file import save_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.validation import validate
+from netwright.engine.cluster.profile_file import save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.validation import validate
 from tests.clusters import Hosts, hosts_in_namespaces, missing_programs
 from tests.runs import ROOT, Running, train
 from tests.system.test_training import digits, mlp

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.profile_file import find_profile, save_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.validation import validate
-from engine.project.file import save
-from engine.runs.events import ENDS, Failed, Points, Resumed
-from engine.runs.folder import RunFolder
-from engine.runs.log import read_all
-from engine.runs.remote import read_remote
+from netwright.engine.cluster.profile_file import find_profile, save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.validation import validate
+from netwright.engine.project.file import save
+from netwright.engine.runs.events import ENDS, Failed, Points, Resumed
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import read_all
+from netwright.engine.runs.remote import read_remote
 from tests.clusters import SLURM_PROGRAMS, Slurm, free_ports, missing_programs, slurm, ssh_server
 from tests.faults.harness import wait_for
 from tests.runs import train as train_here
@@ -57,7 +57,7 @@ def folder(tmp_path: Path, cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def engine(*words: str | Path) -> str:
-    done = subprocess.run([sys.executable, "-m", "engine", *map(str, words)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "netwright.engine", *map(str, words)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -218,7 +218,7 @@ def test_the_run_and_its_agents_start_in_the_environment_of_the_profile(
     assert run.state() == "finished", said(run)
     started = (folder / "started").read_text(encoding="utf-8").splitlines()
     assert len(started) == 3, "the run, and an agent on each node"
-    assert all(f"{program} {words} -m engine" in line for line in started)
+    assert all(f"{program} {words} -m netwright.engine" in line for line in started)
 
 
 def test_a_wheel_that_is_installed_runs_jobs_and_agents(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

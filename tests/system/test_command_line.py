@@ -14,15 +14,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.network.network import Network
-from engine.project.data import DataOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.events import Progress
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.network.network import Network
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.events import Progress
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventReader
 from tests import warm
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
@@ -58,7 +58,7 @@ def fresh(*arguments: str | Path, cwd: Path | None = None) -> "subprocess.Comple
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "engine", *map(str, arguments)]
+    return [sys.executable, "-m", "netwright.engine", *map(str, arguments)]
 
 
 def environment() -> dict[str, str]:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.layers.user_code import Custom, Function
-from engine.network.network import Network
-from engine.project.data import DataOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.user_code.signature import read_signatures
+from netwright.engine.layers.user_code import Custom, Function
+from netwright.engine.network.network import Network
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.user_code.signature import read_signatures
 from tests import warm
 from tests.builders import add, layer
 from tests.json_schema import checked_output

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_INPUT
-from engine.project.file import save
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_INPUT
+from netwright.engine.project.file import save
 from tests.runs import train
 from tests.system.test_training import digits, mlp
 

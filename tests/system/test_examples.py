@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.commands import EXAMPLES
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_UNAVAILABLE
+from netwright.engine.cli.commands import EXAMPLES
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_UNAVAILABLE
 from tests import warm
 
 ROOT = Path(__file__).parents[2]

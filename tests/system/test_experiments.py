@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_INPUT, EXIT_REQUIREMENT, EXIT_RUN_FAILED
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import load, save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.events import Points
-from engine.runs.experiments import ExperimentFolder, open_experiment
-from engine.runs.folder import RunFolder
-from engine.runs.log import read_all
-from engine.runs.machine_shares import QUEUE, MachineShare
-from engine.runs.trial_marks import mark_trials
-from engine.user_code import trust
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_INPUT, EXIT_REQUIREMENT, EXIT_RUN_FAILED
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.events import Points
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import read_all
+from netwright.engine.runs.machine_shares import QUEUE, MachineShare
+from netwright.engine.runs.trial_marks import mark_trials
+from netwright.engine.user_code import trust
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.warm import Process

@@ -7,13 +7,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
-from app.data.tab import DataTab
-from app.dialogs.export import ExportDialog
-from app.dialogs.export_weights import RESULT
-from app.dialogs.training_options import TrainingOptionsDialog
-from app.runs.monitor import Monitor
-from app.window import MainWindow
-from engine.project.file import load
+from netwright.app.data.tab import DataTab
+from netwright.app.dialogs.export import ExportDialog
+from netwright.app.dialogs.export_weights import RESULT
+from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.runs.monitor import Monitor
+from netwright.app.window import MainWindow
+from netwright.engine.project.file import load
 from tests.app.windows import Modal, shown_windows
 from tests.designer.mouse import Hand
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.hardware.devices import probe
-from engine.network.network import Network
+from netwright.engine.hardware.devices import probe
+from netwright.engine.network.network import Network
 from tests.builders import add, chain, layer
 from tests.runs import Done, train
 from tests.system import test_streaming as streaming

@@ -19,16 +19,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.cli.commands import parser
-from engine.core.files import write_json
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.experiments import open_experiment
-from engine.runs.queue import Queue
+from netwright.engine.cli.commands import parser
+from netwright.engine.core.files import write_json
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.experiments import open_experiment
+from netwright.engine.runs.queue import Queue
 from tests.builders import chain, layer
 from tests.runs import PATIENCE_S
 from tests.warm import Process

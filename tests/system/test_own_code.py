@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.project.file import save
-from engine.runs.folder import RunFolder, frozen_code
-from engine.user_code import trust
+from netwright.engine.project.file import save
+from netwright.engine.runs.folder import RunFolder, frozen_code
+from netwright.engine.user_code import trust
 from tests import warm
 from tests.json_schema import checked_output
 from tests.runs import train

@@ -10,10 +10,10 @@ from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from app.evaluation.predict_page import PredictPage
-from app.evaluation.prediction_inputs import DrawingInput
-from app.processes import EngineServer
-from engine.data.sources.digits import PATH
+from netwright.app.evaluation.predict_page import PredictPage
+from netwright.app.evaluation.prediction_inputs import DrawingInput
+from netwright.app.processes import EngineServer
+from netwright.engine.data.sources.digits import PATH
 from tests.app.conftest import QT_PATIENCE_MS
 from tests.runs import train
 from tests.system.test_training import digits, mlp

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.files import without_checksum
-from engine.data.load import load
-from engine.data.prepare import prepare, present
-from engine.exchange.export import export
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.lowering.weights import load as load_weights
-from engine.project.preparation import FILE, Preparation
-from engine.project.project import Project
+from netwright.engine.core.files import without_checksum
+from netwright.engine.data.load import load
+from netwright.engine.data.prepare import prepare, present
+from netwright.engine.exchange.export import export
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.project.preparation import FILE, Preparation
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.runs import train
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.launch.queue_runner import num_cores
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.folder import RunFolder
-from engine.runs.machine_shares import EXPERIMENT, MachineShare
-from engine.runs.queue import Queue
+from netwright.engine.cli.main import main
+from netwright.engine.launch.queue_runner import num_cores
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.machine_shares import EXPERIMENT, MachineShare
+from netwright.engine.runs.queue import Queue
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 
@@ -47,7 +47,7 @@ def project(tmp_path: Path) -> Path:
 @contextlib.contextmanager
 def working(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
     """A process that goes through the queue, and says what becomes of its entries."""
-    command = [sys.executable, "-m", "engine", "queue", "run", *arguments]
+    command = [sys.executable, "-m", "netwright.engine", "queue", "run", *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         yield process
 

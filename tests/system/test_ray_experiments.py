@@ -10,12 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.cluster.profile_file import find_profile, save_profile
-from engine.project.data import DataOptions
-from engine.project.file import load, save
-from engine.runs.experiments import ExperimentFolder, open_experiment
-from engine.runs.folder import RunFolder
-from engine.runs.trial_log import Trial
+from netwright.engine.cluster.profile_file import find_profile, save_profile
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load, save
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.trial_log import Trial
 from tests.builders import chain, layer
 from tests.engine.experiments.test_cluster_places import kill_place, project_file, reached, workers
 from tests.system.test_experiments import wait_until

@@ -15,14 +15,14 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.cluster.profile_file import find_profile, save_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.validation import validate
-from engine.project.file import save
-from engine.runs.events import ENDS, Failed, Points, Resumed
-from engine.runs.folder import RunFolder
-from engine.runs.log import read_all
-from engine.runs.remote import RemoteRun, read_remote
+from netwright.engine.cluster.profile_file import find_profile, save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.validation import validate
+from netwright.engine.project.file import save
+from netwright.engine.runs.events import ENDS, Failed, Points, Resumed
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import read_all
+from netwright.engine.runs.remote import RemoteRun, read_remote
 from tests.faults.harness import wait_for
 from tests.runs import train as train_here
 from tests.system.test_ray import cluster, profile  # noqa: F401  # fixtures
@@ -40,7 +40,7 @@ def on_cluster(profile: None, cluster: ClusterProfile, tmp_path: Path, monkeypat
 
 
 def engine(*words: str | Path) -> str:
-    done = subprocess.run([sys.executable, "-m", "engine", *map(str, words)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "netwright.engine", *map(str, words)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import RunError
-from engine.core.locks import is_locked
-from engine.launch.resume import prepare_resume
-from engine.lowering.weights import load as load_weights
-from engine.project.project import Project, RunOptions
-from engine.runs.checkpoints import all_checkpoints
-from engine.runs.folder import RESERVE
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.locks import is_locked
+from netwright.engine.launch.resume import prepare_resume
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.project.project import Project, RunOptions
+from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.folder import RESERVE
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp

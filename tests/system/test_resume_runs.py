@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from engine.runs.events import Ended, Resumed, StateChanged, standing
-from engine.runs.folder import RunFolder
-from engine.runs.log import read_all
-from engine.runs.summary import RATE, read_summary
+from netwright.engine.runs.events import Ended, Resumed, StateChanged, standing
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import read_all
+from netwright.engine.runs.summary import RATE, read_summary
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_restarts import OFTEN, network_of

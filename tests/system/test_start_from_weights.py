@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import EXIT_DONE, EXIT_INPUT
-from engine.lowering.weights import load
-from engine.project.project import Project
-from engine.project.transfer import freeze_up_to, replace_head
-from engine.project.weights import chosen
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.lowering.weights import load
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import freeze_up_to, replace_head
+from netwright.engine.project.weights import chosen
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_training import TWO, convolution, digits, largest_difference

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 
-from engine.cli.main import main
-from engine.lowering.weights import load as load_weights
-from engine.network.network import Network
-from engine.project.check import check
-from engine.runs.checkpoints import all_checkpoints, shard_name
+from netwright.engine.cli.main import main
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.network.network import Network
+from netwright.engine.project.check import check
+from netwright.engine.runs.checkpoints import all_checkpoints, shard_name
 from tests.builders import add, chain, layer
 from tests.runs import Done, train
 from tests.system.test_resume_runs import engine

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from engine.network.network import Network
-from engine.project.project import Project
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.runs import Done, Running, train
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from engine.lowering.initialization import initialize, parameter_options
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights import load as load_weights
-from engine.network.analysis import analyse, type_at
-from engine.network.network import Network
-from engine.project.project import Project
-from engine.runs.confusion import read_confusions
+from netwright.engine.lowering.initialization import initialize, parameter_options
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.network.analysis import analyse, type_at
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
+from netwright.engine.runs.confusion import read_confusions
 from tests.builders import chain, layer
 from tests.runs import Done, train
 

@@ -11,13 +11,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_DONE
-from engine.lowering.module import build
-from engine.lowering.weights import fill, load
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_DONE
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.weights import fill, load
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.runs import train
 

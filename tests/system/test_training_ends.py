@@ -13,13 +13,13 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.launch.prepare import lock_of
-from engine.launch.resume import prepare_resume
-from engine.lowering.weights import load as load_weights
-from engine.project.file import save
-from engine.project.project import Project, RunOptions
-from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder
+from netwright.engine.launch.prepare import lock_of
+from netwright.engine.launch.resume import prepare_resume
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project, RunOptions
+from netwright.engine.runs.events import ENDS
+from netwright.engine.runs.folder import RunFolder
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
 
@@ -248,9 +248,9 @@ def test_a_detached_run_outlives_who_started_it(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from engine.project.file import load
-from engine.launch.detached_coordinator import start_detached
-from engine.launch.prepare import prepare
+from netwright.engine.project.file import load
+from netwright.engine.launch.detached_coordinator import start_detached
+from netwright.engine.launch.prepare import prepare
 file = Path(sys.argv[1])
 folder = prepare(load(file).project, file, file.parent / "run")
 assert folder.state() == "starting"

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from engine.network.network import Network
-from engine.project.data import DataOptions
-from engine.project.project import Project
-from engine.project.sources.guess import guesses, with_guess
+from netwright.engine.network.network import Network
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.guess import guesses, with_guess
 from tests.builders import chain, layer
 from tests.runs import train
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.lowering.weights import load as load_weights
-from engine.network.network import Network
-from engine.project.project import Project
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
 from tests.builders import add, chain, layer
 from tests.runs import train
 

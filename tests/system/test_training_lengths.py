@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.layers.base import LayerType
-from engine.network.network import Network
-from engine.project.project import Project
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.runs import train
 

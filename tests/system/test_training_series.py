@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.cli.schema import document
-from engine.layers.base import LayerType
-from engine.project.data import DataOptions
-from engine.project.file import load as load_project
-from engine.project.project import Project
+from netwright.engine.cli.schema import document
+from netwright.engine.layers.base import LayerType
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load as load_project
+from netwright.engine.project.project import Project
 from tests import warm
 from tests.builders import chain, layer
 from tests.json_schema import violations

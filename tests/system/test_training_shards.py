@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.project.project import Project
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.engine.data.sources.shard_files import jpeg, serving, write_tar
 from tests.runs import Running, train

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.network.network import Network
+from netwright.engine.network.network import Network
 from tests.builders import add, chain, layer
 from tests.runs import train
 from tests.system.test_training_kinds import project_of

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.load import load
-from engine.data.loaded import LoadedData
-from engine.exchange.export import export
-from engine.lowering.module import build
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.lowering.weights import load as load_weights
-from engine.network.analysis import analyse
+from netwright.engine.data.load import load
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.exchange.export import export
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.runs import train
 from tests.system.test_training_kinds import project_of

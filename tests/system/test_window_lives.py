@@ -12,14 +12,14 @@ import psutil
 import pytest
 from PySide6.QtCore import Qt
 
-from app.runs.monitor import Monitor
-from app.window import MainWindow
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.file import save
-from engine.project.project import Project, RunOptions
-from engine.project.training import TrainingOptions
-from engine.runs.folder import RunFolder, open_run
+from netwright.app.runs.monitor import Monitor
+from netwright.app.window import MainWindow
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project, RunOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.folder import RunFolder, open_run
 from tests.app.windows import shown_windows
 from tests.builders import chain, layer
 
@@ -32,8 +32,8 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-import app.main
-from app.window import MainWindow
+import netwright.app.main
+from netwright.app.window import MainWindow
 
 application = QApplication(sys.argv)
 window = MainWindow("light")
@@ -54,8 +54,8 @@ application.exec()
 """
 CLOSES = """
 import sys
-import app.main as main
-from app.window import MainWindow
+import netwright.app.main as main
+from netwright.app.window import MainWindow
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -78,8 +78,8 @@ import json, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-import app.main
-from app.window import MainWindow
+import netwright.app.main
+from netwright.app.window import MainWindow
 
 application = QApplication(sys.argv)
 window = MainWindow("light")
@@ -149,7 +149,7 @@ def monitor_of(window: MainWindow) -> Monitor:
 
 
 def test_the_startup_report_is_one_json_object() -> None:
-    done = python("-X", "importtime", "-m", "app", "--startup-report")
+    done = python("-X", "importtime", "-m", "netwright.app", "--startup-report")
     assert done.returncode == 0
     report = json.loads(done.stdout)
     assert set(report) == {"seconds_to_window", "memory_bytes"}
@@ -162,7 +162,7 @@ def test_the_startup_report_is_one_json_object() -> None:
 
 def test_the_startup_report_with_a_project(tmp_path: Path) -> None:
     save(digits(1), tmp_path / "net.netwright")
-    done = python("-m", "app", str(tmp_path / "net.netwright"), "--startup-report")
+    done = python("-m", "netwright.app", str(tmp_path / "net.netwright"), "--startup-report")
     assert done.returncode == 0
     assert said(done.stderr) == []
     assert json.loads(done.stdout)["seconds_to_window"] > 0

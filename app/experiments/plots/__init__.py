@@ -1,1 +1,1 @@
-"""Plots of an experiment: one file per family, listed in `app.experiments.plots.panel`."""
+"""Plots of an experiment: one file per family, listed in `netwright.app.experiments.plots.panel`."""

@@ -19,17 +19,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.experiments.plots.frame import NO_SPOTS, WHOLE, Frame, Part, Spots
-from app.plots.drawn import NEAR_PIXELS, DrawnChart
-from app.plots.figure_card import Rows
-from app.plots.series import Floats
-from designer import markup, theme
-from designer.markup import Markup
-from engine.project.experiment import ExperimentOptions
-from engine.project.parameters import value_text
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.trial_axes import TrialAxis, axes_of
-from engine.runs.trial_log import Trial
+from netwright.app.experiments.plots.frame import NO_SPOTS, WHOLE, Frame, Part, Spots
+from netwright.app.plots.drawn import NEAR_PIXELS, DrawnChart
+from netwright.app.plots.figure_card import Rows
+from netwright.app.plots.series import Floats
+from netwright.designer import markup, theme
+from netwright.designer.markup import Markup
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.parameters import value_text
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.trial_axes import TrialAxis, axes_of
+from netwright.engine.runs.trial_log import Trial
 
 LEVELS = 8
 """Colours that trials have by their rank."""

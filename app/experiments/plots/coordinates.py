@@ -11,12 +11,12 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.experiments.plots.chart import LEVELS, TrialChart, level_colour
-from app.experiments.plots.frame import ticks_of
-from app.plots.drawn import NEAR_PIXELS
-from designer import markup, theme
-from engine.core.errors import plural
-from engine.runs.trial_axes import TrialAxis
+from netwright.app.experiments.plots.chart import LEVELS, TrialChart, level_colour
+from netwright.app.experiments.plots.frame import ticks_of
+from netwright.app.plots.drawn import NEAR_PIXELS
+from netwright.designer import markup, theme
+from netwright.engine.core.errors import plural
+from netwright.engine.runs.trial_axes import TrialAxis
 
 TOP, BOTTOM, SIDE = 34.0, 14.0, 64.0
 BRUSH = 14.0

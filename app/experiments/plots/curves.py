@@ -8,17 +8,17 @@ from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
-from app.experiments.plots.chart import Findings, TrialChart, level_colour
-from app.experiments.plots.frame import Frame, polygon
-from app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP
-from app.plots.drawn import NEAR_PIXELS
-from app.plots.figure_card import Rows
-from app.plots.series import Floats
-from app.plots.traces import Trace, Traces
-from designer import theme
-from engine.core.errors import plural
-from engine.runs.folder import RunFolder
-from engine.runs.trial_axes import TrialAxis
+from netwright.app.experiments.plots.chart import Findings, TrialChart, level_colour
+from netwright.app.experiments.plots.frame import Frame, polygon
+from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP
+from netwright.app.plots.drawn import NEAR_PIXELS
+from netwright.app.plots.figure_card import Rows
+from netwright.app.plots.series import Floats
+from netwright.app.plots.traces import Trace, Traces
+from netwright.designer import theme
+from netwright.engine.core.errors import plural
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.trial_axes import TrialAxis
 
 MOST_CURVES = 200
 """Trials whose curves are read and drawn, the best first."""

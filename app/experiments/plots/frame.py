@@ -10,10 +10,10 @@ from pyqtgraph.functions import arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
 
-from app.plots.axes import nice_step
-from app.plots.series import Floats
-from designer import markup, theme
-from engine.runs.trial_axes import TINY, TrialAxis
+from netwright.app.plots.axes import nice_step
+from netwright.app.plots.series import Floats
+from netwright.designer import markup, theme
+from netwright.engine.runs.trial_axes import TINY, TrialAxis
 
 INSET = 0.04
 """Share of an axis that stays free at both ends."""

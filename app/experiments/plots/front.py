@@ -7,11 +7,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.experiments.plots.chart import TrialChart, paint_points
-from app.experiments.plots.frame import Frame
-from app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP, axis_choice, fill_choice
-from designer import theme
-from engine.runs.trial_rows import pareto_front
+from netwright.app.experiments.plots.chart import TrialChart, paint_points
+from netwright.app.experiments.plots.frame import Frame
+from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP, axis_choice, fill_choice
+from netwright.designer import theme
+from netwright.engine.runs.trial_rows import pareto_front
 
 
 class ParetoPlot(TrialChart):

@@ -7,12 +7,12 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QHideEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.engine_command import EngineCommand
-from app.experiments.plots.chart import TrialChart
-from app.experiments.plots.scatter import axis_choice, fill_choice
-from app.plots.figure_card import Rows
-from designer import markup, theme
-from engine.core.text import format_percent
+from netwright.app.engine_command import EngineCommand
+from netwright.app.experiments.plots.chart import TrialChart
+from netwright.app.experiments.plots.scatter import axis_choice, fill_choice
+from netwright.app.plots.figure_card import Rows
+from netwright.designer import markup, theme
+from netwright.engine.core.text import format_percent
 
 NAME_WIDTH, VALUE_WIDTH = 190.0, 64.0
 BAR, APART = 18.0, 30.0

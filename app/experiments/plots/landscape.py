@@ -7,12 +7,12 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.experiments.plots.chart import FEW, SMOOTH, WAITING, TrialChart, level_colour, paint_points
-from app.experiments.plots.frame import INSET, WHOLE, Frame, Part, shares, ticks_of
-from app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice, paint_name
-from app.plots.series import Floats
-from designer import theme
-from engine.runs.trial_axes import TrialAxis
+from netwright.app.experiments.plots.chart import FEW, SMOOTH, WAITING, TrialChart, level_colour, paint_points
+from netwright.app.experiments.plots.frame import INSET, WHOLE, Frame, Part, shares, ticks_of
+from netwright.app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice, paint_name
+from netwright.app.plots.series import Floats
+from netwright.designer import theme
+from netwright.engine.runs.trial_axes import TrialAxis
 
 CELLS = 200
 BANDS = 10

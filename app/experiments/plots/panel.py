@@ -3,15 +3,15 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
-from app.experiments.plots.chart import Findings, TrialChart
-from app.experiments.plots.coordinates import ParallelCoordinates
-from app.experiments.plots.curves import LearningCurves
-from app.experiments.plots.front import ParetoPlot
-from app.experiments.plots.importance import ImportancePlot
-from app.experiments.plots.landscape import ContourPlot
-from app.experiments.plots.scatter import ScatterMatrix, SlicePlot
-from app.plots.figure_card import FigureCard
-from designer import markup, theme
+from netwright.app.experiments.plots.chart import Findings, TrialChart
+from netwright.app.experiments.plots.coordinates import ParallelCoordinates
+from netwright.app.experiments.plots.curves import LearningCurves
+from netwright.app.experiments.plots.front import ParetoPlot
+from netwright.app.experiments.plots.importance import ImportancePlot
+from netwright.app.experiments.plots.landscape import ContourPlot
+from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
+from netwright.app.plots.figure_card import FigureCard
+from netwright.designer import markup, theme
 
 PLOTS: tuple[type[TrialChart], ...] = (
     ParallelCoordinates,

@@ -7,10 +7,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.experiments.plots.chart import TrialChart, paint_points
-from app.experiments.plots.frame import Frame
-from designer import markup, theme
-from engine.runs.trial_axes import TrialAxis
+from netwright.app.experiments.plots.chart import TrialChart, paint_points
+from netwright.app.experiments.plots.frame import Frame
+from netwright.designer import markup, theme
+from netwright.engine.runs.trial_axes import TrialAxis
 
 LEFT, BELOW, TOP, RIGHT = 62.0, 40.0, 6.0, 8.0
 BETWEEN = 10.0

@@ -1,12 +1,12 @@
 """What each command prints with `--json`, and its errors.
 
-The JSON Schema and the tables of the documentation are generated from here (`engine.cli.schema`).
+The JSON Schema and the tables of the documentation are generated from here (`netwright.engine.cli.schema`).
 """
 
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from engine.cli.outputs.clusters import (
+from netwright.engine.cli.outputs.clusters import (
     ExportedProfile,
     Fetched,
     ImportedProfiles,
@@ -15,9 +15,9 @@ from engine.cli.outputs.clusters import (
     ValidatedStage,
     Validation,
 )
-from engine.cli.outputs.clusters import Profile as ClusterProfile
-from engine.cli.outputs.data import DataCheck, DataDescription
-from engine.cli.outputs.experiments import (
+from netwright.engine.cli.outputs.clusters import Profile as ClusterProfile
+from netwright.engine.cli.outputs.data import DataCheck, DataDescription
+from netwright.engine.cli.outputs.experiments import (
     AskedExperiment,
     BestTrial,
     Experiment,
@@ -26,10 +26,10 @@ from engine.cli.outputs.experiments import (
     Importance,
     StartedExperiment,
 )
-from engine.cli.outputs.imports import FetchedWeights, Imported, PublishedFiles, Transferred, WeightsMatch
-from engine.cli.outputs.machine import Advice, Devices, LargestBatch, Measure, Profile
-from engine.cli.outputs.networks import Check, Checks, Compare, New, Options, Picture, Templates
-from engine.cli.outputs.runs import (
+from netwright.engine.cli.outputs.imports import FetchedWeights, Imported, PublishedFiles, Transferred, WeightsMatch
+from netwright.engine.cli.outputs.machine import Advice, Devices, LargestBatch, Measure, Profile
+from netwright.engine.cli.outputs.networks import Check, Checks, Compare, New, Options, Picture, Templates
+from netwright.engine.cli.outputs.runs import (
     Deleted,
     Detached,
     Ended,
@@ -46,7 +46,7 @@ from engine.cli.outputs.runs import (
     Tags,
     Trained,
 )
-from engine.cli.outputs.trained import (
+from netwright.engine.cli.outputs.trained import (
     Evaluated,
     Explained,
     Exported,

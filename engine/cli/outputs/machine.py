@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
-from engine.placement.inventory import Device
+from netwright.engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
+from netwright.engine.placement.inventory import Device
 
 
 class Examination(TypedDict):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from engine.runs.events import State
+from netwright.engine.runs.events import State
 
 
 class Environment(TypedDict):

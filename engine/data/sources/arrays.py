@@ -1,6 +1,7 @@
-"""Arrays in files of NumPy, safetensors, HDF5, MATLAB, MNIST and CIFAR: see `engine.data.sources.array_files`.
+"""Arrays in files of NumPy, safetensors, HDF5, MATLAB, MNIST and CIFAR: see
+`netwright.engine.data.sources.array_files`.
 
-One is the target (`y`, or what `engine.data.sources.targets` says), the others are inputs.
+One is the target (`y`, or what `netwright.engine.data.sources.targets` says), the others are inputs.
 
 The first axis of each array is that of the samples. The meaning of the others follows from their number:
 
@@ -26,17 +27,34 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.data.sources.array_files import EXPECTED, ArrayReader, split_files, stamp
-from engine.data.sources.array_files import headers as read_headers
-from engine.data.sources.containers.stored import StoredArray
-from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, listed, refuse_too_large
-from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
-from engine.data.split_keys import keys_of, part_of_name
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
+from netwright.engine.data.sources.array_files import EXPECTED, ArrayReader, split_files, stamp
+from netwright.engine.data.sources.array_files import headers as read_headers
+from netwright.engine.data.sources.containers.stored import StoredArray
+from netwright.engine.data.sources.source import (
+    Array,
+    Column,
+    Outline,
+    Readers,
+    Samples,
+    Source,
+    listed,
+    refuse_too_large,
+)
+from netwright.engine.data.sources.targets import (
+    LENGTHS,
+    NUMBERS,
+    Beside,
+    Target,
+    read_target,
+    refuse_strange,
+    target_names,
+)
+from netwright.engine.data.split_keys import keys_of, part_of_name
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo
 
 LARGEST = 2**63
 MOST_INDICES = 100_000_000

@@ -1,7 +1,7 @@
 """Audio files with a label each: one subfolder per class, or a table of file and label.
 
 WAV files of whole numbers are read by Python's own library; FLAC, OGG, MP3 and other WAV files by soundfile. All sounds
-get one rate, number of channels and length: see `engine.data.sound`.
+get one rate, number of channels and length: see `netwright.engine.data.sound`.
 """
 
 import os
@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.fields import printable
-from engine.core.progress import report
-from engine.core.text import format_duration
-from engine.core.types import TensorType, image, sequence
-from engine.data.sound import mel_bands, prepare_sound
-from engine.data.sources import labelled_files
-from engine.data.sources.labelled_files import LabelledFiles
-from engine.data.sources.source import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import printable
+from netwright.engine.core.progress import report
+from netwright.engine.core.text import format_duration
+from netwright.engine.core.types import TensorType, image, sequence
+from netwright.engine.data.sound import mel_bands, prepare_sound
+from netwright.engine.data.sources import labelled_files
+from netwright.engine.data.sources.labelled_files import LabelledFiles
+from netwright.engine.data.sources.source import (
     Array,
     BadSampleError,
     Outline,
@@ -34,11 +34,11 @@ from engine.data.sources.source import (
     listed,
     refuse_too_large,
 )
-from engine.data.split_keys import groups_of_names
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo
-from engine.project.preparation import SoundPreparation
-from engine.project.sources.audio import AUDIO_SUFFIXES, LEAST_RATE, MOST_RATE, is_sound
+from netwright.engine.data.split_keys import groups_of_names
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.preparation import SoundPreparation
+from netwright.engine.project.sources.audio import AUDIO_SUFFIXES, LEAST_RATE, MOST_RATE, is_sound
 
 EXPECTED = "a folder with one subfolder of sounds per class, or a CSV table of files and labels"
 AUTO_SECONDS = 60.0

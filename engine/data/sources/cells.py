@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.data.sources.csv_table import COMMA_DECIMALS
-from engine.data.sources.source import Array
-from engine.project.sources.number_texts import is_number
+from netwright.engine.data.sources.csv_table import COMMA_DECIMALS
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.sources.number_texts import is_number
 
 Cell = tuple[int, str]
 """A row's index, and the text of a cell in it."""

@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.fields import quoted
-from engine.data.sources.csv_table import CsvTable, Gaps
-from engine.project.sources.csv_dialect import Written, codec_of
-from engine.project.sources.number_texts import MISSING, NumberFormat, UnlikeNumbersError, is_missing, number_format
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.csv_table import CsvTable, Gaps
+from netwright.engine.project.sources.csv_dialect import Written, codec_of
+from netwright.engine.project.sources.number_texts import (
+    MISSING,
+    NumberFormat,
+    UnlikeNumbersError,
+    is_missing,
+    number_format,
+)
 
 BLOCK_BYTES, LARGEST_BLOCK, FIRST_BLOCK = 2**20, 2**25, 2**22
 """Bytes that pyarrow reads at once, of which it holds some seventy times as much; where rows are longer; and those by

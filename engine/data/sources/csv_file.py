@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.fields import quoted
-from engine.data.sources.cells import GatheredCells
-from engine.data.sources.csv_table import Columns, CsvTable, Gaps
-from engine.data.sources.source import Array
-from engine.project.sources.csv_dialect import SAMPLE_ROWS, Written
-from engine.project.sources.number_texts import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.cells import GatheredCells
+from netwright.engine.data.sources.csv_table import Columns, CsvTable, Gaps
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.sources.csv_dialect import SAMPLE_ROWS, Written
+from netwright.engine.project.sources.number_texts import (
     NumberFormat,
     UnlikeNumbersError,
     is_missing,

@@ -14,13 +14,20 @@ from typing import Literal, TextIO
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.fields import quoted
-from engine.core.progress import report
-from engine.core.text import format_bytes
-from engine.data.sources.source import Array, free_memory, listed, refuse_too_large, unreadable
-from engine.project.sources.csv_dialect import SAMPLE_ROWS, Dialect, Written, codec_of, dialect_of, encoding_of
-from engine.project.sources.number_texts import is_missing
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.progress import report
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.source import Array, free_memory, listed, refuse_too_large, unreadable
+from netwright.engine.project.sources.csv_dialect import (
+    SAMPLE_ROWS,
+    Dialect,
+    Written,
+    codec_of,
+    dialect_of,
+    encoding_of,
+)
+from netwright.engine.project.sources.number_texts import is_missing
 
 PIECE_ROWS = 20_000
 QUICK_ROWS = 200_000

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.files import ROOT
-from engine.core.types import image
-from engine.data.sources.source import Array, Outline, Samples, Source
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo, classes_of
-from engine.project.sources import digits as declaration
+from netwright.engine.core.files import RESOURCES
+from netwright.engine.core.types import image
+from netwright.engine.data.sources.source import Array, Outline, Samples, Source
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo, classes_of
+from netwright.engine.project.sources import digits as declaration
 
-PATH = ROOT / "resources" / "data" / "digits.npz"
+PATH = RESOURCES / "data" / "digits.npz"
 
 
 class Digits(Source):

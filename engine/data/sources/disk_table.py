@@ -1,7 +1,7 @@
 """A Parquet file, or a CSV table too large to be held in memory.
 
-Columns are taken as in `engine.data.sources.table`, but rows are read from disk when they are needed
-(`engine.data.sources.stored_table`); only the responses are held in memory.
+Columns are taken as in `netwright.engine.data.sources.table`, but rows are read from disk when they are needed
+(`netwright.engine.data.sources.stored_table`); only the responses are held in memory.
 """
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
@@ -11,19 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.text import format_bytes
-from engine.data import histograms
-from engine.data.columns import LeftOutColumn, encode, fit_column, notes_on
-from engine.data.sources.csv_batches import Reading
-from engine.data.sources.csv_table import Columns
-from engine.data.sources.parquet_file import BATCH_ROWS
-from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, file_stamp, refuse_too_large
-from engine.data.sources.stored_table import RESPONSE_BYTES, StoredTable, store
-from engine.data.sources.table import GAPS, keys_by, responses_of, targets_of, with_inputs, without, without_value
-from engine.data.sources.targets import rounding_note
-from engine.project.data import DataOptions
-from engine.project.preparation import ColumnPreparation
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data import histograms
+from netwright.engine.data.columns import LeftOutColumn, encode, fit_column, notes_on
+from netwright.engine.data.sources.csv_batches import Reading
+from netwright.engine.data.sources.csv_table import Columns
+from netwright.engine.data.sources.parquet_file import BATCH_ROWS
+from netwright.engine.data.sources.source import (
+    Array,
+    Column,
+    Outline,
+    Readers,
+    Samples,
+    Source,
+    file_stamp,
+    refuse_too_large,
+)
+from netwright.engine.data.sources.stored_table import RESPONSE_BYTES, StoredTable, store
+from netwright.engine.data.sources.table import (
+    GAPS,
+    keys_by,
+    responses_of,
+    targets_of,
+    with_inputs,
+    without,
+    without_value,
+)
+from netwright.engine.data.sources.targets import rounding_note
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.preparation import ColumnPreparation
 
 EXPECTED = "a Parquet file or a CSV table"
 SHOWN_ROWS = 50

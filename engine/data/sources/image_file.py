@@ -13,7 +13,7 @@ import numpy as np
 import simplejpeg
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array
 
 # What a file is shows in its first bytes, whatever its name says. Pillow would take any that it knows, and have
 # Ghostscript run those that are PostScript.

@@ -12,17 +12,32 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.fields import quoted
-from engine.data.sources.csv_file import read_columns
-from engine.data.sources.csv_table import EXPECTED, Columns, CsvTable
-from engine.data.sources.image_reading import common_shape, image_input, read_images, stream_images, whole_files
-from engine.data.sources.images import excluded_note, file_groups
-from engine.data.sources.labelled_files import files_below, files_by_name, key_of
-from engine.data.sources.source import Array, Outline, Readers, Samples, Source, file_stamp, listed, unreadable
-from engine.data.sources.table import answered, targets_of
-from engine.project.data import DataOptions
-from engine.project.sources.images import is_image
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.csv_file import read_columns
+from netwright.engine.data.sources.csv_table import EXPECTED, Columns, CsvTable
+from netwright.engine.data.sources.image_reading import (
+    common_shape,
+    image_input,
+    read_images,
+    stream_images,
+    whole_files,
+)
+from netwright.engine.data.sources.images import excluded_note, file_groups
+from netwright.engine.data.sources.labelled_files import files_below, files_by_name, key_of
+from netwright.engine.data.sources.source import (
+    Array,
+    Outline,
+    Readers,
+    Samples,
+    Source,
+    file_stamp,
+    listed,
+    unreadable,
+)
+from netwright.engine.data.sources.table import answered, targets_of
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.images import is_image
 
 LOOKED_AT = 1000
 """Number of rows by which the column of the files is found."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.types import image
-from engine.data.sources.image_file import BadPictureError, read, strictly
-from engine.data.sources.image_reading import (
+from netwright.engine.core.types import image
+from netwright.engine.data.sources.image_file import BadPictureError, read, strictly
+from netwright.engine.data.sources.image_reading import (
     MOST_THREADS,
     bad_pictures,
     common,
@@ -24,11 +24,11 @@ from engine.data.sources.image_reading import (
     read_images,
     stream_images,
 )
-from engine.data.sources.images import file_groups
-from engine.data.sources.masks import pairs_of, stamp_of
-from engine.data.sources.source import Array, Outline, Readers, Samples, Source, refuse_too_large
-from engine.project.data import DataOptions
-from engine.project.dataset_info import TargetInfo
+from netwright.engine.data.sources.images import file_groups
+from netwright.engine.data.sources.masks import pairs_of, stamp_of
+from netwright.engine.data.sources.source import Array, Outline, Readers, Samples, Source, refuse_too_large
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import TargetInfo
 
 WHITE = 255.0
 

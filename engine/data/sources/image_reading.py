@@ -10,14 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.progress import report
-from engine.core.types import image
-from engine.data.sources.image_file import BadPictureError, Header, be_strict, flaw_of, header_of, read, strictly
-from engine.data.sources.source import Array, BadSampleError, Outline, Readers, Samples, listed, refuse_too_large
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo
-from engine.project.sources import images as declaration
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.progress import report
+from netwright.engine.core.types import image
+from netwright.engine.data.sources.image_file import (
+    BadPictureError,
+    Header,
+    be_strict,
+    flaw_of,
+    header_of,
+    read,
+    strictly,
+)
+from netwright.engine.data.sources.source import (
+    Array,
+    BadSampleError,
+    Outline,
+    Readers,
+    Samples,
+    listed,
+    refuse_too_large,
+)
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.sources import images as declaration
 
 MOST_THREADS = 8
 LOOKED_AT = 32

@@ -12,10 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.data.sources.image_reading import common_shape, image_input, read_images, stream_images, whole_files
-from engine.data.sources.labelled_files import files_below
-from engine.data.sources.source import (
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.data.sources.image_reading import (
+    common_shape,
+    image_input,
+    read_images,
+    stream_images,
+    whole_files,
+)
+from netwright.engine.data.sources.labelled_files import files_below
+from netwright.engine.data.sources.source import (
     MOST_CLASSES,
     Array,
     Outline,
@@ -25,11 +31,11 @@ from engine.data.sources.source import (
     listed,
     unreadable,
 )
-from engine.data.split_keys import groups_of_names
-from engine.project.data import DataOptions
-from engine.project.dataset_info import classes_of
-from engine.project.sources.base import is_hidden
-from engine.project.sources.images import IMAGE_SUFFIXES, is_image
+from netwright.engine.data.split_keys import groups_of_names
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import classes_of
+from netwright.engine.project.sources.base import is_hidden
+from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
 
 WAY_OUT = "Expected one subfolder per class, with the images in it."
 

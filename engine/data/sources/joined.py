@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.fields import FilePath, quoted
-from engine.data.sources.source import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import FilePath, quoted
+from netwright.engine.data.sources.source import (
     Array,
     Outline,
     Readers,
@@ -26,9 +26,9 @@ from engine.data.sources.source import (
     located,
     refuse_too_large,
 )
-from engine.data.split_keys import split_folders
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, SPLITS, DatasetInfo, InputInfo, TargetInfo
+from netwright.engine.data.split_keys import split_folders
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, SPLITS, DatasetInfo, InputInfo, TargetInfo
 
 Info = TypeVar("Info", InputInfo, TargetInfo)
 

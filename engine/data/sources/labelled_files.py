@@ -8,15 +8,15 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.data.sources.csv_table import EXPECTED as EXPECTED_TABLE
-from engine.data.sources.csv_table import Columns
-from engine.data.sources.source import MOST_CLASSES, Array, Arrays, file_stamp, listed, unreadable
-from engine.data.sources.table import answered, read_answered, targets_of
-from engine.project.data import DataOptions
-from engine.project.dataset_info import TargetInfo, classes_of
-from engine.project.sources.base import is_hidden
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.csv_table import EXPECTED as EXPECTED_TABLE
+from netwright.engine.data.sources.csv_table import Columns
+from netwright.engine.data.sources.source import MOST_CLASSES, Array, Arrays, file_stamp, listed, unreadable
+from netwright.engine.data.sources.table import answered, read_answered, targets_of
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import TargetInfo, classes_of
+from netwright.engine.project.sources.base import is_hidden
 
 TABLES = (".csv", ".tsv")
 DEEPEST = 8

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.fields import quoted
-from engine.data.sources.csv_table import CsvTable
-from engine.data.sources.parquet_file import ParquetCells
-from engine.data.sources.source import Array, cut, listed
-from engine.data.sources.step_columns import Either, Step, StepColumn, Texts, Times
-from engine.data.sources.targets import MOST_ROUNDED
-from engine.project.sources.csv_dialect import SAMPLE_ROWS, Written
-from engine.project.sources.table import PARQUET
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.csv_table import CsvTable
+from netwright.engine.data.sources.parquet_file import ParquetCells
+from netwright.engine.data.sources.source import Array, cut, listed
+from netwright.engine.data.sources.step_columns import Either, Step, StepColumn, Texts, Times
+from netwright.engine.data.sources.targets import MOST_ROUNDED
+from netwright.engine.project.sources.csv_dialect import SAMPLE_ROWS, Written
+from netwright.engine.project.sources.table import PARQUET
 
 
 @dataclass(frozen=True, kw_only=True)

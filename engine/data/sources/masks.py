@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.text import format_percent
-from engine.core.types import image
-from engine.data.sources.image_file import BadPictureError, read_mask, strictly
-from engine.data.sources.image_reading import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.text import format_percent
+from netwright.engine.core.types import image
+from netwright.engine.data.sources.image_file import BadPictureError, read_mask, strictly
+from netwright.engine.data.sources.image_reading import (
     MOST_THREADS,
     bad_pictures,
     common_shape,
@@ -26,8 +26,8 @@ from engine.data.sources.image_reading import (
     stream_images,
     whole_files,
 )
-from engine.data.sources.images import excluded_note, file_groups, is_picture, status
-from engine.data.sources.source import (
+from netwright.engine.data.sources.images import excluded_note, file_groups, is_picture, status
+from netwright.engine.data.sources.source import (
     Array,
     Outline,
     Readers,
@@ -37,10 +37,10 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.data.sources.targets import as_class_numbers
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, TargetInfo
-from engine.project.sources.base import is_hidden
+from netwright.engine.data.sources.targets import as_class_numbers
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, TargetInfo
+from netwright.engine.project.sources.base import is_hidden
 
 WAY_OUT = "Expected one mask for each image, of the same name."
 

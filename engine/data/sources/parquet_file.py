@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.extras import import_extra
-from engine.core.fields import quoted
-from engine.core.progress import report
-from engine.data.sources.csv_table import CELL_BYTES, Columns
-from engine.data.sources.source import Array, listed, refuse_too_large
-from engine.project.sources.csv_dialect import SAMPLE_ROWS
-from engine.project.sources.number_texts import NumberFormat
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.progress import report
+from netwright.engine.data.sources.csv_table import CELL_BYTES, Columns
+from netwright.engine.data.sources.source import Array, listed, refuse_too_large
+from netwright.engine.project.sources.csv_dialect import SAMPLE_ROWS
+from netwright.engine.project.sources.number_texts import NumberFormat
 
 BATCH_ROWS = 2**16
 MOST_COLUMNS = 100_000

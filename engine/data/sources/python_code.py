@@ -9,8 +9,8 @@
 
 A sample is a tuple, inputs first and the target last, or a dictionary of named values, such as `x` and `y`; tensors,
 arrays and numbers, of the same shapes in all samples. They are taken as arrays of a file are, with the samples' axis in
-front (`engine.data.sources.arrays`). The targets of all samples are needed at the start: those of an attribute
-`targets`, which saves reading every sample, or of the samples.
+front (`netwright.engine.data.sources.arrays`). The targets of all samples are needed at the start: those of an
+attribute `targets`, which saves reading every sample, or of the samples.
 
 The code runs where its folder is trusted: for a look in a process of its own, with limits of memory and of time without
 progress; then in the workers, or in processes that read for them.
@@ -36,17 +36,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import UserError
-from engine.core.lines import LineBuffer
-from engine.core.memory_limit import restrict_memory
-from engine.core.progress import report
-from engine.core.text import format_bytes
-from engine.data.sources.arrays import ArrayFile
-from engine.data.sources.containers.stored import StoredArray
-from engine.data.sources.source import Array, free_memory, listed
-from engine.project.data import DataOptions
-from engine.user_code import registry, trust
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.core.progress import report
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.arrays import ArrayFile
+from netwright.engine.data.sources.containers.stored import StoredArray
+from netwright.engine.data.sources.source import Array, free_memory, listed
+from netwright.engine.project.data import DataOptions
+from netwright.engine.user_code import registry, trust
 
 MOST_OF_FREE = 0.75
 LEAST_BYTES = 2**30
@@ -138,7 +138,7 @@ class _Dataset:
     """A data set of the user's, whose samples are read by one thread at a time."""
 
     def __init__(self, code: Code) -> None:
-        from engine.lowering.user_code import find, in_words
+        from netwright.engine.lowering.user_code import find, in_words
 
         if registry.file(code.file) is None:
             registry.include(code.file, code.path)
@@ -267,7 +267,7 @@ def _ask(code: Code, folder: Path) -> dict[str, tuple[list[int], str]]:
     """Return shape and dtype of each value; targets are written to files of the folder. Raises `UserError`."""
     limit = max(LEAST_BYTES, int(MOST_OF_FREE * free_memory()))
     request = {"file": code.file, "path": str(code.path), "sha256": code.sha256, "name": code.name}
-    command = module_command("engine.data.sources.python_code", json.dumps(request), str(folder), str(limit))
+    command = module_command("netwright.engine.data.sources.python_code", json.dumps(request), str(folder), str(limit))
     environment = {**module_environment(), "PYTHONDONTWRITEBYTECODE": "1"}
     with (
         open(folder / "errors", "wb") as errors,
@@ -377,6 +377,6 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    from engine.data.sources import python_code
+    from netwright.engine.data.sources import python_code
 
     python_code.main(sys.argv[1:])  # the module that readers are unpickled from, not a second one

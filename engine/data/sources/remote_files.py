@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.core.files import make_private_folder
-from engine.core.folders import cache_folder
-from engine.core.locks import LockHeldError, take_lock
-from engine.core.text import format_bytes
-from engine.data.sources.shard_places import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.core.files import make_private_folder
+from netwright.engine.core.folders import cache_folder
+from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.shard_places import (
     AT_ONCE,
     Shard,
     file_system,
@@ -35,9 +35,16 @@ from engine.data.sources.shard_places import (
     remote_state,
     tried,
 )
-from engine.project.data_hosts import refuse_contact
-from engine.project.sources.urls import is_remote, path_of, split_url, url_fault, without_file_scheme, without_secrets
-from engine.runs.data_files import DataPlace
+from netwright.engine.project.data_hosts import refuse_contact
+from netwright.engine.project.sources.urls import (
+    is_remote,
+    path_of,
+    split_url,
+    url_fault,
+    without_file_scheme,
+    without_secrets,
+)
+from netwright.engine.runs.data_files import DataPlace
 
 FRESH_S = 30.0
 MOST_FILES = 200_000

@@ -14,13 +14,20 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import quoted
-from engine.core.types import TensorType, features, sequence
-from engine.data.histograms import of_numbers
-from engine.data.sources.csv_table import EXPECTED
-from engine.data.sources.long_table import LongTable, Roles, fill_missing, open_table, read_long_table, side_by_side
-from engine.data.sources.source import (
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.types import TensorType, features, sequence
+from netwright.engine.data.histograms import of_numbers
+from netwright.engine.data.sources.csv_table import EXPECTED
+from netwright.engine.data.sources.long_table import (
+    LongTable,
+    Roles,
+    fill_missing,
+    open_table,
+    read_long_table,
+    side_by_side,
+)
+from netwright.engine.data.sources.source import (
     Array,
     Column,
     Outline,
@@ -33,12 +40,12 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.data.sources.targets import as_classes, is_whole_and_few, texts_as_classes
-from engine.data.sources.windows import Windows, WindowSet
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
-from engine.project.sources.series import FILE_NAMES
-from engine.project.sources.table import PARQUET
+from netwright.engine.data.sources.targets import as_classes, is_whole_and_few, texts_as_classes
+from netwright.engine.data.sources.windows import Windows, WindowSet
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
+from netwright.engine.project.sources.series import FILE_NAMES
+from netwright.engine.project.sources.table import PARQUET
 
 SUFFIXES = (".csv", ".tsv", ".txt", *PARQUET)
 MOST_FILES = 1_000_000

@@ -15,13 +15,20 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import quoted
-from engine.core.types import features, sequence
-from engine.data.histograms import of_numbers
-from engine.data.sources.csv_table import EXPECTED
-from engine.data.sources.long_table import LongTable, Roles, fill_missing, read_long_table, shown, side_by_side
-from engine.data.sources.source import (
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.types import features, sequence
+from netwright.engine.data.histograms import of_numbers
+from netwright.engine.data.sources.csv_table import EXPECTED
+from netwright.engine.data.sources.long_table import (
+    LongTable,
+    Roles,
+    fill_missing,
+    read_long_table,
+    shown,
+    side_by_side,
+)
+from netwright.engine.data.sources.source import (
     Array,
     Column,
     Outline,
@@ -33,9 +40,9 @@ from engine.data.sources.source import (
     listed,
     refuse_too_large,
 )
-from engine.data.sources.windows import TimeSplit, Windows, WindowSet
-from engine.project.data import DataOptions
-from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
+from netwright.engine.data.sources.windows import TimeSplit, Windows, WindowSet
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 
 MOST_GAPS, FEW_GAPS, LONGEST = 0.05, 5, 7.0
 """Fraction of longer steps above which they are no gaps unless the options say so, if there are more than a few, and

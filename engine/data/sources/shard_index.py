@@ -16,11 +16,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.extras import import_extra
-from engine.core.fields import printable
-from engine.core.text import format_bytes
-from engine.data.sources.source import Array, listed
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import printable
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.source import Array, listed
 
 BLOCK = 512
 MOST_MEMBERS = 5_000_000

@@ -1,8 +1,8 @@
 """Places of shards: paths, patterns and URLs; the state of each shard; and reading over the network.
 
 http and https are read with the standard library, other protocols with fsspec; only hosts that the user has allowed are
-contacted (`engine.project.data_hosts`). A lost connection is taken up where it broke. Messages name a URL without its
-user, password and query (`without_secrets`).
+contacted (`netwright.engine.project.data_hosts`). A lost connection is taken up where it broke. Messages name a URL
+without its user, password and query (`without_secrets`).
 """
 
 import glob
@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.data.sources.source import locate, unreadable
-from engine.data.sources.web import open_url
-from engine.project.data_hosts import refuse_contact
-from engine.project.sources.shards import MOST_SHARDS, PARQUET, PROTOCOLS, TAR, expand
-from engine.project.sources.urls import is_remote, split_url, url_fault, without_file_scheme, without_secrets
-from engine.runs.data_files import DataPlace
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.data.sources.source import locate, unreadable
+from netwright.engine.data.sources.web import open_url
+from netwright.engine.project.data_hosts import refuse_contact
+from netwright.engine.project.sources.shards import MOST_SHARDS, PARQUET, PROTOCOLS, TAR, expand
+from netwright.engine.project.sources.urls import is_remote, split_url, url_fault, without_file_scheme, without_secrets
+from netwright.engine.runs.data_files import DataPlace
 
 T = TypeVar("T")
 LIBRARIES = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs", "hdfs": "pyarrow", "sftp": "paramiko"}

@@ -16,15 +16,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.core.errors import UserError
-from engine.core.files import make_private_folder, open_file, write_atomically
-from engine.core.folders import cache_folder
-from engine.core.locks import LockHeldError, take_lock
-from engine.core.text import format_bytes
-from engine.data.sources.shard_index import ShardIndex, convert_parquet, index_tar
-from engine.data.sources.shard_places import NoRangesError, Shard, read_all, read_range
-from engine.data.sources.source import unreadable
-from engine.project.sources.shards import PARQUET
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import make_private_folder, open_file, write_atomically
+from netwright.engine.core.folders import cache_folder
+from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.shard_index import ShardIndex, convert_parquet, index_tar
+from netwright.engine.data.sources.shard_places import NoRangesError, Shard, read_all, read_range
+from netwright.engine.data.sources.source import unreadable
+from netwright.engine.project.sources.shards import PARQUET
 
 FORMAT = 1
 MOST_INDEX_BYTES = 2**31

@@ -1,7 +1,7 @@
 """Shards: WebDataset tar files and Parquet files, read sample by sample.
 
-Each shard is read once for its index (`engine.data.sources.shard_index`), which lies in the cache folder. Samples are
-then read at their places, in any order. `Outline.shards` lets a training keep to a few shards at a time.
+Each shard is read once for its index (`netwright.engine.data.sources.shard_index`), which lies in the cache folder.
+Samples are then read at their places, in any order. `Outline.shards` lets a training keep to a few shards at a time.
 """
 
 import builtins
@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import printable
-from engine.core.progress import report
-from engine.core.types import TensorType, features, image, sequence, volume
-from engine.data.prefetch import LazyArray
-from engine.data.sources import image_file
-from engine.data.sources.image_file import BadPictureError
-from engine.data.sources.shard_index import MOST_ARRAY_LABEL_BYTES, MOST_LABEL_BYTES, ShardIndex
-from engine.data.sources.shard_places import Shard, find_shards
-from engine.data.sources.shard_store import ShardStore
-from engine.data.sources.source import (
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import printable
+from netwright.engine.core.progress import report
+from netwright.engine.core.types import TensorType, features, image, sequence, volume
+from netwright.engine.data.prefetch import LazyArray
+from netwright.engine.data.sources import image_file
+from netwright.engine.data.sources.image_file import BadPictureError
+from netwright.engine.data.sources.shard_index import MOST_ARRAY_LABEL_BYTES, MOST_LABEL_BYTES, ShardIndex
+from netwright.engine.data.sources.shard_places import Shard, find_shards
+from netwright.engine.data.sources.shard_store import ShardStore
+from netwright.engine.data.sources.source import (
     Array,
     BadSampleError,
     Outline,
@@ -37,12 +37,18 @@ from engine.data.sources.source import (
     listed,
     refuse_too_large,
 )
-from engine.data.sources.targets import as_classes, is_whole_and_few, refuse_strange, rounding_note, texts_as_classes
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.sources.images import IMAGE_SUFFIXES
-from engine.project.sources.images import Images as ImageFiles
-from engine.project.sources.shards import PARQUET, REMOTE_WINDOW
+from netwright.engine.data.sources.targets import (
+    as_classes,
+    is_whole_and_few,
+    refuse_strange,
+    rounding_note,
+    texts_as_classes,
+)
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.sources.images import IMAGE_SUFFIXES
+from netwright.engine.project.sources.images import Images as ImageFiles
+from netwright.engine.project.sources.shards import PARQUET, REMOTE_WINDOW
 
 MOST_SAMPLES = 100_000_000
 INDEXED_AT_ONCE = 4

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 import psutil
 
-from engine.core.errors import UserError, did_you_mean
-from engine.project.data import DataOptions
-from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
-from engine.project.sources.base import SourceType
-from engine.project.sources.urls import SCHEME
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import Forecast, InputInfo, TargetInfo
+from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.sources.urls import SCHEME
 
 CGROUP, GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 GROUP_FILES = {
@@ -52,7 +52,7 @@ def locate(text: str, base: Path) -> Path:
     Raises `UserError` where there is no such file or folder, or it cannot be read.
     """
     if SCHEME.match(text):
-        from engine.data.sources.remote_files import as_path  # few projects need it
+        from netwright.engine.data.sources.remote_files import as_path  # few projects need it
 
         text = as_path(text)
     try:
@@ -210,7 +210,7 @@ class Column:
     mean: float | None = None
     high: float | None = None
     histogram: dict[str, Any] | None = None
-    """Counts of its values, see `engine.data.histograms`."""
+    """Counts of its values, see `netwright.engine.data.histograms`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +239,7 @@ class Outline:
     warnings: tuple[str, ...] = ()
     """Findings that the user should do something about, one line each."""
     split_keys: Array | None = None
-    """Key of each sample (N) that the split goes by, see `engine.data.split.Division`; None without."""
+    """Key of each sample (N) that the split goes by, see `netwright.engine.data.split.Division`; None without."""
     given: Mapping[str, int] = field(default_factory=dict)
     """Numbers of samples in splits with data of their own, which follow the other samples in this order."""
     gathers: bool = False
@@ -334,11 +334,11 @@ class Readers:
 
 
 class Source(Protocol):
-    """Reader of one kind of data, which `engine.project.sources` declares. `path` is the absolute path that the options
-    name; sources only read there. Further paths that the options name are given to the constructor, by the names of the
-    options: `Masks(masks=...)`.
+    """Reader of one kind of data, which `netwright.engine.project.sources` declares. `path` is the absolute path that
+    the options name; sources only read there. Further paths that the options name are given to the constructor, by the
+    names of the options: `Masks(masks=...)`.
 
-    A source derives from this class. `engine.data.load` says in which order its methods are called.
+    A source derives from this class. `netwright.engine.data.load` says in which order its methods are called.
     """
 
     def stamp(self, path: Path) -> Hashable:

@@ -6,20 +6,20 @@ from datetime import datetime
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.fields import quoted
-from engine.data.sources.csv_table import COMMA_DECIMALS, CsvTable
-from engine.data.sources.parquet_file import ParquetCells
-from engine.data.sources.source import Array, cut
-from engine.project.dates import forms_of, read
-from engine.project.sources.number_texts import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.csv_table import COMMA_DECIMALS, CsvTable
+from netwright.engine.data.sources.parquet_file import ParquetCells
+from netwright.engine.data.sources.source import Array, cut
+from netwright.engine.project.dates import forms_of, read
+from netwright.engine.project.sources.number_texts import (
     UnlikeNumbersError,
     is_missing,
     is_number,
     is_number_like,
     number_format,
 )
-from engine.project.sources.time_steps import likeliest
+from netwright.engine.project.sources.time_steps import likeliest
 
 LOOKED_AT = 1000
 """Cells by which a column of texts is told from one with a wrong cell."""

@@ -20,16 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.fields import quoted
-from engine.core.files import make_private_folder, write_json
-from engine.core.folders import cache_folder
-from engine.core.locks import take_lock
-from engine.core.progress import report
-from engine.core.text import format_bytes
-from engine.data.columns import Cells, CodedTexts
-from engine.data.sources.csv_batches import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.files import make_private_folder, write_json
+from netwright.engine.core.folders import cache_folder
+from netwright.engine.core.locks import take_lock
+from netwright.engine.core.progress import report
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.columns import Cells, CodedTexts
+from netwright.engine.data.sources.csv_batches import (
     BLOCK_BYTES,
     LARGEST_BLOCK,
     CsvBatches,
@@ -38,15 +38,15 @@ from engine.data.sources.csv_batches import (
     NotUtf8Error,
     Reading,
 )
-from engine.data.sources.csv_table import Gaps
-from engine.data.sources.parquet_file import BATCH_ROWS, ParquetFile
-from engine.data.sources.source import Array, refuse_too_large, unreadable
-from engine.project.sources.number_texts import (
+from netwright.engine.data.sources.csv_table import Gaps
+from netwright.engine.data.sources.parquet_file import BATCH_ROWS, ParquetFile
+from netwright.engine.data.sources.source import Array, refuse_too_large, unreadable
+from netwright.engine.project.sources.number_texts import (
     MISSING,
     NumberFormat,
     is_missing,
 )
-from engine.project.sources.table import PARQUET
+from netwright.engine.project.sources.table import PARQUET
 
 FORMAT = 3
 KEPT_TABLES = 8

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean, plural
-from engine.core.fields import quoted
-from engine.core.types import features
-from engine.data import histograms
-from engine.data.columns import Cells, LeftOutColumn, encode, fit_column, inputs_of, notes_on, refuse_huge
-from engine.data.sources.csv_file import LARGEST_EXACT, read_columns
-from engine.data.sources.csv_table import EXPECTED, Columns, Gaps
-from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
-from engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
-from engine.data.split_keys import keys_of
-from engine.project.data import DataOptions
-from engine.project.dataset_info import TargetInfo, classes_of, numbers_of
-from engine.project.preparation import ColumnPreparation
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.types import features
+from netwright.engine.data import histograms
+from netwright.engine.data.columns import Cells, LeftOutColumn, encode, fit_column, inputs_of, notes_on, refuse_huge
+from netwright.engine.data.sources.csv_file import LARGEST_EXACT, read_columns
+from netwright.engine.data.sources.csv_table import EXPECTED, Columns, Gaps
+from netwright.engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
+from netwright.engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
+from netwright.engine.data.split_keys import keys_of
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import TargetInfo, classes_of, numbers_of
+from netwright.engine.project.preparation import ColumnPreparation
 
 TRUTH_VALUES = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"))
 GAPS: Mapping[str, Gaps] = {"auto": "keep", "refuse": "refuse", "leave-out": "leave-out", "impute": "keep"}

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
-from engine.core.fields import quoted
-from engine.core.text import format_percent
-from engine.core.types import TensorType, features, image, sequence, volume
-from engine.data.sources.source import MOST_CLASSES, Array, listed
-from engine.project.dataset_info import IGNORED, TargetInfo, Task
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
+from netwright.engine.core.text import format_percent
+from netwright.engine.core.types import TensorType, features, image, sequence, volume
+from netwright.engine.data.sources.source import MOST_CLASSES, Array, listed
+from netwright.engine.project.dataset_info import IGNORED, TargetInfo, Task
 
 FEW = 20
 LARGEST = 2**31

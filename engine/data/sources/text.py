@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.core.progress import report
-from engine.core.text import format_percent
-from engine.core.types import sequence, tokens
-from engine.data.sources import labelled_files
-from engine.data.sources.source import (
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.progress import report
+from netwright.engine.core.text import format_percent
+from netwright.engine.core.types import sequence, tokens
+from netwright.engine.data.sources import labelled_files
+from netwright.engine.data.sources.source import (
     Array,
     Arrays,
     Column,
@@ -30,14 +30,14 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.data.sources.table import answered, read_answered, targets_of
-from engine.data.text import encode, fit_pieces, fit_words, of_tokenizer, padded, token_names, words_in
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
-from engine.project.preparation import TextPreparation
-from engine.project.sources.base import is_hidden
-from engine.project.sources.csv_dialect import codec_of, encoding_of
-from engine.project.sources.text import TEXT_SUFFIXES, is_text
+from netwright.engine.data.sources.table import answered, read_answered, targets_of
+from netwright.engine.data.text import encode, fit_pieces, fit_words, of_tokenizer, padded, token_names, words_in
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
+from netwright.engine.project.preparation import TextPreparation
+from netwright.engine.project.sources.base import is_hidden
+from netwright.engine.project.sources.csv_dialect import codec_of, encoding_of
+from netwright.engine.project.sources.text import TEXT_SUFFIXES, is_text
 
 EXPECTED = "a text file, a CSV table with a column of texts, or a folder with one subfolder of texts per class"
 BYTES_PER_CHARACTER = 8

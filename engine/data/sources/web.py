@@ -16,9 +16,16 @@ from functools import cache
 from typing import Any, Literal
 from urllib.parse import urljoin
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.project.sources.urls import USUAL_PORTS, address_of, host_of, split_url, url_fault, without_secrets
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.project.sources.urls import (
+    USUAL_PORTS,
+    address_of,
+    host_of,
+    split_url,
+    url_fault,
+    without_secrets,
+)
 
 Reach = Literal["public", "private", "link-local", "loopback"]
 TIMEOUT_S = 60.0

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.data.sources.source import Array, Samples, refuse_too_large
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.data.sources.source import Array, Samples, refuse_too_large
 
 TASK_BYTES = 2**20
 

@@ -17,5 +17,5 @@
     importer.py    `import_file`: all of it, and the files it writes
 
 A further reader is a function from a path to a `Graph`, or to a `report.ReadNetwork` where the format has layers of its
-own; `engine.project.import_kinds` names it.
+own; `netwright.engine.project.import_kinds` names it.
 """

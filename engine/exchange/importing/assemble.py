@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.exchange.importing.context import Placed
-from engine.exchange.importing.repeats import repeated
-from engine.network.arrangement import arrange
-from engine.network.block import DEPTH_LIMIT, Block, BlockInput, BlockOutput
-from engine.network.layout import Layout, Position
-from engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port, name_refusal
+from netwright.engine.exchange.importing.context import Placed
+from netwright.engine.exchange.importing.repeats import repeated
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import DEPTH_LIMIT, Block, BlockInput, BlockOutput
+from netwright.engine.network.layout import Layout, Position
+from netwright.engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port, name_refusal
 
 MOST_PORTS = 6
 """A module with more inputs or outputs than this is no block: its layers stand for themselves."""

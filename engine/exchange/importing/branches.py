@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.exchange.importing.graph import Graph, Node
+from netwright.engine.exchange.importing.graph import Graph, Node
 
 if TYPE_CHECKING:
     import onnx

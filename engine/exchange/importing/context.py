@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import FieldErrors, ShapeError, UserError
-from engine.core.types import LAYOUTS, NAMES, TensorType
-from engine.exchange.importing.graph import Constant, Graph, Node, Value
-from engine.exchange.importing.heads import Headed, headed, laid_out
-from engine.exchange.importing.values import BATCH, ONE, Free, Held, NotLiftable, Sizes, Tensor, Unavailable
-from engine.layers.base import LayerType
-from engine.layers.reshape import Flatten, Permute, Reshape
-from engine.network.network import Connection, Port
+from netwright.engine.core.errors import FieldErrors, ShapeError, UserError
+from netwright.engine.core.types import LAYOUTS, NAMES, TensorType
+from netwright.engine.exchange.importing.graph import Constant, Graph, Node, Value
+from netwright.engine.exchange.importing.heads import Headed, headed, laid_out
+from netwright.engine.exchange.importing.values import BATCH, ONE, Free, Held, NotLiftable, Sizes, Tensor, Unavailable
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.reshape import Flatten, Permute, Reshape
+from netwright.engine.network.network import Connection, Port
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from engine.exchange.importing.assemble import Assembled
-from engine.exchange.importing.values import BATCH, ONE, Tensor
-from engine.network import edits
-from engine.network.block import Block
-from engine.network.network import Network, Port, name_refusal
+from netwright.engine.exchange.importing.assemble import Assembled
+from netwright.engine.exchange.importing.values import BATCH, ONE, Tensor
+from netwright.engine.network import edits
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network, Port, name_refusal
 
 WORDS = {BATCH: "samples", "T": "steps", "C": "channels", "D": "depth", "H": "height", "W": "width"}
 Outputs = Sequence[tuple[str, Tensor]]

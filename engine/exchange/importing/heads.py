@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.core.types import LAYOUTS, Symbol
-from engine.exchange.importing.graph import OWN_DOMAIN, Graph, Node
-from engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
+from netwright.engine.core.types import LAYOUTS, Symbol
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Graph, Node
+from netwright.engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
 
 if TYPE_CHECKING:
-    from engine.exchange.importing.context import Context
+    from netwright.engine.exchange.importing.context import Context
 
 OPERATORS = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Gather", "Split", "Slice")
 BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
@@ -145,7 +145,7 @@ def _sliced(ctx: "Context", node: Node, x: Headed) -> Headed:
 
 
 def _sizes(ctx: "Context", node: Node, x: Headed) -> list[Dim]:
-    from engine.exchange.importing.sizes import as_sizes
+    from netwright.engine.exchange.importing.sizes import as_sizes
 
     sizes = as_sizes(ctx.optional(node, 1))
     if sizes is None:
@@ -206,7 +206,7 @@ def _reshaped(ctx: "Context", x: Headed, items: Sequence[Dim]) -> Headed:
 
 def _selected(ctx: "Context", node: Node, x: Headed, axis: int, place: int) -> Headed:
     """Return one place of a dimension that is the outermost factor of an axis: a slice of that axis."""
-    from engine.layers.reshape import Slice
+    from netwright.engine.layers.reshape import Slice
 
     (factor, *others) = x.dims[axis] or (None,)
     if factor is None or others or x.factors[factor.axis][0] is not factor or factor.axis == BATCH:

@@ -12,38 +12,38 @@ import numpy as np
 import torch
 from torch import fx
 
-from engine.core import progress
-from engine.core.errors import UserError
-from engine.core.files import refuse_destination
-from engine.exchange.importing.assemble import Assembled, assemble, layout_of
-from engine.exchange.importing.ends import notes_on_ends, output_places, with_ends
-from engine.exchange.importing.graph import Graph, Value
-from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
-from engine.exchange.importing.lifts.noted import with_noted_layers
-from engine.exchange.importing.own_file import DataNotes, read_data_notes
-from engine.exchange.importing.parity import Parity, compare, first_difference
-from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork, inputs_of, warnings_on
-from engine.exchange.importing.sharing import shared_weights
-from engine.exchange.importing.values import Tensor
-from engine.exchange.onnx_check import first_line
-from engine.layers.onnx_operator import KINDS, read_constant
-from engine.lowering.constants import set_constants
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights import State, fill, load_state
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import Analysis, analyse
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.network.table import num_layers
-from engine.project.bindings import output_name
-from engine.project.blocked_gradients import blocked_gradients
-from engine.project.check import describe
-from engine.project.constants import ConstantsFile, operators
-from engine.project.file import save
-from engine.project.import_kinds import ImportKind, kind_of, reader
-from engine.project.project import Project, new_identity
-from engine.project.weights import WeightsOptions
-from engine.training.out_of_memory import is_out_of_memory
+from netwright.engine.core import progress
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import refuse_destination
+from netwright.engine.exchange.importing.assemble import Assembled, assemble, layout_of
+from netwright.engine.exchange.importing.ends import notes_on_ends, output_places, with_ends
+from netwright.engine.exchange.importing.graph import Graph, Value
+from netwright.engine.exchange.importing.lifter import Fate, Lifted, lift_graph
+from netwright.engine.exchange.importing.lifts.noted import with_noted_layers
+from netwright.engine.exchange.importing.own_file import DataNotes, read_data_notes
+from netwright.engine.exchange.importing.parity import Parity, compare, first_difference
+from netwright.engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork, inputs_of, warnings_on
+from netwright.engine.exchange.importing.sharing import shared_weights
+from netwright.engine.exchange.importing.values import Tensor
+from netwright.engine.exchange.onnx_check import first_line
+from netwright.engine.layers.onnx_operator import KINDS, read_constant
+from netwright.engine.lowering.constants import set_constants
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights import State, fill, load_state
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.network.table import num_layers
+from netwright.engine.project.bindings import output_name
+from netwright.engine.project.blocked_gradients import blocked_gradients
+from netwright.engine.project.check import describe
+from netwright.engine.project.constants import ConstantsFile, operators
+from netwright.engine.project.file import save
+from netwright.engine.project.import_kinds import ImportKind, kind_of, reader
+from netwright.engine.project.project import Project, new_identity
+from netwright.engine.project.weights import WeightsOptions
+from netwright.engine.training.out_of_memory import is_out_of_memory
 
 WEIGHTS_SUFFIX = ".weights.safetensors"
 CONSTANTS_SUFFIX = ".constants.safetensors"

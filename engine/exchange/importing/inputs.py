@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from engine.core.errors import UserError, plural
-from engine.exchange.importing.context import Context, Placed
-from engine.exchange.importing.graph import Node, Value
-from engine.exchange.importing.lifts.noted import dims_of, is_noted, takes_indices
-from engine.exchange.importing.values import BATCH, Free, Tensor
-from engine.layers.base import LayerType
-from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
-from engine.network.network import Port
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.exchange.importing.context import Context, Placed
+from netwright.engine.exchange.importing.graph import Node, Value
+from netwright.engine.exchange.importing.lifts.noted import dims_of, is_noted, takes_indices
+from netwright.engine.exchange.importing.values import BATCH, Free, Tensor
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from netwright.engine.network.network import Port
 
 CHANNELS_FIRST = (
     "Conv",

@@ -10,26 +10,26 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.core import progress
-from engine.core.errors import UserError
-from engine.core.types import Symbol
-from engine.exchange.importing.branches import inline_branches, is_branching, taken_branch
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.folding import fold
-from engine.exchange.importing.graph import Constant, Graph, Node
-from engine.exchange.importing.heads import OPERATORS, Headed, follow, laid_out
-from engine.exchange.importing.inputs import add_inputs, free_sizes
-from engine.exchange.importing.opaque import keep
-from engine.exchange.importing.projections import with_projections
-from engine.exchange.importing.registry import lifts
-from engine.exchange.importing.rewrites import rewritten
-from engine.exchange.importing.sharing import note_transposed
-from engine.exchange.importing.subgraphs import Failure, join
-from engine.exchange.importing.tidying import tidied
-from engine.exchange.importing.trials import helped
-from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
-from engine.layers.utility import Identity
-from engine.network.network import Port
+from netwright.engine.core import progress
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Symbol
+from netwright.engine.exchange.importing.branches import inline_branches, is_branching, taken_branch
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.folding import fold
+from netwright.engine.exchange.importing.graph import Constant, Graph, Node
+from netwright.engine.exchange.importing.heads import OPERATORS, Headed, follow, laid_out
+from netwright.engine.exchange.importing.inputs import add_inputs, free_sizes
+from netwright.engine.exchange.importing.opaque import keep
+from netwright.engine.exchange.importing.projections import with_projections
+from netwright.engine.exchange.importing.registry import lifts
+from netwright.engine.exchange.importing.rewrites import rewritten
+from netwright.engine.exchange.importing.sharing import note_transposed
+from netwright.engine.exchange.importing.subgraphs import Failure, join
+from netwright.engine.exchange.importing.tidying import tidied
+from netwright.engine.exchange.importing.trials import helped
+from netwright.engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
+from netwright.engine.layers.utility import Identity
+from netwright.engine.network.network import Port
 
 MOST_NAMED = 8
 MOST_ROUNDS = 30

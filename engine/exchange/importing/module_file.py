@@ -19,12 +19,12 @@ from typing import Any, Unpack
 
 import torch
 
-from engine.core.child_process import run_in_child_process
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.exchange.importing.importer import ImportOptions, import_file
-from engine.exchange.importing.report import ImportReport
-from engine.user_code import trust
+from netwright.engine.core.child_process import run_in_child_process
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing.importer import ImportOptions, import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.user_code import trust
 
 PATIENCE_S = 600.0
 SAMPLES = 2

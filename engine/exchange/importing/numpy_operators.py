@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.exchange.importing.graph import Constant, Node
-from engine.exchange.importing.sizes import python_end
+from netwright.engine.exchange.importing.graph import Constant, Node
+from netwright.engine.exchange.importing.sizes import python_end
 
 Arrays = Sequence[np.ndarray | None]
 

@@ -10,13 +10,18 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.core.files import open_file
-from engine.exchange.importing.graph import Constant, Graph, Node, Value
-from engine.exchange.importing.onnx_functions import LIMIT_BYTES, MOST_NODES, ONNX_DOMAINS, refuse_large_functions
-from engine.exchange.importing.onnx_runner import Runner
-from engine.exchange.importing.onnx_tensors import AGAIN, constant, refused, text
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.core.files import open_file
+from netwright.engine.exchange.importing.graph import Constant, Graph, Node, Value
+from netwright.engine.exchange.importing.onnx_functions import (
+    LIMIT_BYTES,
+    MOST_NODES,
+    ONNX_DOMAINS,
+    refuse_large_functions,
+)
+from netwright.engine.exchange.importing.onnx_runner import Runner
+from netwright.engine.exchange.importing.onnx_tensors import AGAIN, constant, refused, text
 
 if TYPE_CHECKING:
     import onnx

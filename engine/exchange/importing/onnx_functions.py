@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.errors import UserError
-from engine.core.files import open_file
-from engine.core.text import format_bytes
-from engine.exchange.importing.onnx_tensors import AGAIN
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import open_file
+from netwright.engine.core.text import format_bytes
+from netwright.engine.exchange.importing.onnx_tensors import AGAIN
 
 if TYPE_CHECKING:
     import onnx

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.child_process import PipedChild, read_from_fork
-from engine.core.errors import RunError
+from netwright.engine.core.child_process import PipedChild, read_from_fork
+from netwright.engine.core.errors import RunError
 
 PATIENCE_S = 900.0
 MANY_NODES = 1000
@@ -104,9 +104,9 @@ class Runner:
         return arrays_from_child(lambda: self._run(inputs, names), f"it ran {self.path.name}", PATIENCE_S)
 
     def _run(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
-        from engine.exchange.onnx_check import first_line
-        from engine.lowering.modules.onnx_operator import as_matrix
-        from engine.training.out_of_memory import is_out_of_memory
+        from netwright.engine.exchange.onnx_check import first_line
+        from netwright.engine.lowering.modules.onnx_operator import as_matrix
+        from netwright.engine.training.out_of_memory import is_out_of_memory
 
         is_large = sum(array.nbytes for array in inputs.values()) > SMALL_BYTES
         try:
@@ -123,7 +123,7 @@ class Runner:
         """Open the file; with further outputs where values inside are asked for."""
         import onnx
 
-        from engine.lowering.modules.onnx_runtime import open_session
+        from netwright.engine.lowering.modules.onnx_runtime import open_session
 
         model = onnx.load(str(self.path), load_external_data=False)
         outputs = {one.name for one in model.graph.output}

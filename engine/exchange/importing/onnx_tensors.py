@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.exchange.importing.graph import Constant
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing.graph import Constant
 
 if TYPE_CHECKING:
     import onnx

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.core.types import LAYOUTS, Size, Symbol, TensorType
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node
-from engine.exchange.importing.subgraphs import enclosed, inner_domains
-from engine.exchange.importing.trials import (
+from netwright.engine.core.types import LAYOUTS, Size, Symbol, TensorType
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node
+from netwright.engine.exchange.importing.subgraphs import enclosed, inner_domains
+from netwright.engine.exchange.importing.trials import (
     BATCH_SIZES,
     STEPS,
     NotComputed,
@@ -22,8 +22,8 @@ from engine.exchange.importing.trials import (
     batch_axis,
     tried_formats,
 )
-from engine.exchange.importing.values import BATCH, ONE, AcrossSamples, Held, NotLiftable, Tensor
-from engine.layers.onnx_operator import (
+from netwright.engine.exchange.importing.values import BATCH, ONE, AcrossSamples, Held, NotLiftable, Tensor
+from netwright.engine.layers.onnx_operator import (
     ABSENT,
     FORMATS,
     KINDS,
@@ -33,7 +33,7 @@ from engine.layers.onnx_operator import (
     OnnxOperator,
     written_type,
 )
-from engine.lowering.modules.onnx_operator import onnx_attribute
+from netwright.engine.lowering.modules.onnx_operator import onnx_attribute
 
 if TYPE_CHECKING:
     import onnx

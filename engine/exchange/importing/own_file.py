@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.core.errors import FieldErrors, UserError
-from engine.core.fields import printable
-from engine.network import edits
-from engine.network.analysis import Analysis
-from engine.network.network import Network
-from engine.project.preparation import Preparation
-from engine.project.stored_facts import of_network
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import Analysis
+from netwright.engine.network.network import Network
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.stored_facts import of_network
 
 OWN, PREPARATION, NORMALIZATION = "netwright", "preparation", "normalization"
 """Keys of the metadata."""

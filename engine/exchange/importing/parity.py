@@ -11,18 +11,18 @@ import numpy as np
 import torch
 from torch import fx
 
-from engine.core import progress
-from engine.core.errors import RunError, UserError
-from engine.core.types import Symbol
-from engine.data.sample_inputs import accepted_lengths
-from engine.exchange.importing.graph import Graph, Value
-from engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
-from engine.exchange.importing.values import BATCH, ONE, Tensor
-from engine.exchange.onnx_check import ERRORS_OF_TORCH, distances
-from engine.exchange.onnx_layers import seen_outputs
-from engine.lowering.module import LAYER
-from engine.lowering.modules.onnx_operator import OnnxOperator
-from engine.network.network import Network
+from netwright.engine.core import progress
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.types import Symbol
+from netwright.engine.data.sample_inputs import accepted_lengths
+from netwright.engine.exchange.importing.graph import Graph, Value
+from netwright.engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
+from netwright.engine.exchange.importing.values import BATCH, ONE, Tensor
+from netwright.engine.exchange.onnx_check import ERRORS_OF_TORCH, distances
+from netwright.engine.exchange.onnx_layers import seen_outputs
+from netwright.engine.lowering.module import LAYER
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
+from netwright.engine.network.network import Network
 
 TOLERANCE = 1e-4
 """Largest accepted difference, relative to the spread of the output."""

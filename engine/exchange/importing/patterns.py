@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from engine.exchange.importing.graph import Constant, Node
-from engine.exchange.importing.rewrites import Match, merged, rewrite
-from engine.layers import activation
-from engine.layers.base import LayerType
+from netwright.engine.exchange.importing.graph import Constant, Node
+from netwright.engine.exchange.importing.rewrites import Match, merged, rewrite
+from netwright.engine.layers import activation
+from netwright.engine.layers.base import LayerType
 
 LONGEST_CHAIN = 8
 SAME_ROWS = ("Unsqueeze", "Expand", "Identity", "Cast")

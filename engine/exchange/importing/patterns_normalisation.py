@@ -1,7 +1,7 @@
 """The patterns of several operators that exporters write for one normalisation."""
 
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.rewrites import Match, merged, rewrite
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.rewrites import Match, merged, rewrite
 
 
 @rewrite("ReduceMean")

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.exchange.importing.context import Context, Placed
-from engine.layers.attention import SelfAttention
-from engine.layers.cross_attention import Attention, MultiheadAttention
-from engine.layers.linear import FullyConnected
-from engine.layers.reshape import Slice
-from engine.network.network import Connection, Port
+from netwright.engine.exchange.importing.context import Context, Placed
+from netwright.engine.layers.attention import SelfAttention
+from netwright.engine.layers.cross_attention import Attention, MultiheadAttention
+from netwright.engine.layers.linear import FullyConnected
+from netwright.engine.layers.reshape import Slice
+from netwright.engine.network.network import Connection, Port
 
 NAMES = ("query", "key", "value")
 Matrix = tuple[np.ndarray, np.ndarray | None]

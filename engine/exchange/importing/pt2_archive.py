@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.core.text import format_bytes
-from engine.exchange.importing.pt2_operators import known_operators
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.core.text import format_bytes
+from netwright.engine.exchange.importing.pt2_operators import known_operators
 
 MOST_MEMBERS = 200_000
 JSON_LIMIT_BYTES = 2**29

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from engine.exchange.importing.pt2_layers import ATEN, FxNode, Marker, NotMarked
+from netwright.engine.exchange.importing.pt2_layers import ATEN, FxNode, Marker, NotMarked
 
 ATTENTION = "torch.nn.modules.activation.MultiheadAttention"
 ENCODER_LAYER = "torch.nn.modules.transformer.TransformerEncoderLayer"

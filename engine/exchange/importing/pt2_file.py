@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.core.errors import RunError, UserError
-from engine.core.fields import printable
-from engine.exchange.importing import onnx_file
-from engine.exchange.importing.graph import Graph
-from engine.exchange.importing.pt2_archive import WAY_OUT, copy_program, refused
-from engine.exchange.importing.pt2_layers import mark
-from engine.exchange.importing.pt2_operators import OPSET
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing import onnx_file
+from netwright.engine.exchange.importing.graph import Graph
+from netwright.engine.exchange.importing.pt2_archive import WAY_OUT, copy_program, refused
+from netwright.engine.exchange.importing.pt2_layers import mark
+from netwright.engine.exchange.importing.pt2_operators import OPSET
 
 NO_FORM = "Operators without a form in ONNX cannot be imported; rewrite that part of the model."
 

@@ -14,7 +14,7 @@ import torch
 from torch import fx
 from torch.onnx.ops import _symbolic_impl
 
-from engine.exchange.importing.graph import OWN_DOMAIN
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN
 
 ATEN = torch.ops.aten
 FxNode = Any
@@ -153,7 +153,7 @@ class Marker:
 
 def mark(program: torch.export.ExportedProgram) -> None:
     """Mark recurrent layers, attention and dropout in the graph of a program, which is changed."""
-    from engine.exchange.importing import pt2_attention
+    from netwright.engine.exchange.importing import pt2_attention
 
     marker = Marker(program)
     for node in list(marker.graph.nodes):

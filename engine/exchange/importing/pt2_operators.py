@@ -10,7 +10,7 @@ from collections.abc import Set
 
 import torch
 
-from engine.exchange.onnx_graph import keep_operator_table
+from netwright.engine.exchange.onnx_graph import keep_operator_table
 
 OPSET = 23
 """Version of ONNX's operators that programs are translated to."""

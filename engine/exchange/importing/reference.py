@@ -1,19 +1,19 @@
 """The table of operators in `docs/onnx.md`, from the lifts and from what is computed at the import.
 
-`python -m engine.exchange.importing.reference` writes it; a test compares.
+`python -m netwright.engine.exchange.importing.reference` writes it; a test compares.
 """
 
 import re
 
 import onnx
 
-from engine.core.files import ROOT, write_atomically
-from engine.exchange.importing.folding import FOLDED
-from engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN
-from engine.exchange.importing.registry import lifts
+from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.exchange.importing.folding import FOLDED
+from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN
+from netwright.engine.exchange.importing.registry import lifts
 
 PATH = ROOT / "docs" / "onnx.md"
-COMMAND = "python -m engine.exchange.importing.reference"
+COMMAND = "python -m netwright.engine.exchange.importing.reference"
 _TABLE = re.compile(r"(<!-- operators: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

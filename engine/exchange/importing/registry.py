@@ -1,4 +1,4 @@
-"""The lifts by operator; how to write one is in the docstring of `engine.exchange.importing.lifts`."""
+"""The lifts by operator; how to write one is in the docstring of `netwright.engine.exchange.importing.lifts`."""
 
 import importlib
 import pkgutil
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from engine.exchange.importing import lifts as package
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.heads import Headed
-from engine.exchange.importing.values import Held
+from netwright.engine.exchange.importing import lifts as package
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.heads import Headed
+from netwright.engine.exchange.importing.values import Held
 
 if TYPE_CHECKING:
-    from engine.exchange.importing.context import Context
+    from netwright.engine.exchange.importing.context import Context
 
 Values = Held | Headed | tuple[Held | Headed | None, ...]
 LiftFunction = Callable[["Context", Node], Values]

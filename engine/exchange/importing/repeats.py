@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.layers.transformers import TransformerEncoderLayer
-from engine.network.analysis import copy_path
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.layers.transformers import TransformerEncoderLayer
+from netwright.engine.network.analysis import copy_path
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Connection, Layer, Network, Port
 
 IN, OUT = "input_1", "output_1"
 Paths = dict[str, str]

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import fx
 
-from engine.exchange.importing.parity import Parity
-from engine.network.network import Network, Port
+from netwright.engine.exchange.importing.parity import Parity
+from netwright.engine.network.network import Network, Port
 
 
 @dataclass(frozen=True)

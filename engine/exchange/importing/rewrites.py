@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
 
 Rewrite = Callable[["Match", Node], Node | None]
 _REWRITES: dict[str, list[Rewrite]] = {}
@@ -127,7 +127,7 @@ def merged(
 
 def rewritten(graph: Graph) -> Graph:
     """Return the graph with all patterns as single nodes."""
-    from engine.exchange.importing import patterns, patterns_normalisation
+    from netwright.engine.exchange.importing import patterns, patterns_normalisation
 
     assert patterns
     assert patterns_normalisation

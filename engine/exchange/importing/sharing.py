@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from engine.core.errors import listed
-from engine.exchange.importing.context import Placed
-from engine.exchange.importing.graph import Constant, Graph
+from netwright.engine.core.errors import listed
+from netwright.engine.exchange.importing.context import Placed
+from netwright.engine.exchange.importing.graph import Constant, Graph
 
 MOST_NAMED = 6
 EXPORTED = re.compile(r"(val|onnx::\w+)_\d+")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Constant, Node
-from engine.exchange.importing.values import Dim, Free, Held, NotLiftable, Sizes, divided, product
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Constant, Node
+from netwright.engine.exchange.importing.values import Dim, Free, Held, NotLiftable, Sizes, divided, product
 
 MOST_BYTES = 2**31
 """Limit of what one node may make."""

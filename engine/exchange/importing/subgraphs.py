@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
-from engine.exchange.importing.values import AcrossSamples, Free, Known, NotLiftable, Sizes
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
+from netwright.engine.exchange.importing.values import AcrossSamples, Free, Known, NotLiftable, Sizes
 
 if TYPE_CHECKING:
     import onnx

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.exchange.importing.graph import Constant, Graph, Node
-from engine.exchange.importing.rewrites import Match
+from netwright.engine.exchange.importing.graph import Constant, Graph, Node
+from netwright.engine.exchange.importing.rewrites import Match
 
 ALIKE = (
     *("Abs", "Add", "BatchNormalization", "Clip", "Concat", "Conv", "Div", "Dropout", "Einsum", "Elu", "Erf", "Exp"),

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.core.errors import RunError
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.folding import RANDOM
-from engine.exchange.importing.graph import Graph, Node
-from engine.exchange.importing.onnx_runner import Helper, arrays_from_child
-from engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
-from engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
-from engine.lowering.module import resolve
-from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
-from engine.lowering.modules.onnx_runtime import onnx_runtime
-from engine.training.out_of_memory import is_out_of_memory
+from netwright.engine.core.errors import RunError
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.folding import RANDOM
+from netwright.engine.exchange.importing.graph import Graph, Node
+from netwright.engine.exchange.importing.onnx_runner import Helper, arrays_from_child
+from netwright.engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
+from netwright.engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
+from netwright.engine.lowering.module import resolve
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
+from netwright.engine.lowering.modules.onnx_runtime import onnx_runtime
+from netwright.engine.training.out_of_memory import is_out_of_memory
 
 BATCH_SIZES = (2, 3)
 STEPS = (11, 13)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.core.types import Symbol, TensorType
-from engine.network.network import Port
+from netwright.engine.core.types import Symbol, TensorType
+from netwright.engine.network.network import Port
 
 BATCH, ONE = "N", "1"
 

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.core.errors import UserError
-from engine.data.datasets import fed_inputs
-from engine.data.sources.csv_table import CsvTable
-from engine.data.sources.image_reading import ImageReader
-from engine.data.sources.source import locate
-from engine.exchange.training_script.recipe import Recipe
-from engine.lowering.classes import LINE_LENGTH, call, literal
-from engine.project.sources.csv_dialect import codec_of
-from engine.training.job import TrainingJob
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.datasets import fed_inputs
+from netwright.engine.data.sources.csv_table import CsvTable
+from netwright.engine.data.sources.image_reading import ImageReader
+from netwright.engine.data.sources.source import locate
+from netwright.engine.exchange.training_script.recipe import Recipe
+from netwright.engine.lowering.classes import LINE_LENGTH, call, literal
+from netwright.engine.project.sources.csv_dialect import codec_of
+from netwright.engine.training.job import TrainingJob
 
 LIMIT_BYTES = 2**31
 """Largest file of prepared arrays that is written."""

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from engine.exchange.training_script.recipe import Recipe, Target
-from engine.lowering.classes import call
-from engine.project.dataset_info import IGNORED
-from engine.training.losses import EPSILON
+from netwright.engine.exchange.training_script.recipe import Recipe, Target
+from netwright.engine.lowering.classes import call
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.training.losses import EPSILON
 
 TITLES = {
     "cross-entropy": "cross-entropy",

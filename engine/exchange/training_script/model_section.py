@@ -4,9 +4,9 @@ import math
 import textwrap
 from collections.abc import Sequence
 
-from engine.exchange.training_script.recipe import Recipe
-from engine.lowering.classes import call, literal
-from engine.project.dataset_info import IGNORED
+from netwright.engine.exchange.training_script.recipe import Recipe
+from netwright.engine.lowering.classes import call, literal
+from netwright.engine.project.dataset_info import IGNORED
 
 
 def text(code: str) -> list[str]:

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from engine.core.errors import UserError, plural
-from engine.data.datasets import fed_inputs, has_varying_lengths
-from engine.lowering.module import build
-from engine.lowering.plan import Plan, plan
-from engine.network.analysis import copy_path, folded
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
-from engine.project.bindings import Wanted, folding, loss_of
-from engine.project.dataset_info import IGNORED
-from engine.project.target_scale import fitted_outputs
-from engine.project.training import TrainingLength, TrainingOptions, training_length
-from engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters
-from engine.training.losses import class_weights, positive_weights, scale_of
-from engine.training.solvers import trainable_parameters
-from engine.training.state import validation_steps
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.data.datasets import fed_inputs, has_varying_lengths
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.plan import Plan, plan
+from netwright.engine.network.analysis import copy_path, folded
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
+from netwright.engine.project.bindings import Wanted, folding, loss_of
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.project.target_scale import fitted_outputs
+from netwright.engine.project.training import TrainingLength, TrainingOptions, training_length
+from netwright.engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters
+from netwright.engine.training.losses import class_weights, positive_weights, scale_of
+from netwright.engine.training.solvers import trainable_parameters
+from netwright.engine.training.state import validation_steps
 
 SOLVERS = ("sgdm", "adam", "adamw", "nadam", "rmsprop")
 SCHEDULES = ("none", "warmup", "piecewise", "cosine", "cyclical", "exponential", "polynomial", "one-cycle", "plateau")

@@ -2,11 +2,11 @@
 
 import textwrap
 
-from engine.exchange.training_script import loss_section, model_section
-from engine.exchange.training_script.data_section import Section, names_of
-from engine.exchange.training_script.model_section import text
-from engine.exchange.training_script.recipe import Recipe
-from engine.lowering.classes import LINE_LENGTH, call, literal
+from netwright.engine.exchange.training_script import loss_section, model_section
+from netwright.engine.exchange.training_script.data_section import Section, names_of
+from netwright.engine.exchange.training_script.model_section import text
+from netwright.engine.exchange.training_script.recipe import Recipe
+from netwright.engine.lowering.classes import LINE_LENGTH, call, literal
 
 EVALUATION_BATCH = 256
 DROPOUT_SEED = 1_000_003

@@ -8,19 +8,19 @@ from pathlib import Path
 import torch
 from safetensors.torch import save
 
-from engine.core.errors import UserError
-from engine.core.files import not_written, refuse_destination, write_atomically
-from engine.data.load import load
-from engine.exchange.pytorch_export import refuse_overwriting
-from engine.exchange.training_script.data_section import data_section
-from engine.exchange.training_script.recipe import recipe_of
-from engine.exchange.training_script.script import script
-from engine.network.analysis import analyse
-from engine.project.project import Project
-from engine.project.transfer import with_freezing
-from engine.project.weights import weights_path
-from engine.runs.info import RunInfo
-from engine.training.job import TrainingJob
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.data.load import load
+from netwright.engine.exchange.pytorch_export import refuse_overwriting
+from netwright.engine.exchange.training_script.data_section import data_section
+from netwright.engine.exchange.training_script.recipe import recipe_of
+from netwright.engine.exchange.training_script.script import script
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import with_freezing
+from netwright.engine.project.weights import weights_path
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.training.job import TrainingJob
 
 
 @dataclass(frozen=True)

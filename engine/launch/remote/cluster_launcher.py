@@ -8,21 +8,21 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError
-from engine.launch.launcher import StartPoint
-from engine.launch.local_launcher import uses_compiler
-from engine.launch.remote.interfaces import address_of, address_towards
-from engine.launch.remote.nodes import Node, Nodes, RemoteWorker
-from engine.launch.remote.offer import Offer
-from engine.launch.remote.placers import AgentLostError, Placer, address_by_ssh, address_in_job, placer_of
-from engine.launch.remote.ray_address import head_of
-from engine.launch.remote.stream import FrameKind, tls_of_run
-from engine.parallel.worker_spec import WorkerSpec
-from engine.placement.candidates import resized
-from engine.project.file import load
-from engine.project.moved_paths import moved_paths
-from engine.runs.folder import RunFolder, write_info
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError
+from netwright.engine.launch.launcher import StartPoint
+from netwright.engine.launch.local_launcher import uses_compiler
+from netwright.engine.launch.remote.interfaces import address_of, address_towards
+from netwright.engine.launch.remote.nodes import Node, Nodes, RemoteWorker
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.launch.remote.placers import AgentLostError, Placer, address_by_ssh, address_in_job, placer_of
+from netwright.engine.launch.remote.ray_address import head_of
+from netwright.engine.launch.remote.stream import FrameKind, tls_of_run
+from netwright.engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.placement.candidates import resized
+from netwright.engine.project.file import load
+from netwright.engine.project.moved_paths import moved_paths
+from netwright.engine.runs.folder import RunFolder, write_info
 
 TICK_S = 0.1
 FIRST_PATIENCE_S = 600.0

@@ -5,7 +5,7 @@ import fcntl
 import socket
 import struct
 
-from engine.core.errors import UnavailableError
+from netwright.engine.core.errors import UnavailableError
 
 _SIOCGIFADDR = 0x8915
 """Of Linux: the request for the address of an interface."""

@@ -1,6 +1,6 @@
 """The agent of a node of a cluster: starts workers there for a coordinator elsewhere.
 
-    python -m engine.launch.remote.node_agent
+    python -m netwright.engine.launch.remote.node_agent
 
 The first line of its standard input is an `Offer` as JSON, which has the token of the run: a command line would show it
 to others. It ends, with its workers, when that input is closed, unless the offer says that it stays, and when the
@@ -23,16 +23,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, RunError, UserError
-from engine.hardware.threads import calm_threads
-from engine.launch import outcome, worker_process
-from engine.launch.channel import CHUNK_BYTES, HEARTBEAT_S, MAX_TICK_S
-from engine.launch.local_launcher import preload
-from engine.launch.remote.interfaces import address_of, interface_with
-from engine.launch.remote.offer import LINK_SILENCE_S, Offer, folder_problem
-from engine.launch.remote.stream import FrameKind, Stream, StreamLostError, connect
-from engine.launch.worker_process import WorkerProcess
-from engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, RunError, UserError
+from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.launch import outcome, worker_process
+from netwright.engine.launch.channel import CHUNK_BYTES, HEARTBEAT_S, MAX_TICK_S
+from netwright.engine.launch.local_launcher import preload
+from netwright.engine.launch.remote.interfaces import address_of, interface_with
+from netwright.engine.launch.remote.offer import LINK_SILENCE_S, Offer, folder_problem
+from netwright.engine.launch.remote.stream import FrameKind, Stream, StreamLostError, connect
+from netwright.engine.launch.worker_process import WorkerProcess
+from netwright.engine.parallel.worker_spec import WorkerSpec
 
 TICK_S = 0.1
 AGAIN_S = 10.0

@@ -18,10 +18,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.launch.channel import HEARTBEAT_S, MAX_TICK_S
-from engine.launch.remote.offer import LINK_SILENCE_S
-from engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, accept
-from engine.launch.worker_process import EXIT_BROKEN, widen
+from netwright.engine.launch.channel import HEARTBEAT_S, MAX_TICK_S
+from netwright.engine.launch.remote.offer import LINK_SILENCE_S
+from netwright.engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, accept
+from netwright.engine.launch.worker_process import EXIT_BROKEN, widen
 
 TICK_S = 0.1
 PREPARATION_S = 180.0

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from engine.runs.folder import RunFolder
+from netwright.engine.runs.folder import RunFolder
 
 LINK_SILENCE_S = 10.0
 """Seconds without a frame after which the other end of a connection counts as lost; both speak once per second."""

@@ -12,20 +12,20 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import IO, Any
 
-from engine.cluster.bundle import missing_program_hint, python_words
-from engine.cluster.environment import profile_of
-from engine.cluster.hosts import python_of
-from engine.cluster.profiles import ClusterProfile
-from engine.core.child_process import module_command, module_environment
-from engine.core.errors import RunError, UnavailableError, UserError, listed
-from engine.core.extras import import_extra
-from engine.core.lines import LineBuffer
-from engine.launch.remote.interfaces import address_towards
-from engine.launch.remote.offer import Offer
-from engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.cluster.bundle import missing_program_hint, python_words
+from netwright.engine.cluster.environment import profile_of
+from netwright.engine.cluster.hosts import python_of
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.launch.remote.interfaces import address_towards
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
+from netwright.engine.project.environment import EnvironmentOptions
 
-AGENT = "engine.launch.remote.node_agent"
+AGENT = "netwright.engine.launch.remote.node_agent"
 CLOSE_S = 5.0
 SLURM_S = 30.0
 MOST_CHARACTERS = 600
@@ -247,7 +247,7 @@ class RayPlacer(Placer):
         self._waits_for = "connects to Ray"
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         self._process = subprocess.Popen(
-            module_command("engine.launch.remote.ray_placer"),
+            module_command("netwright.engine.launch.remote.ray_placer"),
             env={**module_environment(), **ray_environment(profile)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -4,9 +4,9 @@ import os
 import socket
 from pathlib import Path
 
-from engine.cluster.local_ray import local_ray
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError, UnavailableError
+from netwright.engine.cluster.local_ray import local_ray
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError, UnavailableError
 
 _PORT = "6379"
 CONNECT_S = 2.0

@@ -1,6 +1,6 @@
 """The process that keeps jobs on a Ray cluster: what `host_script` does on a host, done on a node. See `RayHost`.
 
-    python -m engine.launch.remote.ray_jobs
+    python -m netwright.engine.launch.remote.ray_jobs
 
 A job is a detached actor, which runs the job's script: it goes on without the process that has started it. The script
 starts the run's coordinator, or goes on with the run where that has begun. The actor runs it again where that is
@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.cluster import host_script
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError
-from engine.launch.remote.ray_probe import answered, connect_to, serve
-from engine.project.project import RunOptions
+from netwright.engine.cluster import host_script
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError
+from netwright.engine.launch.remote.ray_probe import answered, connect_to, serve
+from netwright.engine.project.project import RunOptions
 
 NAMESPACE = "netwright"
 ANSWER_S = 50.0

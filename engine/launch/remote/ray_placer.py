@@ -1,6 +1,6 @@
 """The process that asks a Ray cluster for room and starts agents there as tasks. See `RayPlacer`.
 
-    python -m engine.launch.remote.ray_placer
+    python -m netwright.engine.launch.remote.ray_placer
 
 The first line of its standard input has address, Python and resources per worker; each further one asks for workers.
 It answers by lines of JSON: what it waits for, and what failed. Ray ends the tasks when this process ends, which it
@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from engine.core.errors import RunError, UserError
-from engine.core.lines import LineBuffer
-from engine.launch.remote.offer import Offer
-from engine.launch.remote.ray_address import address_of_head, refuse_silent
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.lines import LineBuffer
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
 
 POLL_S = 0.1
 ASKING_POLL_S = 0.01
@@ -38,7 +38,7 @@ SOON_S = 3.0
 """Seconds after which it is said that there is no room."""
 DIVIDE_S = 0.25
 """Seconds without an answer after which room for several workers on one node is asked for in two halves."""
-AGENT = "engine.launch.remote.node_agent"
+AGENT = "netwright.engine.launch.remote.node_agent"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""The process that tries a Ray cluster for the validation of a profile. See `engine.cluster.ray_validation`.
+"""The process that tries a Ray cluster for the validation of a profile. See `netwright.engine.cluster.ray_validation`.
 
-    python -m engine.launch.remote.ray_probe
+    python -m netwright.engine.launch.remote.ray_probe
 
 The first line of its standard input is the profile as JSON. Each further one names what to do, with its values; the
 answer is a line with `answer`, or with `refused` and `hint`. What it has started ends when its input is closed.
@@ -13,12 +13,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from engine.cluster import host_script
-from engine.cluster.hosts import python_of
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError, UserError, plural
-from engine.launch.remote.ray_address import ray_environment
-from engine.launch.remote.ray_placer import connect, first_line
+from netwright.engine.cluster import host_script
+from netwright.engine.cluster.hosts import python_of
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError, UserError, plural
+from netwright.engine.launch.remote.ray_address import ray_environment
+from netwright.engine.launch.remote.ray_placer import connect, first_line
 
 OnNode = Callable[[dict[str, Any]], dict[str, Any]]
 MOST_NODES = 64
@@ -70,7 +70,8 @@ def run_probe(python: list[str], program: bytes, folder: str, rank: int, world: 
     if not os.path.isdir(folder):
         return {**where, "said": f"{where['host']} does not see {folder}"}
     if not interface:
-        code = "import sys; from engine.launch.remote.interfaces import interface_with as f; print(f(sys.argv[1]))"
+        place = "netwright.engine.launch.remote.interfaces"
+        code = f"import sys; from {place} import interface_with as f; print(f(sys.argv[1]))"
         asked = [*python, "-c", code, ray.util.get_node_ip_address()]
         found = subprocess.run(asked, capture_output=True, text=True, check=False)
         interface = found.stdout.strip() or "lo"

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from engine.core.errors import UserError
+from netwright.engine.core.errors import UserError
 
 GREETING = b"netwright-node-1\n"
 NONCE_BYTES = 32

@@ -1,6 +1,6 @@
 """Differential equations dy/dt = f(y), solved in equal steps.
 
-What computes f is a module; `engine.lowering.module` hands over a function that notes down what is done.
+What computes f is a module; `netwright.engine.lowering.module` hands over a function that notes down what is done.
 """
 
 import torch

@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
-from engine.lowering.modules.onnx_functions import NotInTorch, torch_functions
-from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, onnx_node
+from netwright.engine.lowering.modules.onnx_functions import NotInTorch, torch_functions
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, onnx_node
 
 
 class OnnxOperatorInTorch(OnnxOperator):

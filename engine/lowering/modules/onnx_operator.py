@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 
 def onnx_attribute(name: str, value: Any, constants: dict[str, torch.Tensor]) -> Any:

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from engine.lowering.modules.attention import attend
+from netwright.engine.lowering.modules.attention import attend
 
 
 class TransformerLayer(nn.Module):

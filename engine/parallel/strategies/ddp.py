@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.strategies.strategy import Replicated
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.strategies.strategy import Replicated
 
 
 class Ddp(Replicated):

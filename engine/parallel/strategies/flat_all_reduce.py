@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.strategies.strategy import Replicated
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.strategies.strategy import Replicated
 
 
 class FlatAllReduce(Replicated):

@@ -13,9 +13,9 @@ from itertools import chain
 import torch
 from torch import nn
 
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.strategies.strategy import Replicated, SolverState, State
-from engine.parallel.sync_batch_norm import Share
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.strategies.strategy import Replicated, SolverState, State
+from netwright.engine.parallel.sync_batch_norm import Share
 
 
 class LocalSgd(Replicated):

@@ -19,9 +19,9 @@ import torch
 import torch.distributed as dist
 from torch import fx, nn
 
-from engine.core.errors import RunError, UserError
-from engine.parallel.process_group import ProcessGroup, closed_ports
-from engine.parallel.strategies.strategy import SolverState, State
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.parallel.process_group import ProcessGroup, closed_ports
+from netwright.engine.parallel.strategies.strategy import SolverState, State
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Stage:
 
 
 def cut(network: fx.GraphModule, stage_of: Mapping[str, int], count: int) -> list[Stage]:
-    """Return the stages of a network made by `engine.lowering.module.build`.
+    """Return the stages of a network made by `netwright.engine.lowering.module.build`.
 
     stage_of: number of the stage, from 0, per layer id. count: number of stages. A tensor that a later stage than the
     next one needs passes through the stages between. Raises `UserError` if layers in different stages share weights.

@@ -15,9 +15,9 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, OffloadPolicy, fully_shard
 
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.shards import shard_like, whole
-from engine.parallel.strategies.strategy import SolverState, State
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.shards import shard_like, whole
+from netwright.engine.parallel.strategies.strategy import SolverState, State
 
 LEAST_NUMBERS = 1024
 """Minimum number of parameters of a layer that is sharded by itself. Smaller layers are gathered with the rest of the

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.parallel.strategies.strategy import Replicated
+from netwright.engine.parallel.strategies.strategy import Replicated
 
 
 class Single(Replicated):

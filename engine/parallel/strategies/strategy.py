@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from engine.parallel.process_group import ProcessGroup
-from engine.parallel.sync_batch_norm import Share
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.sync_batch_norm import Share
+from netwright.engine.project.environment import EnvironmentOptions
 
 State = dict[str, torch.Tensor]
 
@@ -158,7 +158,7 @@ def strategy_for(
     """
     called = network if called is None else called
     if group.size == 1:
-        from engine.parallel.strategies.single import Single
+        from netwright.engine.parallel.strategies.single import Single
 
         return Single(network, called)
     wanted = name or options.strategy
@@ -166,19 +166,19 @@ def strategy_for(
         wanted = form_of_data_parallel(options, device, all_learn=all_learn)
     match wanted:
         case "fully-sharded":
-            from engine.parallel.strategies.sharded import Sharded
+            from netwright.engine.parallel.strategies.sharded import Sharded
 
             return Sharded(network, group, device, offload=options.cpu_offload)
         case "local-sgd":
-            from engine.parallel.strategies.local_sgd import LocalSgd
+            from netwright.engine.parallel.strategies.local_sgd import LocalSgd
 
             return LocalSgd(network, called, group, share, options.averaging_interval)
         case "flat":
-            from engine.parallel.strategies.flat_all_reduce import FlatAllReduce
+            from netwright.engine.parallel.strategies.flat_all_reduce import FlatAllReduce
 
             return FlatAllReduce(network, called, group)
         case "ddp":
-            from engine.parallel.strategies.ddp import Ddp
+            from netwright.engine.parallel.strategies.ddp import Ddp
 
             return Ddp(
                 network, called, group, device, options.gradient_compression, all_learn=all_learn, is_static=is_static

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Float, Int
-from engine.core.list_fields import Floats, Range
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Float, Int
+from netwright.engine.core.list_fields import Floats, Range
+from netwright.engine.core.records import Record
 
 GROUP = "Augmentation"
 WHOLE_MOVES = ("rand_x_reflection", "rand_y_reflection", "rand_crop_padding")

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, Float, Int
+from netwright.engine.core.records import Record
 
 
 def _has_batches(options: Any) -> bool:

@@ -1,7 +1,7 @@
 """Learning from the answers of another run."""
 
-from engine.core.fields import FilePath, Float
-from engine.core.records import Record
+from netwright.engine.core.fields import FilePath, Float
+from netwright.engine.core.records import Record
 
 
 class DistillationOptions(Record):

@@ -1,8 +1,8 @@
 """Options of precision and memory, checkpoints, monitoring, reproducibility and user code."""
 
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, FilePath, Float, Int
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int
+from netwright.engine.core.records import Record
 
 LOW_PRECISIONS = ("bf16", "fp16")
 """Those that round so much that a solver which compares losses would be misled."""

@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from engine.core.errors import FieldError, did_you_mean
-from engine.core.fields import Bool, Choice, FilePath, Float, Text
-from engine.core.list_fields import Floats
-from engine.core.records import Record
-from engine.project.options.execution import PYTHON
+from netwright.engine.core.errors import FieldError, did_you_mean
+from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Text
+from netwright.engine.core.list_fields import Floats
+from netwright.engine.core.records import Record
+from netwright.engine.project.options.execution import PYTHON
 
 LOSS_TASKS = {
     "cross-entropy": ("classes",),

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int
-from engine.core.records import Record
-from engine.core.text import format_figure, format_percent
-from engine.project.options.execution import PYTHON
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int
+from netwright.engine.core.records import Record
+from netwright.engine.core.text import format_figure, format_percent
+from netwright.engine.project.options.execution import PYTHON
 
 
 @dataclass(frozen=True)

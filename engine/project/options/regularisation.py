@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from engine.core.errors import FieldError, plural
-from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError, plural
+from netwright.engine.core.fields import Bool, Choice, Float, Int
+from netwright.engine.core.records import Record
 
 
 def _clips(options: "RegularisationOptions") -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.core.errors import FieldError, did_you_mean
-from engine.core.fields import JSON, Choice, Field, Float, Int, quoted
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError, did_you_mean
+from netwright.engine.core.fields import JSON, Choice, Field, Float, Int, quoted
+from netwright.engine.core.records import Record
 
 UNITS = ("iterations", "epochs")
 NAMES = ("none", "piecewise", "warmup", "cosine", "cyclical", "exponential", "polynomial", "one-cycle", "plateau")

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.records import Record
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, Float, Int
+from netwright.engine.core.records import Record
 
 DEFAULT_RATES = {"sgdm": 0.01, "adam": 0.001, "adamw": 0.001, "nadam": 0.002, "rmsprop": 0.001, "lbfgs": 1.0, "lm": 1.0}
 FULL_BATCH = ("lbfgs", "lm")

@@ -2,10 +2,10 @@
 
 import math
 
-from engine.core.errors import FieldError
-from engine.core.fields import Choice, Float, Int
-from engine.core.records import Record
-from engine.project.options.metrics import AT_MOST_ONE, METRICS, in_a_line, offered
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Choice, Float, Int
+from netwright.engine.core.records import Record
+from netwright.engine.project.options.metrics import AT_MOST_ONE, METRICS, in_a_line, offered
 
 
 class ValidationOptions(Record):

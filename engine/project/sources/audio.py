@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from engine.core.errors import FieldError
-from engine.core.fields import Choice, ColumnNames, Float, Int
-from engine.core.records import Record
-from engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Choice, ColumnNames, Float, Int
+from netwright.engine.core.records import Record
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
-    from engine.project.data import DataOptions
+    from netwright.engine.project.data import DataOptions
 
 AUDIO_SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".aif", ".aiff", ".mp3")
 MOST_TABLES = 20
@@ -130,7 +130,7 @@ class Audio(SourceType):
     )
     takes = "both"
     suffixes, files = (".csv", ".tsv"), "Tables of files"
-    reader = "engine.data.sources.audio:Audio"
+    reader = "netwright.engine.data.sources.audio:Audio"
     reads = "sound"
     resizes = has_folders = True
     can_stream = True

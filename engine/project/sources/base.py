@@ -7,18 +7,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from engine.core.errors import FieldError
-from engine.core.fields import FilePath
-from engine.core.own_files import is_own
-from engine.core.records import Record
-from engine.core.types import TensorType
-from engine.project.dataset_info import InputInfo
-from engine.project.preparation import Reads
-from engine.project.sources.csv_dialect import Beginning, beginning_of, text_of
-from engine.project.sources.urls import PROTOCOLS, SCHEME, is_remote, url_problems
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import FilePath
+from netwright.engine.core.own_files import is_own
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import TensorType
+from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.preparation import Reads
+from netwright.engine.project.sources.csv_dialect import Beginning, beginning_of, text_of
+from netwright.engine.project.sources.urls import PROTOCOLS, SCHEME, is_remote, url_problems
 
 if TYPE_CHECKING:
-    from engine.project.data import DataOptions
+    from netwright.engine.project.data import DataOptions
 
 HEAD_BYTES = 2**16
 MOST_ENTRIES = 100_000
@@ -166,7 +166,8 @@ class SourceType:
     files: ClassVar[str] = ""
     """Name of its files in the dialog, in the plural: `Tables`."""
     reader: ClassVar[str] = ""
-    """Qualified name of the class that reads it, `engine.data.sources.table:Table`; imported when it reads."""
+    """Qualified name of the class that reads it, `netwright.engine.data.sources.table:Table`; imported when it
+    reads."""
     library: ClassVar[tuple[str, str]] = ("", "")
     """A library that the reader needs beyond Netwright's own, and the extra that installs it: `("h5py", "hdf5")`."""
     can_stream: ClassVar[bool] = False

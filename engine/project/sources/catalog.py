@@ -1,19 +1,26 @@
 """All data sources. A new one is named here: its declaration in `SOURCES`, its options among the bases of
 `SourceOptions`."""
 
-from engine.core.fields import Choice
-from engine.core.records import Record
-from engine.project.sources.arrays import ArrayOptions, Arrays
-from engine.project.sources.audio import Audio, AudioOptions
-from engine.project.sources.base import SourceType
-from engine.project.sources.digits import Digits
-from engine.project.sources.images import ImageOptions, Images
-from engine.project.sources.python_code import PythonCode, PythonOptions
-from engine.project.sources.series import BorderOptions, SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
-from engine.project.sources.shards import ShardOptions, Shards
-from engine.project.sources.shared import SharedOptions
-from engine.project.sources.table import Table, TableOptions
-from engine.project.sources.text import TextFiles, TextOptions
+from netwright.engine.core.fields import Choice
+from netwright.engine.core.records import Record
+from netwright.engine.project.sources.arrays import ArrayOptions, Arrays
+from netwright.engine.project.sources.audio import Audio, AudioOptions
+from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.sources.digits import Digits
+from netwright.engine.project.sources.images import ImageOptions, Images
+from netwright.engine.project.sources.python_code import PythonCode, PythonOptions
+from netwright.engine.project.sources.series import (
+    BorderOptions,
+    SequenceOptions,
+    Sequences,
+    Series,
+    SeriesOptions,
+    StepOptions,
+)
+from netwright.engine.project.sources.shards import ShardOptions, Shards
+from netwright.engine.project.sources.shared import SharedOptions
+from netwright.engine.project.sources.table import Table, TableOptions
+from netwright.engine.project.sources.text import TextFiles, TextOptions
 
 SOURCES: dict[str, SourceType] = {
     source.key: source

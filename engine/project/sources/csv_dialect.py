@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from engine.project.sources.number_texts import is_mark_open, is_missing, is_number_like, mark_shown
+from netwright.engine.project.sources.number_texts import is_mark_open, is_missing, is_number_like, mark_shown
 
 DELIMITERS = ",;\t|"
 SAMPLE_ROWS = 50

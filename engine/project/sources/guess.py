@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from engine.core.errors import UserError
-from engine.core.fields import FilePath, Text, quoted
-from engine.core.files import path_from
-from engine.core.list_fields import Texts
-from engine.project.sources.base import SPLIT_NAMES, Guess, Peek
-from engine.project.sources.catalog import SOURCES, SourceOptions
-from engine.project.sources.shards import PARQUET, TAR
-from engine.project.sources.urls import is_remote, without_secrets
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import FilePath, Text, quoted
+from netwright.engine.core.files import path_from
+from netwright.engine.core.list_fields import Texts
+from netwright.engine.project.sources.base import SPLIT_NAMES, Guess, Peek
+from netwright.engine.project.sources.catalog import SOURCES, SourceOptions
+from netwright.engine.project.sources.shards import PARQUET, TAR
+from netwright.engine.project.sources.urls import is_remote, without_secrets
 
 CLOSE = 0.25
 """Guesses whose confidence is this close to that of the best are named beside it."""

@@ -6,15 +6,15 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from engine.core.errors import FieldError, plural
-from engine.core.fields import Choice, ColumnNames, FilePath, Int
-from engine.core.list_fields import Texts
-from engine.core.records import Record
-from engine.core.types import TensorType
-from engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.core.errors import FieldError, plural
+from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Int
+from netwright.engine.core.list_fields import Texts
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import TensorType
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
-    from engine.project.data import DataOptions
+    from netwright.engine.project.data import DataOptions
 
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 
@@ -148,7 +148,7 @@ class Images(SourceType):
     has_folders = True
     takes = "folder"
     suffixes = IMAGE_SUFFIXES
-    reader = "engine.data.sources.images:Images"
+    reader = "netwright.engine.data.sources.images:Images"
     can_stream = True
     streamed = (
         "all images, decoded and resized on demand; up to `decoded_cache` MiB (default 1,024 over all workers, at most "
@@ -256,9 +256,9 @@ class Images(SourceType):
 
 
 READERS = {
-    "masks": "engine.data.sources.masks:Masks",
-    "labels": "engine.data.sources.image_labels:Labelled",
-    "target_images": "engine.data.sources.image_pairs:ImagePairs",
+    "masks": "netwright.engine.data.sources.masks:Masks",
+    "labels": "netwright.engine.data.sources.image_labels:Labelled",
+    "target_images": "netwright.engine.data.sources.image_pairs:ImagePairs",
 }
 """Readers of targets outside of subfolders, by the option that says where they lie."""
 

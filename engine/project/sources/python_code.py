@@ -1,8 +1,8 @@
 """A user's own data set in a file of Python."""
 
-from engine.core.fields import Text
-from engine.core.records import Record
-from engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.core.fields import Text
+from netwright.engine.core.records import Record
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
 
 
 class PythonOptions(Record):
@@ -28,7 +28,7 @@ class PythonCode(SourceType):
     options = PythonOptions
     uses = ("path", "response", "task", "integer_arrays", "ignored_value", "loading", "readers", "split_column")
     suffixes, files = (".py",), "Python"
-    reader = "engine.data.sources.python_code:PythonData"
+    reader = "netwright.engine.data.sources.python_code:PythonData"
     can_stream = True
     streamed = "all samples, made by the code on demand"
     resident = "targets"

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.core.errors import FieldError
-from engine.core.fields import Choice, ColumnNames, Int
-from engine.core.records import Record
-from engine.core.types import TensorType
-from engine.project.sources.base import Guess, Peek, SourceType
-from engine.project.sources.number_texts import is_number_like
-from engine.project.sources.table import PARQUET
-from engine.project.sources.time_steps import ID_NAMES, time_series
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Choice, ColumnNames, Int
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import TensorType
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.number_texts import is_number_like
+from netwright.engine.project.sources.table import PARQUET
+from netwright.engine.project.sources.time_steps import ID_NAMES, time_series
 
 if TYPE_CHECKING:
-    from engine.project.data import DataOptions
+    from netwright.engine.project.data import DataOptions
 
 FILE_NAMES = frozenset({"file", "filename", "file_name", "path"})
 
@@ -188,7 +188,7 @@ class Series(SourceType):
         *("left_out", "time_column", "missing_cells", "split_overlap"),
     )
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
-    reader = "engine.data.sources.series:Series"
+    reader = "netwright.engine.data.sources.series:Series"
     is_in_time = True
     resident = "the rows once, however many windows share them; the numbers to predict of each window"
 
@@ -238,7 +238,7 @@ class Sequences(SourceType):
     )
     takes = "both"
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
-    reader = "engine.data.sources.sequence_files:Sequences"
+    reader = "netwright.engine.data.sources.sequence_files:Sequences"
     can_stream = True
     streamed = "all sequences, padded batch by batch"
     resident = "the rows of all sequences once, without padding; responses"

@@ -5,18 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.errors import FieldError, UserError
-from engine.core.fields import Int, Text, printable
-from engine.core.records import Record
-from engine.core.types import TensorType
-from engine.project.dataset_info import InputInfo
-from engine.project.preparation import Reads
-from engine.project.sources.base import Guess, Peek, SourceType
-from engine.project.sources.images import Images
-from engine.project.sources.urls import is_remote, url_problems, without_secrets
+from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.core.fields import Int, Text, printable
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import TensorType
+from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.preparation import Reads
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.images import Images
+from netwright.engine.project.sources.urls import is_remote, url_problems, without_secrets
 
 if TYPE_CHECKING:
-    from engine.project.data import DataOptions
+    from netwright.engine.project.data import DataOptions
 
 PLACES = ("path", "validation_path", "test_path")
 """Options that name shards."""
@@ -100,7 +100,7 @@ class Shards(SourceType):
     uses = ("path", "response", "task", "image_size", "channels", "loading", "decoded_cache", "readers")
     takes = "both"
     suffixes, files = (TAR, PARQUET), "Shards"
-    reader = "engine.data.sources.shards:Shards"
+    reader = "netwright.engine.data.sources.shards:Shards"
     can_stream = True
     streamed = "all samples, from the files or from the shard cache; decoded images as with `images`"
     resident = "targets, and 20 bytes per sample"

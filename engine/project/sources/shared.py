@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from engine.core.fields import Choice, ColumnNames, FilePath
-from engine.core.records import Record
-from engine.project.sources.csv_dialect import Written
+from netwright.engine.core.fields import Choice, ColumnNames, FilePath
+from netwright.engine.core.records import Record
+from netwright.engine.project.sources.csv_dialect import Written
 
 
 def _folder(options: Any) -> bool:

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.fields import Choice, ColumnNames
-from engine.core.records import Record
-from engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.core.fields import Choice, ColumnNames
+from netwright.engine.core.records import Record
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
-    from engine.project.data import DataOptions
+    from netwright.engine.project.data import DataOptions
 
 PARQUET = (".parquet", ".pq")
 LONG_BYTES = 2**30
@@ -114,7 +114,7 @@ class Table(SourceType):
     options = TableOptions
     uses = ("path", "response", "task", "text_encoding", "decimal_mark", "date_order", "split_column", "loading")
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
-    reader = "engine.data.sources.table:Table"
+    reader = "netwright.engine.data.sources.table:Table"
     reads = "columns"
     bytes_per_number = 16  # read and kept in double precision
     can_stream = True
@@ -127,13 +127,13 @@ class Table(SourceType):
     def reader_for(self, options: "DataOptions", path: Path, free_bytes: int) -> str:
         """Return the reader of tables in memory, or of those that are read from disk."""
         if path.suffix.lower() in PARQUET or options.loading == "stream":
-            return "engine.data.sources.disk_table:DiskTable"
+            return "netwright.engine.data.sources.disk_table:DiskTable"
         try:
             most = min(LONG_BYTES, free_bytes * MOST_OF_FREE / MEMORY_PER_BYTE)
             is_long = options.loading == "auto" and path.stat().st_size >= most
         except OSError:  # the reader says what is wrong
             is_long = False
-        return "engine.data.sources.disk_table:DiskTable" if is_long else self.reader
+        return "netwright.engine.data.sources.disk_table:DiskTable" if is_long else self.reader
 
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for Parquet files, and for texts whose first line has several cells."""

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, ColumnNames, FilePath, Int
-from engine.core.records import Record
-from engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, ColumnNames, FilePath, Int
+from netwright.engine.core.records import Record
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
-    from engine.project.data import DataOptions
+    from netwright.engine.project.data import DataOptions
 
 TEXT_SUFFIXES = (".txt", ".text", ".md")
 TABLES = (".csv", ".tsv")
@@ -159,7 +159,7 @@ class TextFiles(SourceType):
     uses = ("path", "response", "task", "text_encoding", "decimal_mark")
     takes = "both"
     suffixes, files = (*TEXT_SUFFIXES, *TABLES), "Texts"
-    reader = "engine.data.sources.text:TextFiles"
+    reader = "netwright.engine.data.sources.text:TextFiles"
     reads = "text"
     resizes = has_folders = True
     bytes_per_number = 12

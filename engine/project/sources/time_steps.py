@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, pairwise
 
-from engine.project.dates import forms_of, in_order, read
-from engine.project.preparation import TIME_FORM
-from engine.project.sources.csv_dialect import Beginning
+from netwright.engine.project.dates import forms_of, in_order, read
+from netwright.engine.project.preparation import TIME_FORM
+from netwright.engine.project.sources.csv_dialect import Beginning
 
 TIME_NAMES = frozenset({"date", "datetime", "ds", "time", "timestamp", "month", "year", "day", "when", "period"})
 ID_NAMES = frozenset({"id", "sequence", "sequence_id", "series", "series_id", "unit"})

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from engine.core.errors import FieldError
-from engine.core.fields import printable
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import printable
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 DRIVE = re.compile(r"/[A-Za-z]:/")

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.project.project import RunOptions
-from engine.training.fast import fused_optimizers, manual_backward
+from netwright.engine.project.project import RunOptions
+from netwright.engine.training.fast import fused_optimizers, manual_backward
 
 CHECKS: Mapping[str, Callable[[], str]] = {
     "manual-backward": lambda: manual_backward.refusal(),

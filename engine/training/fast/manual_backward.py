@@ -17,8 +17,8 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from engine.data.batches import Batch, Tensors
-from engine.lowering.modules.normalization import Normalize, NormalizeBy
+from netwright.engine.data.batches import Batch, Tensors
+from netwright.engine.lowering.modules.normalization import Normalize, NormalizeBy
 
 Loss = Callable[[Tensors, Tensors], torch.Tensor]
 """Given outputs and targets: the loss summed over samples. A supported one has a `formula`: its name and weight."""

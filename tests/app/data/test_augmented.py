@@ -10,11 +10,11 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from app.data.preview import NOTHING_YET, AugmentedBar
-from app.data.tab import DataTab
-from app.data.tiles import Picture
-from app.dialogs.training_options import TrainingOptionsDialog
-from app.window import MainWindow
+from netwright.app.data.preview import NOTHING_YET, AugmentedBar
+from netwright.app.data.tab import DataTab
+from netwright.app.data.tiles import Picture
+from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
 from tests.app.windows import Modal, shown_windows
 

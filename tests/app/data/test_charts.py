@@ -7,11 +7,11 @@ from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
 
-from app.data.charts import HEAD, MOST_HEIGHT, ROW, ClassChart, ColumnCharts, split_colour
-from app.data.preview import FEW_COLUMNS, Preview
-from app.plots.histogram_plot import HistogramPlot
-from engine.core.types import features
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.app.data.charts import HEAD, MOST_HEIGHT, ROW, ClassChart, ColumnCharts, split_colour
+from netwright.app.data.preview import FEW_COLUMNS, Preview
+from netwright.app.plots.histogram_plot import HistogramPlot
+from netwright.engine.core.types import features
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 
 NUMBERS = {"low": 0.0, "high": 4.0, "counts": [1, 0, 3, 2], "missing": 7}
 TEXTS = {"names": ["a", "b"], "counts": [5, 2], "others": 3, "different": 5, "missing": 0}

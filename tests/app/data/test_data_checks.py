@@ -8,12 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from app.data.data_checks import AGAIN, CANCEL, START, DataChecks
-from app.documents import Documents
-from app.window import MainWindow
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
-from engine.project.project import Project
+from netwright.app.data.data_checks import AGAIN, CANCEL, START, DataChecks
+from netwright.app.documents import Documents
+from netwright.app.window import MainWindow
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.project import Project
 from tests.app.data.test_dataset_tracker import facts
 from tests.app.data.test_tab import PATIENCE_MS, choose, real, tab_of
 from tests.app.fake_server import FakeServer

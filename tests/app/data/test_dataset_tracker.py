@@ -6,10 +6,10 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.data.dataset_tracker import progress_text
-from app.documents import EXAMPLES
-from app.window import MainWindow
-from designer.panels.problems import link_text
+from netwright.app.data.dataset_tracker import progress_text
+from netwright.app.documents import EXAMPLES
+from netwright.app.window import MainWindow
+from netwright.designer.panels.problems import link_text
 from tests.app.fake_server import FakeServer
 
 

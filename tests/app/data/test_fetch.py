@@ -9,14 +9,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
-from app.data.tab import DataTab
-from app.window import MainWindow
-from engine.project.data import DataOptions
-from engine.project.data_hosts import MOST_FILES, allowed
-from engine.project.file import dumps, save
-from engine.project.project import Project
-from engine.project.sources.urls import host_of
-from engine.runs.queue import Queue
+from netwright.app.data.tab import DataTab
+from netwright.app.window import MainWindow
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import MOST_FILES, allowed
+from netwright.engine.project.file import dumps, save
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.urls import host_of
+from netwright.engine.runs.queue import Queue
 from tests.app.data.test_dataset_tracker import facts
 from tests.app.data.test_tab import choose, tab_of
 from tests.app.fake_server import FakeServer

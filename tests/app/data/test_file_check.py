@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from app.data.file_check import FileCheck
-from app.processes import DisposableProcess
-from app.window import MainWindow
-from engine.project.data import DataOptions
+from netwright.app.data.file_check import FileCheck
+from netwright.app.processes import DisposableProcess
+from netwright.app.window import MainWindow
+from netwright.engine.project.data import DataOptions
 from tests.app.data.test_tab import PATIENCE_MS, choose, real, tab_of, write_images
 
 OPTIONS = DataOptions(source="images", path="pets")

@@ -9,9 +9,9 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
-from app.data.tab import DataTab
-from app.window import MainWindow
-from engine.project.file import save
+from netwright.app.data.tab import DataTab
+from netwright.app.window import MainWindow
+from netwright.engine.project.file import save
 from tests.app.fake_server import FakeServer
 from tests.app.windows import MakeWindow
 

@@ -7,12 +7,22 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidget
 
-from app.data.charts import ROW, SWATCH, ClassChart
-from app.data.preview import Lanes, Preview, make_table
-from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Masked, Picture, Sound, Sparkline, Tiles, class_colour
-from designer import theme
-from engine.core.types import image
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.app.data.charts import ROW, SWATCH, ClassChart
+from netwright.app.data.preview import Lanes, Preview, make_table
+from netwright.app.data.tiles import (
+    CAPTION_HEIGHT,
+    GAP,
+    PICTURE,
+    Masked,
+    Picture,
+    Sound,
+    Sparkline,
+    Tiles,
+    class_colour,
+)
+from netwright.designer import theme
+from netwright.engine.core.types import image
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 
 NAMES = {"label": "b", "split": "training"}
 FACTS = DatasetInfo((InputInfo("image", image(3, 224, 224)),), {"training": 1200}, classes_of("a", "b"))

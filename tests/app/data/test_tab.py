@@ -11,11 +11,11 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QTableWidget
 
-from app.data.preview import Preview
-from app.data.tab import DataTab
-from app.data.tiles import Picture, Sparkline
-from app.window import MainWindow
-from engine.project.starter import MAKE
+from netwright.app.data.preview import Preview
+from netwright.app.data.tab import DataTab
+from netwright.app.data.tiles import Picture, Sparkline
+from netwright.app.window import MainWindow
+from netwright.engine.project.starter import MAKE
 from tests.app.data.test_dataset_tracker import facts
 from tests.app.fake_server import FakeServer
 from tests.app.windows import shown_windows

@@ -3,13 +3,13 @@ from typing import Any
 
 from PySide6.QtGui import QImage
 
-from app.data.tiles import Tiles
-from app.dialogs.augment_preview import SAMPLES
-from app.dialogs.training_options import TrainingOptionsDialog
-from app.processes import OnError, OnResult
-from engine.core.types import image
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.project import Project
+from netwright.app.data.tiles import Tiles
+from netwright.app.dialogs.augment_preview import SAMPLES
+from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.processes import OnError, OnResult
+from netwright.engine.core.types import image
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.project import Project
 
 FACTS = DatasetInfo((InputInfo("image", image(1, 8, 8)),), {"training": 1257}, classes_of(*"0123456789"))
 

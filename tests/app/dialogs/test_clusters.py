@@ -10,21 +10,21 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app.dialogs import cluster_jobs, clusters
-from app.dialogs.cluster_jobs import ClusterJobsDialog
-from app.dialogs.clusters import ClusterPicker, ClustersDialog
-from app.dialogs.environment_cards import CardText, card_texts
-from app.window import MainWindow
-from engine.cluster.jobs import remote_of
-from engine.cluster.profile_file import load_profiles, read_profiles, save_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.validation import STAGES
-from engine.core.files import write_json
-from engine.core.folders import state_folder
-from engine.project.environment import EnvironmentOptions
-from engine.runs.folder import RunFolder, write_info
-from engine.runs.info import RunInfo
-from engine.runs.remote import RemoteRun, write_remote
+from netwright.app.dialogs import cluster_jobs, clusters
+from netwright.app.dialogs.cluster_jobs import ClusterJobsDialog
+from netwright.app.dialogs.clusters import ClusterPicker, ClustersDialog
+from netwright.app.dialogs.environment_cards import CardText, card_texts
+from netwright.app.window import MainWindow
+from netwright.engine.cluster.jobs import remote_of
+from netwright.engine.cluster.profile_file import load_profiles, read_profiles, save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.validation import STAGES
+from netwright.engine.core.files import write_json
+from netwright.engine.core.folders import state_folder
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.runs.folder import RunFolder, write_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.remote import RemoteRun, write_remote
 from tests.clusters import hide_local_ray
 
 HPC = ClusterProfile(name="hpc", kind="slurm", workers=4)

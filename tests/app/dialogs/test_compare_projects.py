@@ -5,15 +5,15 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from app.dialogs import compare_projects as module
-from app.dialogs.compare_projects import CompareDialog
-from app.window import MainWindow
-from designer.canvas.overlays import Breadcrumbs
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.network.blocks import network_in, with_network_in
-from engine.project.file import save
-from engine.project.project import Project
+from netwright.app.dialogs import compare_projects as module
+from netwright.app.dialogs.compare_projects import CompareDialog
+from netwright.app.window import MainWindow
+from netwright.designer.canvas.overlays import Breadcrumbs
+from netwright.engine.network import edits
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.blocks import network_in, with_network_in
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
 from tests.blocks import IMAGE, behind, conv, residual, row
 from tests.builders import classifier, layer
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.dialogs.bars import Bar, Bars
-from app.dialogs.devices import DevicesDialog
-from engine.placement.inventory import Device, DeviceInventory
+from netwright.app.dialogs.bars import Bar, Bars
+from netwright.app.dialogs.devices import DevicesDialog
+from netwright.engine.placement.inventory import Device, DeviceInventory
 
 FOUND: list[dict[str, Any]] = [
     {"device": {"name": "cpu", "model": "Some CPU", "memory_bytes": 2**34, "cores": 4}},

@@ -11,19 +11,19 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog
 
-from app.dialogs.export import ExportDialog, select_layer
-from app.dialogs.export_weights import NOT_YET, OTHER, RESULT, UNTRAINED
-from app.window import MainWindow
-from engine.layers.user_code import Custom
-from engine.network import edits
-from engine.project.data import DataOptions
-from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.events import Best
-from engine.runs.folder import RunFolder, update_info
-from engine.runs.notes import write_notes
-from engine.user_code import trust
+from netwright.app.dialogs.export import ExportDialog, select_layer
+from netwright.app.dialogs.export_weights import NOT_YET, OTHER, RESULT, UNTRAINED
+from netwright.app.window import MainWindow
+from netwright.engine.layers.user_code import Custom
+from netwright.engine.network import edits
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.events import Best
+from netwright.engine.runs.folder import RunFolder, update_info
+from netwright.engine.runs.notes import write_notes
+from netwright.engine.user_code import trust
 from tests.builders import chain, classifier, layer
 from tests.engine.exchange.test_export import run_of
 
@@ -123,7 +123,7 @@ def test_the_folder_of_the_file_is_opened(qtbot, tmp_path: Path, monkeypatch: py
         opened.append(url.toLocalFile())
         return True
 
-    monkeypatch.setattr("app.dialogs.export.QDesktopServices.openUrl", open_url)
+    monkeypatch.setattr("netwright.app.dialogs.export.QDesktopServices.openUrl", open_url)
     dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.py")
     dialog.formats.button(1).click()
     export(qtbot, dialog)
@@ -139,7 +139,7 @@ def test_files_that_would_be_replaced_are_asked_about(qtbot, tmp_path: Path, mon
         asked.append(title)
         return answers.pop(0)
 
-    monkeypatch.setattr("app.messages.ask", ask)
+    monkeypatch.setattr("netwright.app.messages.ask", ask)
     run = run_of(project_of_digits(tmp_path), tmp_path / "run")
     dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.py", run.path)
     dialog.formats.button(1).click()

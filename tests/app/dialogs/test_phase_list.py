@@ -3,11 +3,11 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from app.dialogs.phase_list import PhaseList
-from app.dialogs.training_options import TrainingOptionsDialog
-from engine.project.options.schedule import Phase
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.app.dialogs.phase_list import PhaseList
+from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.engine.project.options.schedule import Phase
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 
 CHAIN = "warmup 100 iterations, piecewise 9 epochs times 0.5 learn_rate_drop_period=3, cosine"
 

@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app.dialogs import prune as module
-from app.dialogs.prune import PruneDialog
-from app.window import MainWindow
-from engine.runs.folder import RunFolder
+from netwright.app.dialogs import prune as module
+from netwright.app.dialogs.prune import PruneDialog
+from netwright.app.window import MainWindow
+from netwright.engine.runs.folder import RunFolder
 
 
 class FakeCommand(QObject):

@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from app.dialogs import run_report as module
-from app.dialogs.run_report import save_experiment_report, save_report
-from app.window import MainWindow
-from engine.runs.folder import RunFolder
+from netwright.app.dialogs import run_report as module
+from netwright.app.dialogs.run_report import save_experiment_report, save_report
+from netwright.app.window import MainWindow
+from netwright.engine.runs.folder import RunFolder
 
 
 class FakeCommand(QObject):

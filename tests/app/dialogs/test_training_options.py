@@ -5,20 +5,20 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu, QPushButton, QWidget
 
-from app.dialogs.environment_cards import card_texts
-from app.dialogs.option_sweeps import EDIT
-from app.dialogs.training_options import TrainingOptionsDialog
-from designer.forms.field_editors import PathEditor
-from designer.forms.row import sentence
-from engine.core.fields import Choice, first_clause
-from engine.core.types import image
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.check import check
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.environment import TARGETS, EnvironmentOptions
-from engine.project.presets import Presets
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.app.dialogs.environment_cards import card_texts
+from netwright.app.dialogs.option_sweeps import EDIT
+from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.designer.forms.field_editors import PathEditor
+from netwright.designer.forms.row import sentence
+from netwright.engine.core.fields import Choice, first_clause
+from netwright.engine.core.types import image
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.check import check
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.environment import TARGETS, EnvironmentOptions
+from netwright.engine.project.presets import Presets
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 
 NO_GPU = DeviceInventory(2, no_devices_because="no CUDA, ROCm, XPU or MPS device was found")
 H200 = Device("cuda:0", "NVIDIA H200", 2**37)
@@ -468,7 +468,8 @@ def test_files_of_code_are_chosen_from_the_projects_folder_and_read_as_text(qtbo
     editor = dialog.training_form.rows["hooks_file"].widget
     assert isinstance(editor, PathEditor)
     monkeypatch.setattr(
-        "designer.forms.field_editors.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "hooks.py"), "")
+        "netwright.designer.forms.field_editors.QFileDialog.getOpenFileName",
+        lambda *_: (str(tmp_path / "hooks.py"), ""),
     )
     qtbot.mouseClick(editor.browse, Qt.MouseButton.LeftButton)
     assert dialog.training.hooks_file == "hooks.py"

@@ -7,15 +7,15 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
-from app.dialogs import published_weights
-from app.dialogs.published_weights import PublishedDialog
-from app.dialogs.transfer_learning import TransferDialog
-from app.dialogs.weights_table import CHOOSE, LEFT, MISSING, following, rows_of
-from engine.core.types import image
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.file import loads
-from engine.project.project import Project
-from engine.project.published_weights import Published
+from netwright.app.dialogs import published_weights
+from netwright.app.dialogs.published_weights import PublishedDialog
+from netwright.app.dialogs.transfer_learning import TransferDialog
+from netwright.app.dialogs.weights_table import CHOOSE, LEFT, MISSING, following, rows_of
+from netwright.engine.core.types import image
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.file import loads
+from netwright.engine.project.project import Project
+from netwright.engine.project.published_weights import Published
 from tests.app.fake_server import FakeServer
 from tests.builders import classifier
 

@@ -4,10 +4,10 @@ import json
 import sys
 from typing import Any
 
-from app.dialogs.bars import Way
-from app.dialogs.training_options import TrainingOptionsDialog
-from app.dialogs.trials import BatchFinder, EnvironmentAdvisor
-from engine.project.project import Project
+from netwright.app.dialogs.bars import Way
+from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.dialogs.trials import BatchFinder, EnvironmentAdvisor
+from netwright.engine.project.project import Project
 
 TRIED = {"tried": {"batch": 256, "refusal": ""}}
 DONE = {"largest": 1024, "words": "The largest mini-batch is 1,024 samples."}

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QLineEdit
 
-from app.dialogs import webhook as module
-from app.dialogs.webhook import WebhookDialog
-from engine.core import webhook
+from netwright.app.dialogs import webhook as module
+from netwright.app.dialogs.webhook import WebhookDialog
+from netwright.engine.core import webhook
 
 
 class Command(QObject):

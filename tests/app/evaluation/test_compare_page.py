@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel, QTableWidget
 
-from app.evaluation.compare_page import NO_OTHER, NOT_YET, ComparePage
+from netwright.app.evaluation.compare_page import NO_OTHER, NOT_YET, ComparePage
 from tests.app.fake_server import FakeServer
 
 RESULT: dict[str, Any] = {

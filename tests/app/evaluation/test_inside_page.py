@@ -12,12 +12,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.data.tiles import Tiles
-from app.evaluation.inside_cards import DependencePlot, FigureCard
-from app.evaluation.inside_page import NOT_YET, InsidePage
-from app.evaluation.inside_views import BarsView, HeatView, ScatterView
-from engine.project.file import save
-from engine.project.project import Project
+from netwright.app.data.tiles import Tiles
+from netwright.app.evaluation.inside_cards import DependencePlot, FigureCard
+from netwright.app.evaluation.inside_page import NOT_YET, InsidePage
+from netwright.app.evaluation.inside_views import BarsView, HeatView, ScatterView
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
 from tests.builders import chain, layer
 

@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QTableWidget
 
-from app.evaluation import robustness_page as module
-from app.evaluation.robustness_page import NOT_YET, RobustnessPage, StrengthCard
-from app.window import MainWindow
+from netwright.app.evaluation import robustness_page as module
+from netwright.app.evaluation.robustness_page import NOT_YET, RobustnessPage, StrengthCard
+from netwright.app.window import MainWindow
 
 SHARE = "share of the range"
 RESULT: dict[str, Any] = {

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QFileDialog, QTableWidget
 
-from app.evaluation import scores_page as module
-from app.evaluation.calibration_card import CalibrationCard
-from app.evaluation.curves_card import CurvesCard
-from app.evaluation.groups_card import GroupsCard
-from app.evaluation.plots import PredictionPlot, ReliabilityPlot, StepsPlot
-from app.evaluation.scores_page import NOT_YET, ScoresPage
-from app.plots.confusion_chart import ConfusionCard
-from app.widgets import ValueTable
+from netwright.app.evaluation import scores_page as module
+from netwright.app.evaluation.calibration_card import CalibrationCard
+from netwright.app.evaluation.curves_card import CurvesCard
+from netwright.app.evaluation.groups_card import GroupsCard
+from netwright.app.evaluation.plots import PredictionPlot, ReliabilityPlot, StepsPlot
+from netwright.app.evaluation.scores_page import NOT_YET, ScoresPage
+from netwright.app.plots.confusion_chart import ConfusionCard
+from netwright.app.widgets import ValueTable
 from tests.app.fake_server import FakeServer
 
 CLASSES: dict[str, Any] = {

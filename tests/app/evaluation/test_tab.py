@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.compare_page import NO_OTHER, ComparePage
-from app.evaluation.predict_page import NO_NETWORK, PredictPage
-from app.evaluation.scores_page import NOT_YET, ScoresPage
-from app.evaluation.tab import NO_RUNS, NONE_ENDED, TestTab
-from app.experiments.history import GONE, READING
-from app.window import MainWindow
-from engine.runs.folder import RunFolder
-from engine.runs.summary import RunSummary
+from netwright.app.evaluation.compare_page import NO_OTHER, ComparePage
+from netwright.app.evaluation.predict_page import NO_NETWORK, PredictPage
+from netwright.app.evaluation.scores_page import NOT_YET, ScoresPage
+from netwright.app.evaluation.tab import NO_RUNS, NONE_ENDED, TestTab
+from netwright.app.experiments.history import GONE, READING
+from netwright.app.window import MainWindow
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import RunSummary
 
 
 @pytest.fixture

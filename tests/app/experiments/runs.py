@@ -4,15 +4,15 @@ import math
 from pathlib import Path
 from typing import Any
 
-from engine.core.files import write_json
-from engine.placement.candidates import PlacementRecord
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.runs.create import create
-from engine.runs.events import Ended, EpochEnded, Points, Progress, Started
-from engine.runs.folder import RunFolder, update_info
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
+from netwright.engine.core.files import write_json
+from netwright.engine.placement.candidates import PlacementRecord
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import Ended, EpochEnded, Points, Progress, Started
+from netwright.engine.runs.folder import RunFolder, update_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
 from tests.builders import classifier
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.experiments.history import RunHistory
-from engine.runs.folder import take_lock
-from engine.runs.history import ProjectKey
-from engine.runs.notes import Notes, read_notes
+from netwright.app.experiments.history import RunHistory
+from netwright.engine.runs.folder import take_lock
+from netwright.engine.runs.history import ProjectKey
+from netwright.engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import made
 
 

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
-from app.experiments import trial_commands
-from app.experiments.search_page import SearchPage
-from app.experiments.trial_texts import progress_text
-from app.window import MainWindow
-from engine.network.network import Network
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps, loads
-from engine.project.parameters import Parameter
-from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
-from engine.runs.trial_log import Trial, TrialLog
+from netwright.app.experiments import trial_commands
+from netwright.app.experiments.search_page import SearchPage
+from netwright.app.experiments.trial_texts import progress_text
+from netwright.app.window import MainWindow
+from netwright.engine.network.network import Network
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.parameters import Parameter
+from netwright.engine.project.project import Project
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from netwright.engine.runs.trial_log import Trial, TrialLog
 from tests.builders import classifier
 
 MOMENTUM = "training.momentum"

@@ -14,16 +14,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QTableWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.dialogs.compare_projects import CompareDialog
-from app.dialogs.export import ExportDialog
-from app.experiments.compare import ComparePage
-from app.experiments.tab import ExperimentsTab
-from app.plots.traces import Curve
-from app.window import MainWindow
-from engine.project.file import load, save
-from engine.project.project import Project
-from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.notes import Notes, read_notes
+from netwright.app.dialogs.compare_projects import CompareDialog
+from netwright.app.dialogs.export import ExportDialog
+from netwright.app.experiments.compare import ComparePage
+from netwright.app.experiments.tab import ExperimentsTab
+from netwright.app.plots.traces import Curve
+from netwright.app.window import MainWindow
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.folder import RunFolder, take_lock, update_info
+from netwright.engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import log_curves, made
 from tests.app.fake_server import FakeServer
 from tests.app.test_accessible import nameless
@@ -357,10 +357,13 @@ def test_compared_curves_are_exported(
     page.quantity.setCurrentIndex(page.quantity.findData("accuracy"))
     for kind in ("png", "svg"):
         monkeypatch.setattr(
-            "app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")
+            "netwright.app.plots.curve_export.QFileDialog.getSaveFileName",
+            lambda *_, k=kind: (str(target / f"c.{k}"), ""),
         )
         page.export.export_pictures(kind)
-    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(target / "c.csv"), ""))
+    monkeypatch.setattr(
+        "netwright.app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(target / "c.csv"), "")
+    )
     page.export.export_csv()
     names = ["c-accuracy.png", "c-accuracy.svg", "c-loss.png", "c-loss.svg", "c.csv"]
     assert sorted(file.name for file in target.iterdir()) == names

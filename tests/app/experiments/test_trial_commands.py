@@ -8,17 +8,17 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QColorDialog, QInputDialog
 from pytestqt.qtbot import QtBot
 
-from app.experiments import experiment_menu, trial_commands
-from app.experiments.experiment_menu import BudgetDialog
-from app.experiments.search_page import SearchPage
-from app.window import MainWindow
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.runs.confusion import write_confusions
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
-from engine.runs.trial_log import TrialLog
-from engine.runs.trial_marks import read_marks
+from netwright.app.experiments import experiment_menu, trial_commands
+from netwright.app.experiments.experiment_menu import BudgetDialog
+from netwright.app.experiments.search_page import SearchPage
+from netwright.app.window import MainWindow
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.runs.confusion import write_confusions
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from netwright.engine.runs.trial_log import TrialLog
+from netwright.engine.runs.trial_marks import read_marks
 from tests.builders import classifier
 
 ACCURACY, MOMENTUM = "validation.accuracy", "training.momentum"
@@ -194,7 +194,7 @@ def test_any_number_of_trials_is_compared_and_a_run_is_shown_or_tested(
 
 
 def test_networks_of_trials_are_compared(page: SearchPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    from app.dialogs import compare_projects
+    from netwright.app.dialogs import compare_projects
 
     made: list[tuple[str, str]] = []
 

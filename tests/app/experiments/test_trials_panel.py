@@ -13,22 +13,22 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.experiments import curve_reader, trial_watcher
-from app.experiments.trial_watcher import TrialWatcher
-from app.experiments.trials_model import CURVE, SHARE, TINT
-from app.experiments.trials_panel import LAYOUTS, TrialsPanel
-from app.experiments.trials_table import TableLayout
-from engine.network.network import Network
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.runs.events import Points
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventLog
-from engine.runs.trial_log import TrialLog
-from engine.runs.trial_marks import mark_trials, pin_baseline, read_marks
-from engine.runs.trial_reader import Live
+from netwright.app.experiments import curve_reader, trial_watcher
+from netwright.app.experiments.trial_watcher import TrialWatcher
+from netwright.app.experiments.trials_model import CURVE, SHARE, TINT
+from netwright.app.experiments.trials_panel import LAYOUTS, TrialsPanel
+from netwright.app.experiments.trials_table import TableLayout
+from netwright.engine.network.network import Network
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.runs.events import Points
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.trial_log import TrialLog
+from netwright.engine.runs.trial_marks import mark_trials, pin_baseline, read_marks
+from netwright.engine.runs.trial_reader import Live
 
 ACCURACY, MOMENTUM, SOLVER = "validation.accuracy", "option:training.momentum", "option:training.solver"
 TRIALS = (("sgdm", 0.1, 0.7), ("adam", 0.5, 0.9), ("adam", 0.9, 0.8), ("sgdm", 0.3, None))

@@ -6,8 +6,8 @@ from operator import attrgetter
 
 from PySide6.QtGui import QKeySequence
 
-from app.frame.actions import ACTIONS, MENUS, WindowState, enabled_ids
-from app.window import MainWindow
+from netwright.app.frame.actions import ACTIONS, MENUS, WindowState, enabled_ids
+from netwright.app.window import MainWindow
 
 # What the canvas does with keys itself, see designer/canvas/keyboard.py.
 CANVAS_KEYS = (

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.frame.activations_overlay import ActivationsOverlay, read_pictures, visible
-from app.window import MainWindow
-from engine.network.network import Network
-from engine.project.project import Project
-from engine.runs.summary import RunSummary
+from netwright.app.frame.activations_overlay import ActivationsOverlay, read_pictures, visible
+from netwright.app.window import MainWindow
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
+from netwright.engine.runs.summary import RunSummary
 from tests.app.fake_server import FakeServer
 from tests.builders import chain, layer
 
@@ -22,7 +22,7 @@ def overlay(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> ActivationsO
     """The overlay of a window with a network of two layers, whose history reads nothing by itself."""
     network = chain(layer("image_input", channels=1, size=4), layer("relu"))
     window.editor.open(Project(network))
-    monkeypatch.setattr("app.experiments.history.RunHistory.look", lambda self: None)
+    monkeypatch.setattr("netwright.app.experiments.history.RunHistory.look", lambda self: None)
     return window.activations
 
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.documents import EXAMPLES
-from app.window import MainWindow
+from netwright.app.documents import EXAMPLES
+from netwright.app.window import MainWindow
 
 DIGITS = EXAMPLES / "digits.netwright"
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

@@ -3,9 +3,9 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from app.documents import EXAMPLES
-from app.frame.bottom_panel import SETTLE_MS
-from app.window import MainWindow
+from netwright.app.documents import EXAMPLES
+from netwright.app.frame.bottom_panel import SETTLE_MS
+from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
 
 DIGITS = EXAMPLES / "digits.netwright"

@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from app.frame.help_dialogs import CommandFinder
-from app.window import MainWindow
+from netwright.app.frame.help_dialogs import CommandFinder
+from netwright.app.window import MainWindow
 
 
 def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:

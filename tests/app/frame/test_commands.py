@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from app.frame.commands import PICTURES, with_suffix_of
-from app.window import MainWindow
-from engine.network.arrangement import arrange
-from engine.project.project import Project
+from netwright.app.frame.commands import PICTURES, with_suffix_of
+from netwright.app.window import MainWindow
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from app import messages
-from app.documents import EXAMPLES
-from app.window import MainWindow
-from engine.core.folders import state_folder
-from engine.project.file import load, save
-from engine.project.project import Project
+from netwright.app import messages
+from netwright.app.documents import EXAMPLES
+from netwright.app.window import MainWindow
+from netwright.engine.core.folders import state_folder
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
 from tests.app.windows import answer, choose_file, entries, run
 from tests.builders import classifier

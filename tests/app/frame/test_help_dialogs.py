@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QLabel
 
-from app.frame.help_dialogs import about_dialog
-from engine.layers.addons import AddOn
+from netwright.app.frame.help_dialogs import about_dialog
+from netwright.engine.layers.addons import AddOn
 
 
 def words(dialog) -> list[str]:

@@ -10,12 +10,12 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QTableWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.dialogs.import_network import ImportDialog, free_name, sizes_in
-from app.dialogs.import_report import ImportReport
-from app.frame.help_dialogs import matching
-from app.window import MainWindow
-from engine.project.file import save
-from engine.project.project import Project, new_identity
+from netwright.app.dialogs.import_network import ImportDialog, free_name, sizes_in
+from netwright.app.dialogs.import_report import ImportReport
+from netwright.app.frame.help_dialogs import matching
+from netwright.app.window import MainWindow
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project, new_identity
 from tests.app.fake_server import FakeServer
 from tests.app.windows import Modal, answer, choose_file, is_enabled, run
 from tests.builders import classifier
@@ -173,7 +173,7 @@ def test_an_existing_project_is_not_replaced_unasked(
         asked.append(title)
         return False
 
-    monkeypatch.setattr("app.messages.ask", refuse)
+    monkeypatch.setattr("netwright.app.messages.ask", refuse)
 
     def work(dialog: QWidget) -> None:
         assert isinstance(dialog, ImportDialog)
@@ -207,7 +207,7 @@ def test_open_and_drop_take_networks_of_other_programs(
     choose_file(monkeypatch, source)
     with Modal(work):
         run(window, "file.open")
-    monkeypatch.setattr("app.frame.import_commands.QFileDialog.getOpenFileName", lambda *_: (str(source), ""))
+    monkeypatch.setattr("netwright.app.frame.import_commands.QFileDialog.getOpenFileName", lambda *_: (str(source), ""))
     with Modal(work):
         run(window, "file.import")
     with Modal(work):
@@ -273,9 +273,9 @@ def test_a_file_that_may_be_either_is_asked_about(
 ) -> None:
     path = tmp_path / "net.py"
     path.write_text("")
-    monkeypatch.setattr("app.window.can_import", lambda path: True)
+    monkeypatch.setattr("netwright.app.window.can_import", lambda path: True)
     said = iter(["cancel", "data", "network"])
-    monkeypatch.setattr("app.messages.ask_for_meaning", lambda parent, name: next(said))
+    monkeypatch.setattr("netwright.app.messages.ask_for_meaning", lambda parent, name: next(said))
     window.bring(path)
     assert server.count("guess") == 0
     window.bring(path)
@@ -297,7 +297,7 @@ def test_open_asks_what_a_python_file_is(
         asked.append(name)
         return "cancel"
 
-    monkeypatch.setattr("app.messages.ask_for_meaning", meaning)
+    monkeypatch.setattr("netwright.app.messages.ask_for_meaning", meaning)
     choose_file(monkeypatch, path)
     run(window, "file.open")
     assert asked == ["net.py"]
@@ -316,7 +316,7 @@ def test_a_class_of_a_python_file_runs_only_where_its_folder_is_trusted(
         asked.append(question)
         return next(trusts)
 
-    monkeypatch.setattr("app.messages.ask_to_trust", trusted)
+    monkeypatch.setattr("netwright.app.messages.ask_to_trust", trusted)
 
     def work(dialog: QWidget) -> None:
         assert isinstance(dialog, ImportDialog)
@@ -351,7 +351,7 @@ def test_exported_source_runs_to_compare_its_numbers_only_after_trust(
         asked.append(question)
         return next(trusts)
 
-    monkeypatch.setattr("app.messages.ask_to_trust", trusted)
+    monkeypatch.setattr("netwright.app.messages.ask_to_trust", trusted)
 
     def work(dialog: QWidget) -> None:
         assert isinstance(dialog, ImportDialog)

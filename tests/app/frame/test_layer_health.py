@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.training import Training
-from app.window import MainWindow
-from engine.runs.events import Health, Requested
+from netwright.app.training import Training
+from netwright.app.window import MainWindow
+from netwright.engine.runs.events import Health, Requested
 from tests.app.runs.test_facts_panel import STARTED
 from tests.builders import chain, layer
 

@@ -1,8 +1,8 @@
 """Measured times of layers: from the lines of the process to the canvas, blocks and edits included."""
 
-from app.frame.canvas_overlays import times_in
-from app.window import MainWindow
-from designer.scene.tint import Tint
+from netwright.app.frame.canvas_overlays import times_in
+from netwright.app.window import MainWindow
+from netwright.designer.scene.tint import Tint
 from tests.blocks import behind, block_of, residual
 from tests.builders import chain, layer
 

@@ -7,12 +7,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QWidget
 
-from app.frame.network_commands import BlockName
-from app.window import MainWindow
-from designer.panels.library_model import USER_BLOCK_ROLE, UserBlock
-from engine.network.arrangement import arrange
-from engine.network.block import Block
-from engine.project.project import Project
+from netwright.app.frame.network_commands import BlockName
+from netwright.app.window import MainWindow
+from netwright.designer.panels.library_model import USER_BLOCK_ROLE, UserBlock
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block
+from netwright.engine.project.project import Project
 from tests.app.windows import MakeWindow, Modal
 from tests.builders import classifier
 

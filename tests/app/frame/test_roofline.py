@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app.frame import roofline as module
-from app.frame.roofline import RooflineDialog
-from app.window import MainWindow
+from netwright.app.frame import roofline as module
+from netwright.app.frame.roofline import RooflineDialog
+from netwright.app.window import MainWindow
 from tests.builders import chain, layer
 
 NETWORK = chain(layer("feature_input", channels=4), layer("fully_connected", outputs=3), layer("relu"))

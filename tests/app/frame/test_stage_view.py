@@ -1,11 +1,11 @@
 """The window knows how many workers there are, and offers stages as an action, a card and a field."""
 
-from app.window import MainWindow
-from designer.canvas.legends import StageLegend
-from designer.panels.property_sections import StageRow
-from engine.placement.inventory import DeviceInventory
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
+from netwright.app.window import MainWindow
+from netwright.designer.canvas.legends import StageLegend
+from netwright.designer.panels.property_sections import StageRow
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 

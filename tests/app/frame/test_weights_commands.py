@@ -3,12 +3,12 @@
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.dialogs.transfer_learning import TransferDialog
-from app.frame.help_dialogs import matching
-from app.window import MainWindow
-from designer.canvas.frozen_legend import FrozenLegend
-from engine.project.project import Project
-from engine.project.weights import WeightsOptions
+from netwright.app.dialogs.transfer_learning import TransferDialog
+from netwright.app.frame.help_dialogs import matching
+from netwright.app.window import MainWindow
+from netwright.designer.canvas.frozen_legend import FrozenLegend
+from netwright.engine.project.project import Project
+from netwright.engine.project.weights import WeightsOptions
 from tests.app.fake_server import FakeServer
 from tests.app.windows import Modal, is_enabled, run
 from tests.builders import classifier

@@ -1,8 +1,17 @@
 import numpy as np
 import pytest
 
-from app.plots.axes import Axis, figure, linear_axis, log_axis, nice_step, places_axis, tick_labels, values_axis
-from app.plots.timeline import Along
+from netwright.app.plots.axes import (
+    Axis,
+    figure,
+    linear_axis,
+    log_axis,
+    nice_step,
+    places_axis,
+    tick_labels,
+    values_axis,
+)
+from netwright.app.plots.timeline import Along
 
 
 @pytest.mark.parametrize(("span", "count", "step"), [(1200, 6, 200), (2.3, 5, 0.5), (1, 4, 0.25), (9.7, 5, 2)])

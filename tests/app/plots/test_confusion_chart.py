@@ -7,12 +7,12 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from app.plots.confusion_chart import ConfusionCard, ConfusionChart, _contrast, text_on
-from app.runs.monitor import Monitor
-from app.runs.run_follower import Outcome
-from designer import theme
-from engine.runs.confusion import FILE, Confusion, write_confusions
-from engine.runs.folder import RunFolder
+from netwright.app.plots.confusion_chart import ConfusionCard, ConfusionChart, _contrast, text_on
+from netwright.app.runs.monitor import Monitor
+from netwright.app.runs.run_follower import Outcome
+from netwright.designer import theme
+from netwright.engine.runs.confusion import FILE, Confusion, write_confusions
+from netwright.engine.runs.folder import RunFolder
 from tests.app.clipping import settle
 from tests.app.runs.test_facts_panel import STARTED
 

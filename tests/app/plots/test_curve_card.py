@@ -10,10 +10,10 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
-from app.plots.curve_card import CurveCard
-from app.plots.run_plot import RunPlot
-from designer import theme
-from designer.elided_label import ElidedLabel
+from netwright.app.plots.curve_card import CurveCard
+from netwright.app.plots.run_plot import RunPlot
+from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
 
 
 @pytest.fixture
@@ -299,8 +299,8 @@ def test_lines_break_at_gaps(card: CurveCard) -> None:
 
 def test_a_program_that_forgets_its_cards_leaves_cleanly() -> None:
     code = (
-        "from PySide6.QtWidgets import QApplication; from designer import theme\n"
-        "from app.plots.curve_card import CurveCard\n"
+        "from PySide6.QtWidgets import QApplication; from netwright.designer import theme\n"
+        "from netwright.app.plots.curve_card import CurveCard\n"
         "app = QApplication([]); theme.apply(app); card = CurveCard('Loss'); card.show()\n"
         "card.append('training', 1, 1, [1.0, 2.0, 3.0]); card.flush(); app.processEvents()\n"
     )

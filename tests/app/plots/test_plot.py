@@ -7,10 +7,10 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.plots.plot_data import LinkedXAxis, PlotData
-from app.plots.run_plot import RunPlot
-from app.plots.series import Series
-from engine.runs.events import Progress
+from netwright.app.plots.plot_data import LinkedXAxis, PlotData
+from netwright.app.plots.run_plot import RunPlot
+from netwright.app.plots.series import Series
+from netwright.engine.runs.events import Progress
 
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 

@@ -1,10 +1,10 @@
 import pytest
 from PySide6.QtGui import QColor, QImage
 
-from app.plots.rate_plot import STAND_IN, RatePlot, ticks
-from designer import theme
-from engine.project.schedules import rate_at
-from engine.project.training import TrainingOptions
+from netwright.app.plots.rate_plot import STAND_IN, RatePlot, ticks
+from netwright.designer import theme
+from netwright.engine.project.schedules import rate_at
+from netwright.engine.project.training import TrainingOptions
 
 
 @pytest.fixture

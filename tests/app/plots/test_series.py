@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.plots.points import MOST_POINTS, Growing, Points, Track
-from app.plots.series import BLOCK, KEPT_VALUES, Series
-from engine.runs.events import ThinnedPoints
+from netwright.app.plots.points import MOST_POINTS, Growing, Points, Track
+from netwright.app.plots.series import BLOCK, KEPT_VALUES, Series
+from netwright.engine.runs.events import ThinnedPoints
 
 
 def filled(values: np.ndarray) -> Series:

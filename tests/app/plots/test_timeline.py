@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.plots.curve_card import CurveCard
-from app.plots.run_plot import MAX_NAMED, RunPlot
-from app.plots.timeline import MOST_TICKS, EventTicks, Timeline
-from engine.runs.events import Checkpointed, Event, Message, Requested, Resumed
+from netwright.app.plots.curve_card import CurveCard
+from netwright.app.plots.run_plot import MAX_NAMED, RunPlot
+from netwright.app.plots.timeline import MOST_TICKS, EventTicks, Timeline
+from netwright.engine.runs.events import Checkpointed, Event, Message, Requested, Resumed
 from tests.app.runs.test_facts_panel import STARTED, progress
 
 

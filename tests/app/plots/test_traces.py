@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.plots.axes import places_axis
-from app.plots.board import Board
-from app.plots.comparison_plot import Comparison, ComparisonPlot, columns_of, spread
-from app.plots.curve_export import write_csv
-from app.plots.timeline import Along, Timeline
-from app.plots.traces import Trace, Traces
-from engine.runs.events import Points, Resumed, ThinnedPoints
-from engine.runs.lines import split_points
-from engine.runs.log import EventLog, read_all
+from netwright.app.plots.axes import places_axis
+from netwright.app.plots.board import Board
+from netwright.app.plots.comparison_plot import Comparison, ComparisonPlot, columns_of, spread
+from netwright.app.plots.curve_export import write_csv
+from netwright.app.plots.timeline import Along, Timeline
+from netwright.app.plots.traces import Trace, Traces
+from netwright.engine.runs.events import Points, Resumed, ThinnedPoints
+from netwright.engine.runs.lines import split_points
+from netwright.engine.runs.log import EventLog, read_all
 from tests.app.experiments.runs import log_curves, made
 
 

@@ -7,13 +7,13 @@ import pytest
 from PySide6.QtWidgets import QInputDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.runs.change_run import ask_for_more
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.create import create
-from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
+from netwright.app.runs.change_run import ask_for_more
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.info import RunInfo
 from tests.builders import classifier
 
 

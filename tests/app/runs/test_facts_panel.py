@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from app.runs.facts_panel import STATES, FactsPanel
-from app.runs.phases import Phase
-from app.runs.run_follower import Outcome
-from app.runs.step_time import colour_of
-from app.widgets import ValueTable
-from designer import theme
-from engine.project.file import dumps
-from engine.project.project import Project
-from engine.runs.create import create
-from engine.runs.events import (
+from netwright.app.runs.facts_panel import STATES, FactsPanel
+from netwright.app.runs.phases import Phase
+from netwright.app.runs.run_follower import Outcome
+from netwright.app.runs.step_time import colour_of
+from netwright.app.widgets import ValueTable
+from netwright.designer import theme
+from netwright.engine.project.file import dumps
+from netwright.engine.project.project import Project
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import (
     Best,
     Ended,
     Failed,
@@ -28,9 +28,9 @@ from engine.runs.events import (
     Started,
     StateChanged,
 )
-from engine.runs.folder import RunFolder, update_info
-from engine.runs.info import RunInfo
-from engine.runs.requests import WATCHABLE
+from netwright.engine.runs.folder import RunFolder, update_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.requests import WATCHABLE
 from tests.app.clipping import settle
 
 STARTED = Started(

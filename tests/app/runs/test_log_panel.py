@@ -4,10 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from app.runs import log_panel
-from app.runs.log_panel import LogPanel, line_of
-from engine.runs.events import Checkpointed, Ended, EpochEnded, Event, Failed, Message, Requested, Resumed, StateChanged
-from engine.runs.folder import RunFolder
+from netwright.app.runs import log_panel
+from netwright.app.runs.log_panel import LogPanel, line_of
+from netwright.engine.runs.events import (
+    Checkpointed,
+    Ended,
+    EpochEnded,
+    Event,
+    Failed,
+    Message,
+    Requested,
+    Resumed,
+    StateChanged,
+)
+from netwright.engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED
 
 

@@ -10,13 +10,13 @@ import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from app.plots.run_plot import RunPlot
-from app.plots.timeline import MOST_TICKS, Along
-from app.runs.log_panel import MOST_LINES
-from app.runs.monitor import HIDDEN, LOG_X, LOG_Y, MESSAGES, PLOTS, SMOOTHING, X_UNIT, Monitor
-from app.runs.run_follower import Outcome
-from engine.runs.events import Best, Checkpointed, Message, Points, Requested, Resumed
-from engine.runs.folder import RunFolder
+from netwright.app.plots.run_plot import RunPlot
+from netwright.app.plots.timeline import MOST_TICKS, Along
+from netwright.app.runs.log_panel import MOST_LINES
+from netwright.app.runs.monitor import HIDDEN, LOG_X, LOG_Y, MESSAGES, PLOTS, SMOOTHING, X_UNIT, Monitor
+from netwright.app.runs.run_follower import Outcome
+from netwright.engine.runs.events import Best, Checkpointed, Message, Points, Requested, Resumed
+from netwright.engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED, progress
 
 
@@ -96,7 +96,9 @@ def test_every_point_is_in_the_csv_file(monitor: Monitor, tmp_path: Path, monkey
     monitor.take(points("training", 1))
     monitor.take(Points(split="training", first_step=3, steps_apart=1, values={"loss": [float("nan")]}))
     monitor.take(progress(10))
-    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(tmp_path / "c.csv"), ""))
+    monkeypatch.setattr(
+        "netwright.app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(tmp_path / "c.csv"), "")
+    )
     monitor.export.export_csv()
     with open(tmp_path / "c.csv", encoding="utf-8") as file:
         rows = list(csv.reader(file))
@@ -115,7 +117,7 @@ def test_pictures_leave_one_a_curve(
     monitor.take(STARTED)
     monitor.take(points("training", 1))
     target = str(tmp_path / f"run.{kind}")
-    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
+    monkeypatch.setattr("netwright.app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
     monitor.export.export_pictures(kind)
     files = sorted(tmp_path.iterdir())
     assert [file.name for file in files] == [f"run-accuracy.{kind}", f"run-loss.{kind}"]
@@ -126,9 +128,9 @@ def test_a_file_that_cannot_be_written_is_told(
     monitor: Monitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("app.messages.show_error", lambda parent, title, text: said.append(text))
+    monkeypatch.setattr("netwright.app.messages.show_error", lambda parent, title, text: said.append(text))
     target = str(tmp_path / "none" / "c.csv")
-    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
+    monkeypatch.setattr("netwright.app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
     monitor.export.export_csv()
     assert len(said) == 1
     assert "c.csv" in said[0]

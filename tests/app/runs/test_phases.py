@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.runs.phases import Lifecycle, Phase, Step
+from netwright.app.runs.phases import Lifecycle, Phase, Step
 
 
 def after(*steps: Step) -> Lifecycle:

@@ -6,7 +6,7 @@ import sys
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.runs.preload import MODULES, Preload
+from netwright.app.runs.preload import MODULES, Preload
 
 
 def test_everything_is_here_and_garbage_is_collected_afterwards(qtbot: QtBot) -> None:

@@ -9,16 +9,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.runs.queue import MOST_ROWS, QueueController, QueuePanel
-from designer.elided_label import ElidedLabel
-from engine.project.file import dumps, loads
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.create import create
-from engine.runs.folder import RunFolder
-from engine.runs.history import ProjectKey
-from engine.runs.info import RunInfo
-from engine.runs.queue import Queue
+from netwright.app.runs.queue import MOST_ROWS, QueueController, QueuePanel
+from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import ProjectKey
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.queue import Queue
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from pytestqt.qtbot import QtBot
 
-from app.frame.actions import ACTIONS
-from app.runs.request_menu import RequestMenuButton
-from engine.runs.requests import BY_NAME, REQUESTS
+from netwright.app.frame.actions import ACTIONS
+from netwright.app.runs.request_menu import RequestMenuButton
+from netwright.engine.runs.requests import BY_NAME, REQUESTS
 
 
 def test_the_menu_offers_each_request_that_has_no_button(qtbot: QtBot) -> None:

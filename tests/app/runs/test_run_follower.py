@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.runs.run_follower import GOES_NOT_ON, LOST, Outcome, RunFollower
-from engine.runs.create import create
-from engine.runs.events import Ended, Event, Failed, Message, Points, Resumed, StateChanged
-from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
+from netwright.app.runs.run_follower import GOES_NOT_ON, LOST, Outcome, RunFollower
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import Ended, Event, Failed, Message, Points, Resumed, StateChanged
+from netwright.engine.runs.folder import RunFolder, take_lock, update_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
 
 POLL_MS = 5
 
@@ -165,7 +165,7 @@ def test_one_that_is_closed_before_its_first_look_tells_nothing(qtbot: QtBot, ru
 def test_a_coordinator_that_is_paused_is_told_until_it_goes_on(
     qtbot: QtBot, run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.runs.run_follower.SILENCE_S", 0.0)
+    monkeypatch.setattr("netwright.app.runs.run_follower.SILENCE_S", 0.0)
     lock = take_lock(run)
     process = subprocess.Popen(["sleep", "600"])
     update_info(run, state="running", coordinator=process.pid, host=platform.node())

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.documents import EXAMPLES, TEMPLATES
-from app.start_page import gallery
-from app.start_page.gallery import GalleryEntry
-from engine.core.errors import UserError
-from engine.project.file import load
+from netwright.app.documents import EXAMPLES, TEMPLATES
+from netwright.app.start_page import gallery
+from netwright.app.start_page.gallery import GalleryEntry
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.file import load
 
 INDEX = json.loads(gallery.INDEX.read_text(encoding="utf-8"))
 SHIPPED = gallery.examples() + gallery.templates()

@@ -8,16 +8,16 @@ from PySide6.QtGui import QContextMenuEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-import app.main as program
-from app import messages
-from app.documents import EXAMPLES, TEMPLATES
-from app.start_page import gallery
-from app.start_page.cards import CardGrid, ProjectCard, wrapped
-from app.start_page.page import StartPage
-from app.window import MainWindow
-from designer import theme
-from engine.core.errors import UserError
-from engine.project.file import load, save
+import netwright.app.main as program
+from netwright.app import messages
+from netwright.app.documents import EXAMPLES, TEMPLATES
+from netwright.app.start_page import gallery
+from netwright.app.start_page.cards import CardGrid, ProjectCard, wrapped
+from netwright.app.start_page.page import StartPage
+from netwright.app.window import MainWindow
+from netwright.designer import theme
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.file import load, save
 
 Key = Qt.Key
 DIGITS = EXAMPLES / "digits.netwright"
@@ -121,7 +121,7 @@ def test_a_template_is_opened_as_a_copy_without_a_file(
 ) -> None:
     shipped = tmp_path / "resnet18.netwright"
     shipped.write_bytes(DIGITS.read_bytes())
-    for module in ("app.start_page.gallery", "app.documents"):
+    for module in ("netwright.app.start_page.gallery", "netwright.app.documents"):
         monkeypatch.setattr(f"{module}.TEMPLATES", tmp_path)
     window.show_start()
     window.start_page.refresh()
@@ -135,7 +135,7 @@ def test_a_template_is_opened_as_a_copy_without_a_file(
         asked.append(given)
         return "", ""
 
-    monkeypatch.setattr("app.frame.document_commands.QFileDialog.getSaveFileName", ask)
+    monkeypatch.setattr("netwright.app.frame.document_commands.QFileDialog.getSaveFileName", ask)
     window.editor.add_layer("relu")
     assert window.files.save() is False
     assert len(asked) == 1
@@ -152,10 +152,10 @@ def test_a_blank_project_and_a_file(
     assert len(window.editor.network) == 0
     path = keep(window, tmp_path, "net")
     window.show_start()
-    monkeypatch.setattr("app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: ("", ""))
+    monkeypatch.setattr("netwright.app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: ("", ""))
     page.browse.click()
     assert window.tabs.stack.currentWidget() is page
-    monkeypatch.setattr("app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr("netwright.app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
     page.browse.click()
     assert window.documents.path == path
     assert window.tabs.stack.currentWidget() is window.design.canvas

@@ -10,22 +10,22 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.experiments.search_page import SearchPage
-from app.start_page.running_program import experiments, running
-from app.window import MainWindow
-from engine.core.locks import take_lock as take_file_lock
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps, save
-from engine.project.project import Project
-from engine.runs.create import create
-from engine.runs.events import Progress, Started
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
-from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.history import own_runs, register
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
-from engine.runs.machine_shares import RUNNER, MachineShare
-from engine.runs.trial_log import TrialLog
+from netwright.app.experiments.search_page import SearchPage
+from netwright.app.start_page.running_program import experiments, running
+from netwright.app.window import MainWindow
+from netwright.engine.core.locks import take_lock as take_file_lock
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import dumps, save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import Progress, Started
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
+from netwright.engine.runs.folder import RunFolder, take_lock, update_info
+from netwright.engine.runs.history import own_runs, register
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.machine_shares import RUNNER, MachineShare
+from netwright.engine.runs.trial_log import TrialLog
 from tests.builders import classifier
 
 STARTED = Started(
@@ -114,7 +114,7 @@ def test_closing_while_an_experiment_is_under_way_asks(
         asked.append(names)
         return answer
 
-    monkeypatch.setattr("app.messages.ask_to_leave_experiments", ask)
+    monkeypatch.setattr("netwright.app.messages.ask_to_leave_experiments", ask)
     window.open_path(Path(experiment.read_info().project_path))
     assert window.close() is may
     ((name,),) = asked
@@ -125,7 +125,7 @@ def test_closing_while_an_experiment_is_under_way_asks(
 def test_closing_asks_about_an_experiment_that_was_begun_before_another_project_was_opened(
     window: MainWindow, experiment: ExperimentFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.messages.ask_to_leave_experiments", lambda parent, names: "cancel")
+    monkeypatch.setattr("netwright.app.messages.ask_to_leave_experiments", lambda parent, names: "cancel")
     assert window.made.may_leave()
     window.notifier.watch(experiment)
     assert not window.made.may_leave()

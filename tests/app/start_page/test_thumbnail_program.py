@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from app.documents import EXAMPLES
-from app.start_page import thumbnail_program
-from app.start_page.thumbnail_program import Thumbnail, make_thumbnail, size_in_words, thumbnail_folder
-from engine.layers.base import LayerType
-from engine.network import edits
-from engine.network.block import Block
-from engine.network.layout import Layout
-from engine.network.network import Network
-from engine.project.file import load, save
-from engine.project.project import Project
+from netwright.app.documents import EXAMPLES
+from netwright.app.start_page import thumbnail_program
+from netwright.app.start_page.thumbnail_program import Thumbnail, make_thumbnail, size_in_words, thumbnail_folder
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import edits
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 ROOT = Path(thumbnail_program.__file__).parents[2]
@@ -40,8 +40,8 @@ def test_stamps_come_first_and_what_is_known_is_not_drawn(tmp_path: Path) -> Non
 
 def test_it_needs_neither_qt_nor_torch_nor_numpy() -> None:
     code = (
-        "import json, sys\nfrom app.start_page import thumbnail_program\n"
-        "known = 'engine.project.file' in sys.modules\nthumbnail_program.main(['', sys.argv[1]])\n"
+        "import json, sys\nfrom netwright.app.start_page import thumbnail_program\n"
+        "known = 'netwright.engine.project.file' in sys.modules\nthumbnail_program.main(['', sys.argv[1]])\n"
         "print(json.dumps([known, *sorted({'PySide6', 'torch', 'numpy'} & set(sys.modules))]))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(DIGITS)], cwd=ROOT, capture_output=True, check=True)
@@ -82,7 +82,7 @@ def test_the_same_bytes_are_drawn_once(tmp_path: Path, monkeypatch: pytest.Monke
     found = make_thumbnail(path)
     assert len(list(thumbnail_folder().iterdir())) == 1
     with monkeypatch.context() as patched:
-        patched.setattr("engine.project.file.loads", lambda text: pytest.fail("it was read again"))
+        patched.setattr("netwright.engine.project.file.loads", lambda text: pytest.fail("it was read again"))
         assert make_thumbnail(path) == found
     save(replace(load(path).project, network=deep(3), layout=Layout()), path)
     assert make_thumbnail(path).size == "3 layers · 0 parameters"

@@ -10,10 +10,10 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.documents import EXAMPLES
-from app.start_page import thumbnails
-from app.start_page.thumbnail_program import Thumbnail, make_thumbnail, thumbnail_folder
-from app.start_page.thumbnails import ThumbnailLoader
+from netwright.app.documents import EXAMPLES
+from netwright.app.start_page import thumbnails
+from netwright.app.start_page.thumbnail_program import Thumbnail, make_thumbnail, thumbnail_folder
+from netwright.app.start_page.thumbnails import ThumbnailLoader
 
 DIGITS, WAVES = EXAMPLES / "digits.netwright", EXAMPLES / "waves.netwright"
 
@@ -117,7 +117,7 @@ def test_a_disk_that_does_not_answer_costs_one_file_its_picture(
 
 def test_without_a_process_there_are_no_pictures(loader: ThumbnailLoader, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Told(loader)
-    monkeypatch.setattr("engine.core.child_process.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("netwright.engine.core.child_process.sys.executable", "/nowhere/python")
     loader.load([DIGITS])
     assert loader.is_done
     assert told.take() == {DIGITS: Thumbnail(excuse=thumbnails.FAILED)}

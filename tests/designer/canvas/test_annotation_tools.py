@@ -7,12 +7,12 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
-from designer import markup
-from designer.canvas.text_fields import CommentField, TitleField
-from designer.scene.annotations import lines
-from engine.network import annotations
-from engine.network.annotations import Mark
-from engine.network.layout import Layout
+from netwright.designer import markup
+from netwright.designer.canvas.text_fields import CommentField, TitleField
+from netwright.designer.scene.annotations import lines
+from netwright.engine.network import annotations
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.layout import Layout
 from tests.designer.mouse import Hand
 
 CTRL, SHIFT, ALT = (
@@ -342,7 +342,7 @@ def test_from_afar_a_title_stands_on_a_tab_that_can_be_dragged(framed: Hand) -> 
 
 
 def test_only_annotations_are_a_content_too(make_hand: Callable) -> None:
-    from engine.network.network import Network
+    from netwright.engine.network.network import Network
 
     hand = make_hand(Network({}, ()))
     hand.view.annotation_tools.add_comment(QPointF(400, 300))

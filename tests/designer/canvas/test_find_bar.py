@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 
-from designer.canvas.find_bar import FindBar
+from netwright.designer.canvas.find_bar import FindBar
 from tests.blocks import IMAGE, behind, conv, residual, row
 from tests.builders import chain, layer
 from tests.designer.mouse import NONE, Hand

@@ -2,8 +2,8 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 
-from engine.network import edits
-from engine.network.network import Connection, Network, Port
+from netwright.engine.network import edits
+from netwright.engine.network.network import Connection, Network, Port
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 

@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from designer.canvas.overlays import Breadcrumbs
-from designer.editor import Editor
-from engine.network.arrangement import arrange
-from engine.project.project import Project
+from netwright.designer.canvas.overlays import Breadcrumbs
+from netwright.designer.editor import Editor
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.project.project import Project
 from tests.blocks import IMAGE, behind, conv, residual, row
 from tests.builders import layer
 

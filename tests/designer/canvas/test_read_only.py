@@ -2,13 +2,13 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPainter, QWheelEvent
 
-from designer import theme
-from designer.canvas.read_only import ReadOnlyView
-from designer.editor import Editor
-from designer.scene.differences import SIGNS, sign_icon
-from engine.network.arrangement import arrange
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.project.project import Project
+from netwright.designer import theme
+from netwright.designer.canvas.read_only import ReadOnlyView
+from netwright.designer.editor import Editor
+from netwright.designer.scene.differences import SIGNS, sign_icon
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 LEFT = Qt.MouseButton.LeftButton

@@ -4,12 +4,12 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtWidgets import QApplication
 
-from designer.panels.library_model import KEY_ROLE, REFUSAL_ROLE
-from engine.core.types import image
-from engine.network import edits
-from engine.network.catalog import catalog
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.network.network import Network
+from netwright.designer.panels.library_model import KEY_ROLE, REFUSAL_ROLE
+from netwright.engine.core.types import image
+from netwright.engine.network import edits
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.network import Network
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand
 

@@ -3,17 +3,17 @@ from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from designer.canvas.legends import StageLegend
-from designer.canvas.text_fields import RenameField
-from designer.canvas.view import CanvasView
-from designer.canvas.viewport import LEGIBLE
-from engine.core.types import features
-from engine.layers.base import LayerType
-from engine.network.arrangement import arrange
-from engine.network.network import Network
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.project import Project
-from engine.project.starter import MAKE
+from netwright.designer.canvas.legends import StageLegend
+from netwright.designer.canvas.text_fields import RenameField
+from netwright.designer.canvas.view import CanvasView
+from netwright.designer.canvas.viewport import LEGIBLE
+from netwright.engine.core.types import features
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.network import Network
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.starter import MAKE
 from tests.builders import chain, layer
 from tests.designer.mouse import NONE, Hand
 

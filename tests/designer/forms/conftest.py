@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from designer.forms.form import Form
-from engine.core.records import Record
+from netwright.designer.forms.form import Form
+from netwright.engine.core.records import Record
 from tests.designer.forms.sample import Sample
 
 

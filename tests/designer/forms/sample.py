@@ -3,11 +3,11 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from designer.forms.form import Form
-from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int, Text
-from engine.core.list_fields import Ints, Padding, Size
-from engine.core.records import Record
+from netwright.designer.forms.form import Form
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int, Text
+from netwright.engine.core.list_fields import Ints, Padding, Size
+from netwright.engine.core.records import Record
 
 
 class Sample(Record):

@@ -1,9 +1,9 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from designer.forms.field_editors import ChoiceEditor, ChoicesEditor, PathEditor, editor_for
-from designer.forms.switch import Switch
-from engine.core.fields import Choice, Field, FilePath
+from netwright.designer.forms.field_editors import ChoiceEditor, ChoicesEditor, PathEditor, editor_for
+from netwright.designer.forms.switch import Switch
+from netwright.engine.core.fields import Choice, Field, FilePath
 from tests.designer.forms.sample import Sample, line_of, type_over
 
 
@@ -21,7 +21,9 @@ def test_a_path_has_a_button_to_browse(qtbot, shown, monkeypatch) -> None:
     form = shown()
     editor = form.rows["path"].widget
     assert isinstance(editor, PathEditor)
-    monkeypatch.setattr("designer.forms.field_editors.QFileDialog.getOpenFileName", lambda *_: ("/data/x.csv", ""))
+    monkeypatch.setattr(
+        "netwright.designer.forms.field_editors.QFileDialog.getOpenFileName", lambda *_: ("/data/x.csv", "")
+    )
     qtbot.mouseClick(editor.browse, Qt.MouseButton.LeftButton)
     assert form.record.path == "/data/x.csv"
 

@@ -1,7 +1,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from designer.forms.form import Form
+from netwright.designer.forms.form import Form
 from tests.designer.forms.sample import Sample, line_of, type_over
 
 

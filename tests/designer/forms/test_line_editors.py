@@ -1,12 +1,12 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from designer.forms.form import Form
-from designer.forms.line_editors import ColumnLine, stepped
-from engine.core.fields import Field, Float, Int
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.training import TrainingOptions
+from netwright.designer.forms.form import Form
+from netwright.designer.forms.line_editors import ColumnLine, stepped
+from netwright.engine.core.fields import Field, Float, Int
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.training import TrainingOptions
 from tests.designer.forms.sample import Sample, line_of, type_over
 from tests.designer.mouse import turn_wheel
 

@@ -1,6 +1,6 @@
 from PySide6.QtCore import QPoint, Qt
 
-from engine.network import edits
+from netwright.engine.network import edits
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand
 

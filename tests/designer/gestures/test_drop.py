@@ -1,9 +1,9 @@
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 
-from designer.scene.feedback import Feedback
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.network.network import Network
+from netwright.designer.scene.feedback import Feedback
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.network import Network
 from tests.designer.mouse import LEFT, NONE, Hand
 
 

@@ -1,6 +1,6 @@
-from designer.gestures import neighbours
-from engine.network import edits
-from engine.network.layout import Layout
+from netwright.designer.gestures import neighbours
+from netwright.engine.network import edits
+from netwright.engine.network.layout import Layout
 from tests.builders import add, chain, layer
 
 RELU = layer("relu")

@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 
-from engine.network import edits
-from engine.network.network import Connection
+from netwright.engine.network import edits
+from netwright.engine.network.network import Connection
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 

@@ -5,12 +5,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from designer.editor import Editor
-from designer.panels.analysis_table import TIME, AnalysisTable, as_csv, lines_of, widths_in
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Connection, Network, Port
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.designer.panels.analysis_table import TIME, AnalysisTable, as_csv, lines_of, widths_in
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Connection, Network, Port
+from netwright.engine.project.project import Project
 from tests.builders import chain, classifier, layer
 
 

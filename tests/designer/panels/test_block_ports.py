@@ -1,11 +1,11 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from designer.editor import Editor
-from designer.panels.properties import Properties
-from designer.panels.property_sections import PortName
-from engine.network.arrangement import arrange
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.designer.panels.properties import Properties
+from netwright.designer.panels.property_sections import PortName
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 

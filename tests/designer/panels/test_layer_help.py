@@ -3,11 +3,11 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from designer.editor import Editor
-from designer.panels.properties import Properties
-from designer.panels.property_sections import help_text
-from engine.network.catalog import built_in, layer_type
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.designer.panels.properties import Properties
+from netwright.designer.panels.property_sections import help_text
+from netwright.engine.network.catalog import built_in, layer_type
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings
 
-from designer.panels.library_panel import RECENT_LIMIT, LibraryMemory
+from netwright.designer.panels.library_panel import RECENT_LIMIT, LibraryMemory
 
 
 def settings(folder: Path) -> QSettings:

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from designer.panels.library_model import (
+from netwright.designer.panels.library_model import (
     FAVOURITE_ROLE,
     FAVOURITES,
     KEY_ROLE,
@@ -14,7 +14,7 @@ from designer.panels.library_model import (
     LibraryModel,
     UserBlock,
 )
-from engine.network.catalog import catalog, layer_type
+from netwright.engine.network.catalog import catalog, layer_type
 
 MINE = UserBlock(name="Residual block", tooltip="Two convolutions, a shortcut", mime="application/x-mine", payload=b"1")
 

@@ -2,13 +2,13 @@ import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtWidgets import QApplication
 
-from designer.clipboard import LAYER_MIME
-from designer.editor import Editor
-from designer.panels.library_model import UserBlock
-from designer.panels.library_panel import LibraryPanel
-from designer.panels.library_view import star_rect
-from engine.layers.addons import AddOn
-from engine.network.catalog import catalog, layer_type
+from netwright.designer.clipboard import LAYER_MIME
+from netwright.designer.editor import Editor
+from netwright.designer.panels.library_model import UserBlock
+from netwright.designer.panels.library_panel import LibraryPanel
+from netwright.designer.panels.library_view import star_rect
+from netwright.engine.layers.addons import AddOn
+from netwright.engine.network.catalog import catalog, layer_type
 
 
 @pytest.fixture

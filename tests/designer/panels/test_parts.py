@@ -1,7 +1,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 
-from designer.panels.parts import PropertyTable, SearchField
+from netwright.designer.panels.parts import PropertyTable, SearchField
 
 
 def test_the_cross_appears_with_text_and_clears_it(qtbot) -> None:

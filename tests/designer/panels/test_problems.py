@@ -2,15 +2,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from designer import theme
-from designer.editor import Editor
-from designer.panels.problems import ProblemsPanel, draw_severity, unbroken, where
-from engine.core.types import image
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.panels.problems import ProblemsPanel, draw_severity, unbroken, where
+from netwright.engine.core.types import image
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 from tests.builders import add, classifier, layer
 
 FACTS = DatasetInfo((InputInfo("image", image(1, 6, 6)),), {"training": 100}, classes_of(*"abcde"))

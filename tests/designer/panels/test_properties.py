@@ -5,14 +5,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QLineEdit, QMainWindow
 
-from designer.editor import Editor
-from designer.forms.switch import Switch
-from designer.panels.parts import UNKNOWN
-from designer.panels.properties import Properties
-from engine.network.catalog import Placeholder
-from engine.network.network import Network
-from engine.project.project import Project
-from engine.project.sweeps import with_parameter
+from netwright.designer.editor import Editor
+from netwright.designer.forms.switch import Switch
+from netwright.designer.panels.parts import UNKNOWN
+from netwright.designer.panels.properties import Properties
+from netwright.engine.network.catalog import Placeholder
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
+from netwright.engine.project.sweeps import with_parameter
 from tests.builders import chain, layer
 
 

@@ -2,12 +2,12 @@
 
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from designer.canvas.activations_legend import ActivationsLegend
-from designer.canvas.view import CanvasView
-from designer.editor import Editor
-from designer.scene.activations import APART, MOST, SIDE
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
-from engine.project.project import Project
+from netwright.designer.canvas.activations_legend import ActivationsLegend
+from netwright.designer.canvas.view import CanvasView
+from netwright.designer.editor import Editor
+from netwright.designer.scene.activations import APART, MOST, SIDE
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 

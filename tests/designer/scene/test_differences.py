@@ -5,13 +5,13 @@ import random
 import pytest
 from shiboken6 import delete
 
-from designer.editor import Editor
-from designer.scene.scene import Scene
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.network.layout import FLOWS
-from engine.network.network import Port
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.designer.scene.scene import Scene
+from netwright.engine.network import edits
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import FLOWS
+from netwright.engine.network.network import Port
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 KEYS = ("relu", "fully_connected", "addition", "conv2d", "image_input", "dropout")

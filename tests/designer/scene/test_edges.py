@@ -1,6 +1,6 @@
 import pytest
 
-from engine.network.table import short_count
+from netwright.engine.network.table import short_count
 
 
 @pytest.mark.parametrize(

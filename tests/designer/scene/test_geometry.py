@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainterPath
 
-from designer.scene import geometry
-from designer.scene.nodes import Index
-from engine.drawing import routes
-from engine.network.layout import FLOWS, Flow
+from netwright.designer.scene import geometry
+from netwright.designer.scene.nodes import Index
+from netwright.engine.drawing import routes
+from netwright.engine.network.layout import FLOWS, Flow
 
 COORDINATES = st.integers(-600, 600).map(float)
 POINTS = st.tuples(COORDINATES, COORDINATES)

@@ -5,10 +5,10 @@ import math
 import pytest
 from PySide6.QtCore import QPointF
 
-from designer.canvas.legends import HealthLegend, TintLegend
-from designer.scene.health import HealthBadge, badge_for, badges
-from engine.network.block import Block
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.designer.canvas.legends import HealthLegend, TintLegend
+from netwright.designer.scene.health import HealthBadge, badge_for, badges
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand
 

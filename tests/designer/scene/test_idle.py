@@ -2,11 +2,11 @@
 
 from PySide6.QtCore import QObject
 
-from designer.editor import Editor
-from designer.scene.idle import IdleWork
-from designer.scene.scene import Scene
-from engine.network.arrangement import arrange
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.designer.scene.idle import IdleWork
+from netwright.designer.scene.scene import Scene
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 COUNT = 600

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 
-from designer.scene.nodes import Index
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.designer.scene.nodes import Index
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 places = st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000))
 

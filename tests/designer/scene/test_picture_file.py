@@ -6,15 +6,15 @@ import pytest
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from designer import theme
-from designer.editor import Editor
-from designer.scene.picture_file import PNG_SCALE, area, save_picture
-from designer.scene.scene import Scene
-from engine.core.errors import UserError
-from engine.drawing import colours
-from engine.network import annotations
-from engine.network.arrangement import arrange
-from engine.project.project import Project
+from netwright.designer import theme
+from netwright.designer.editor import Editor
+from netwright.designer.scene.picture_file import PNG_SCALE, area, save_picture
+from netwright.designer.scene.scene import Scene
+from netwright.engine.core.errors import UserError
+from netwright.engine.drawing import colours
+from netwright.engine.network import annotations
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
-from designer.canvas.legends import StageLegend
-from designer.panels.property_sections import StageRow
-from designer.scene.content import Content
-from designer.scene.pictures import paint
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.project.environment import EnvironmentOptions
+from netwright.designer.canvas.legends import StageLegend
+from netwright.designer.panels.property_sections import StageRow
+from netwright.designer.scene.content import Content
+from netwright.designer.scene.pictures import paint
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.project.environment import EnvironmentOptions
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand
 
@@ -144,8 +144,8 @@ def test_what_is_inside_a_block_is_in_its_stage(make_hand: Callable[[Network], H
 def test_the_number_takes_the_place_of_the_count_and_its_colour_fills_the_layer(qtbot) -> None:
     from PySide6.QtGui import QImage, QPainter
 
-    from designer import theme
-    from designer.scene import stage_colours
+    from netwright.designer import theme
+    from netwright.designer.scene import stage_colours
 
     image = QImage(200, 60, QImage.Format.Format_RGB32)
     painter = QPainter(image)

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from engine.drawing.picture import draw
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.arrangement import arrange, repeated
-from engine.network.network import Network, Port
+from netwright.engine.drawing.picture import draw
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.arrangement import arrange, repeated
+from netwright.engine.network.network import Network, Port
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 

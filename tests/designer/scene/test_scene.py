@@ -2,14 +2,14 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap
 
-from designer.editor import Editor
-from designer.scene import pictures
-from designer.scene.scene import Scene
-from engine.network import edits
-from engine.network.layout import Layout
-from engine.network.network import Network, Port
-from engine.project.project import Project
-from engine.project.transfer import freeze_up_to
+from netwright.designer.editor import Editor
+from netwright.designer.scene import pictures
+from netwright.designer.scene.scene import Scene
+from netwright.engine.network import edits
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network, Port
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import freeze_up_to
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 

@@ -1,13 +1,13 @@
 from dataclasses import replace
 
-from designer.editor import Editor
-from designer.scene.scene import Scene
-from designer.scene.size_labels import size_text
-from engine.core.types import Symbol, image, sequence
-from engine.network.analysis import LayerShapes
-from engine.network.arrangement import arrange
-from engine.network.network import Network
-from engine.project.project import Project
+from netwright.designer.editor import Editor
+from netwright.designer.scene.scene import Scene
+from netwright.designer.scene.size_labels import size_text
+from netwright.engine.core.types import Symbol, image, sequence
+from netwright.engine.network.analysis import LayerShapes
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 

@@ -5,11 +5,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from designer import theme
-from designer.canvas.legends import TintLegend, next_kind
-from designer.scene import tint
-from designer.scene.content import Content
-from engine.network.analysis import analyse
+from netwright.designer import theme
+from netwright.designer.canvas.legends import TintLegend, next_kind
+from netwright.designer.scene import tint
+from netwright.designer.scene.content import Content
+from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand
 

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import HOST_NOT_ALLOWED
-from engine.project import data_hosts
-from engine.project.data import DataOptions
-from engine.project.data_hosts import MOST_FILES, VARIABLE, allowed
-from engine.project.file import load, save
-from engine.project.project import Project
-from engine.project.sources.urls import host_of
-from engine.runs.queue import Queue
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import HOST_NOT_ALLOWED
+from netwright.engine.project import data_hosts
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import MOST_FILES, VARIABLE, allowed
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.urls import host_of
+from netwright.engine.runs.queue import Queue
 from tests import warm
 from tests.builders import chain, layer
 from tests.engine.data.sources.shard_files import Server, serving, write_shards
@@ -230,7 +230,7 @@ def test_thousands_of_files_are_allowed_by_their_number(
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_a_user_at_a_terminal_is_asked(answer: str, project: Path, server: Server) -> None:
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "engine", "data", "inspect", str(project)]
+    words = [sys.executable, "-m", "netwright.engine", "data", "inspect", str(project)]
     with subprocess.Popen(words, cwd=ROOT, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs) as process:
         os.close(theirs)
         shown = b""

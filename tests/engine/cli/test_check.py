@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_DONE, EXIT_INPUT
-from engine.project.file import load, save
-from engine.project.project import Project
-from engine.runs.create import SHIPPED
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.create import SHIPPED
 from tests.blocks import IMAGE, behind, dense, residual
 from tests.builders import chain, layer
 

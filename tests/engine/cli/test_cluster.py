@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from engine.cli.main import main
-from engine.cluster.local_ray import running_ray
-from engine.cluster.profile_file import find_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.cli.main import main
+from netwright.engine.cluster.local_ray import running_ray
+from netwright.engine.cluster.profile_file import find_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
 from tests.clusters import hide_local_ray
 
 

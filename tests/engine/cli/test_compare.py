@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT
-from engine.network import edits
-from engine.project.file import load, save
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT
+from netwright.engine.network import edits
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 ROOT = Path(__file__).parents[3]
@@ -87,7 +87,7 @@ class Repository:
         folder.mkdir()
         self.git("init", "-q")
         (folder / ".gitattributes").write_text("*.netwright diff=netwright\n")
-        command = f"{shlex.quote(sys.executable)} -m engine compare --git"
+        command = f"{shlex.quote(sys.executable)} -m netwright.engine compare --git"
         self.git("config", "diff.netwright.command", command)
 
     def git(self, *arguments: str) -> str:

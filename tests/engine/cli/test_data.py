@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.project.data import DataOptions
-from engine.project.file import load, save
-from engine.project.project import Project
-from engine.project.sources.urls import without_file_scheme
+from netwright.engine.cli.main import main
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.urls import without_file_scheme
 
 
 @pytest.fixture

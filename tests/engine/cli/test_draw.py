@@ -5,13 +5,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_DONE, EXIT_INPUT
-from engine.drawing import colours
-from engine.network.arrangement import arrange
-from engine.network.layout import Comment, Frame
-from engine.project.file import save
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.drawing import colours
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import Comment, Frame
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
 from tests.blocks import IMAGE, behind, dense, residual, row
 from tests.builders import classifier, layer
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
 from tests.trials import ACCURACY, RATE, sample_trials, written
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.csv_text import FORMULA
-from engine.runs.trial_log import Trial, TrialRun
-from engine.runs.trial_marks import mark_trials
+from netwright.engine.cli.main import main
+from netwright.engine.core.csv_text import FORMULA
+from netwright.engine.runs.trial_log import Trial, TrialRun
+from netwright.engine.runs.trial_marks import mark_trials
 from tests.trials import RATE, written
 
 CALL = "=HYPERLINK(1)"

@@ -11,12 +11,19 @@ from typing import Any
 
 import pytest
 
-from engine.cli import main
-from engine.cli.commands import COMMANDS, EXAMPLES, HIDDEN, parser
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_STOPPED, EXIT_UNAVAILABLE
-from engine.core.version import VERSION
-from engine.project.file import save
-from engine.project.project import Project, set_option
+from netwright.engine.cli import main
+from netwright.engine.cli.commands import COMMANDS, EXAMPLES, HIDDEN, parser
+from netwright.engine.core.errors import (
+    EXIT_DEFECT,
+    EXIT_DONE,
+    EXIT_INPUT,
+    EXIT_REQUIREMENT,
+    EXIT_STOPPED,
+    EXIT_UNAVAILABLE,
+)
+from netwright.engine.core.version import VERSION
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project, set_option
 from tests.builders import chain, classifier, layer
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 def engine(*arguments: object, **environment: str) -> "subprocess.CompletedProcess[str]":
     """Run `netwright-engine` to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "engine", *map(str, arguments)],
+        [sys.executable, "-m", "netwright.engine", *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,
@@ -212,7 +219,7 @@ def test_what_is_not_understood_says_the_way(
 def test_a_reader_who_leaves_changes_no_exit_code(good: Path, bad: Path) -> None:
     for path, code in ((good, EXIT_DONE), (bad, EXIT_INPUT)):
         for sink in ("true", "head -1 >/dev/null"):
-            command = f"{shlex.quote(sys.executable)} -m engine check {shlex.quote(str(path))}"
+            command = f"{shlex.quote(sys.executable)} -m netwright.engine check {shlex.quote(str(path))}"
             line = f"{command} | {sink}; exit ${{PIPESTATUS[0]}}"
             done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
             assert (done.returncode, done.stderr) == (code, "")
@@ -220,7 +227,7 @@ def test_a_reader_who_leaves_changes_no_exit_code(good: Path, bad: Path) -> None
 
 def test_output_that_cannot_be_written_is_said(good: Path) -> None:
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "engine", "check", str(good)]
+        command = [sys.executable, "-m", "netwright.engine", "check", str(good)]
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == EXIT_INPUT
     assert done.stderr == "netwright-engine: the output could not be written: No space left on device.\n"
@@ -238,7 +245,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     def fail(_: object) -> int:
         raise error
 
-    monkeypatch.setattr("engine.cli.runs.run_runs", fail)
+    monkeypatch.setattr("netwright.engine.cli.runs.run_runs", fail)
     return main.main(["runs"])
 
 
@@ -324,12 +331,18 @@ def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:
-    program = "import sys; from engine.cli import main; main.main([]); print(*sys.modules)"
+    program = "import sys; from netwright.engine.cli import main; main.main([]); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert {name for name in loaded if name.startswith("engine.")} == {
-        *("engine.cli", "engine.cli.main", "engine.cli.commands", "engine.core", "engine.core.errors"),
-        "engine.core.version",
+    assert {name for name in loaded if name.startswith("netwright.engine.")} == {
+        *(
+            "netwright.engine.cli",
+            "netwright.engine.cli.main",
+            "netwright.engine.cli.commands",
+            "netwright.engine.core",
+            "netwright.engine.core.errors",
+        ),
+        "netwright.engine.core.version",
     }
     assert not loaded & {"shtab", "rich"}
 
@@ -385,7 +398,7 @@ def test_a_defect_is_reported_as_json_and_junit(
     def fail(_: object) -> int:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("engine.cli.train.run_train", fail)
+    monkeypatch.setattr("netwright.engine.cli.train.run_train", fail)
     junit = tmp_path / "a.xml"
     assert main.main(["train", "x.netwright", "--json", "--junit", str(junit)]) == EXIT_DEFECT
     told = json.loads(capsys.readouterr().out)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.cli.main import main
-from engine.cli.new import shipped
-from engine.project.check import check
-from engine.project.data import DataOptions
-from engine.project.file import load, save
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.cli.new import shipped
+from netwright.engine.project.check import check
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
 from tests import warm
 
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from engine.cli.main import main
-from engine.cli.options import everything, meant
-from engine.project.option_names import NAMES_ELSEWHERE
-from engine.project.project import SECTIONS
+from netwright.engine.cli.main import main
+from netwright.engine.cli.options import everything, meant
+from netwright.engine.project.option_names import NAMES_ELSEWHERE
+from netwright.engine.project.project import SECTIONS
 
 
 def names(*words: str) -> list[str]:

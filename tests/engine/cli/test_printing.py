@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from engine.cli.main import main
-from engine.cli.printing import LONGEST_LINE, TableOutput, say
-from engine.core.errors import FieldError, FieldErrors, UserError, read_error
+from netwright.engine.cli.main import main
+from netwright.engine.cli.printing import LONGEST_LINE, TableOutput, say
+from netwright.engine.core.errors import FieldError, FieldErrors, UserError, read_error
 
 CODES = "\x1b[31m\x9b\u202e\u2066\u200b\ud800\0"
 SHOWN = "\\u001b[31m\\u009b\\u202e\\u2066\\u200b\\ud800\\u0000"

@@ -8,19 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import devices, follow, queue, terminal
-from engine.cli.answers import table
-from engine.cli.follow import ProgressPrinter
-from engine.cli.main import main
-from engine.cli.queue import QueueProgress
-from engine.cli.terminal import print_table
-from engine.core.progress import report
-from engine.placement.inventory import Device, DeviceInventory
-from engine.runs.create import create
-from engine.runs.events import Ended, Event, Failed, Message, Points, Preparing, Progress, Started, StateChanged
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
-from engine.runs.queue import Entry
+from netwright.engine.cli import devices, follow, queue, terminal
+from netwright.engine.cli.answers import table
+from netwright.engine.cli.follow import ProgressPrinter
+from netwright.engine.cli.main import main
+from netwright.engine.cli.queue import QueueProgress
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.progress import report
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import (
+    Ended,
+    Event,
+    Failed,
+    Message,
+    Points,
+    Preparing,
+    Progress,
+    Started,
+    StateChanged,
+)
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.queue import Entry
 
 
 class Terminal(io.StringIO):
@@ -155,7 +165,7 @@ def test_a_table_keeps_to_the_width_of_a_terminal(monkeypatch: pytest.MonkeyPatc
 
 
 def test_commands_off_a_terminal_import_no_rich(tmp_path: Path) -> None:
-    program = "import sys; from engine.cli import main; main.main(sys.argv[1:]); print('rich' in sys.modules)"
+    program = "import sys; from netwright.engine.cli import main; main.main(sys.argv[1:]); print('rich' in sys.modules)"
     for words in (["runs", str(tmp_path)], ["templates"], ["options"]):
         done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines()[-1] == "False"
@@ -241,9 +251,9 @@ def test_devices_are_a_table_within_the_width_of_a_terminal(
 ) -> None:
     refused = Device("cuda:0", "NVIDIA H200 with a long name", 2**37, refusal="its driver is too old for this torch")
     inventory = DeviceInventory(num_cores=8, cpu_model="A processor", memory_bytes=2**35, devices=(refused,))
-    monkeypatch.setattr("engine.hardware.devices.probe", lambda: inventory)
+    monkeypatch.setattr("netwright.engine.hardware.devices.probe", lambda: inventory)
     monkeypatch.setattr(devices, "is_terminal", lambda stream: True)
-    monkeypatch.setattr("engine.cli.terminal.is_terminal", lambda stream: True)
+    monkeypatch.setattr("netwright.engine.cli.terminal.is_terminal", lambda stream: True)
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("NO_COLOR", "1")
     assert main(["devices"]) == 0

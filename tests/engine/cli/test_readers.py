@@ -10,13 +10,13 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.cli import limits as limits_module
-from engine.cli.jobs import HANDLERS
-from engine.cli.limits import Limits, work_limit_s
-from engine.cli.readers import ask
-from engine.core import progress
-from engine.core.child_process import fork
-from engine.core.errors import RunError, UserError
+from netwright.engine.cli import limits as limits_module
+from netwright.engine.cli.jobs import HANDLERS
+from netwright.engine.cli.limits import Limits, work_limit_s
+from netwright.engine.cli.readers import ask
+from netwright.engine.core import progress
+from netwright.engine.core.child_process import fork
+from netwright.engine.core.errors import RunError, UserError
 
 FILE = {"path": "/somewhere/net.onnx"}
 
@@ -122,7 +122,7 @@ def test_ctrl_c_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> list[Any]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("engine.cli.readers.select.select", interrupt)
+    monkeypatch.setattr("netwright.engine.cli.readers.select.select", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask("import", FILE)
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.require import parse, refuse_impossible, write_junit
-from engine.core.errors import UserError
-from engine.core.types import features
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
-from engine.project.training import TrainingOptions
+from netwright.engine.cli.require import parse, refuse_impossible, write_junit
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import features
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
+from netwright.engine.project.training import TrainingOptions
 
 RESULT: dict[str, Any] = {
     "state": "finished",

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.folders import data_folder
-from engine.runs.create import create
-from engine.runs.folder import open_run, update_info
-from engine.runs.info import RunInfo
+from netwright.engine.cli.main import main
+from netwright.engine.core.folders import data_folder
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import open_run, update_info
+from netwright.engine.runs.info import RunInfo
 from tests.json_schema import checked_output
 
 

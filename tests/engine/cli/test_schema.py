@@ -9,18 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.commands import parser
-from engine.cli.main import main
-from engine.cli.outputs.commands import OUTPUTS
-from engine.cli.schema import FILES, document, generated
-from engine.core.files import ROOT
-from engine.core.json_schema import schema_of
+from netwright.engine.cli.commands import parser
+from netwright.engine.cli.main import main
+from netwright.engine.cli.outputs.commands import OUTPUTS
+from netwright.engine.cli.schema import FILES, document, generated
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.json_schema import schema_of
 from tests.json_schema import checked_output, violations
 
 
 def test_the_shipped_schemas_and_the_tables_of_the_docs_are_what_the_code_declares() -> None:
     for path, content in generated():
-        advice = f"{path.name}: outputs have changed: run `python -m engine.cli.schema` and commit what it writes"
+        advice = (
+            f"{path.name}: outputs have changed: run `python -m netwright.engine.cli.schema` and commit what it writes"
+        )
         assert path.read_text(encoding="utf-8") == content, advice
 
 
@@ -86,7 +88,9 @@ def test_what_commands_print_and_a_run_writes_follows_the_schemas(
     said("queue", "remove", "1")
     short = ["--set", "training.max_epochs=1"]
     train = ["train", "digits.netwright", *short, "--run-dir", "run", "--require", "accuracy>=0.999999", "--json"]
-    done = subprocess.run([sys.executable, "-m", "engine", *train], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "netwright.engine", *train], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 4, done.stderr
     assert checked_output(done.stdout)["error"]["code"] == "requirement_not_met"
     said("resume", "run", code=2)

@@ -21,20 +21,20 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
-from engine.cli import jobs
-from engine.cli.jobs import HANDLERS
-from engine.cli.limits import Limits, subject_of
-from engine.cli.readers import Job
-from engine.cli.request_shapes import SHAPES
-from engine.cli.serve import Server
-from engine.core import progress
-from engine.core.child_process import fork
-from engine.core.errors import UserError
-from engine.project.data import DataOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.folder import RunFolder
+from netwright.engine.cli import jobs
+from netwright.engine.cli.jobs import HANDLERS
+from netwright.engine.cli.limits import Limits, subject_of
+from netwright.engine.cli.readers import Job
+from netwright.engine.cli.request_shapes import SHAPES
+from netwright.engine.cli.serve import Server
+from netwright.engine.core import progress
+from netwright.engine.core.child_process import fork
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.folder import RunFolder
 from tests import warm
 from tests.builders import classifier
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from engine.cli.jobs import answer
-from engine.cli.main import main
-from engine.core.errors import EXIT_DONE, EXIT_INPUT
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights import save as save_weights
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import analyse
-from engine.project.file import dumps, load, save
-from engine.project.project import Project, new_identity
-from engine.project.published_weights import published
-from engine.runs.transfer import Transfer, transferred
+from netwright.engine.cli.jobs import answer
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights import save as save_weights
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.file import dumps, load, save
+from netwright.engine.project.project import Project, new_identity
+from netwright.engine.project.published_weights import published
+from netwright.engine.runs.transfer import Transfer, transferred
 from tests.builders import chain, classifier, layer
 
 
@@ -103,7 +103,7 @@ def test_images_are_normalised_as_those_of_published_weights(tmp_path: Path, mon
     entry = published()["resnet18"]
     path = tmp_path / "w.pth"
     path.write_bytes(b"weights")
-    monkeypatch.setattr("engine.runs.transfer.entry_of", lambda sha256: entry)
+    monkeypatch.setattr("netwright.engine.runs.transfer.entry_of", lambda sha256: entry)
     network = chain(layer("image_input", channels=3, size=8), layer("fully_connected", outputs=2))
     made = transferred(Project(network), tmp_path, Transfer(path)).network.layer("image_1").type.write()
     assert made["statistics"] == "given"

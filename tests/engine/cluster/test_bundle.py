@@ -2,16 +2,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster import bundle as module
-from engine.cluster.bundle import bundle, job_script
-from engine.cluster.profile_file import imported
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UserError
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.project.weights import WeightsOptions
+from netwright.engine.cluster import bundle as module
+from netwright.engine.cluster.bundle import bundle, job_script
+from netwright.engine.cluster.profile_file import imported
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.project.weights import WeightsOptions
 
 PROFILE = ClusterProfile(name="hpc", kind="slurm", workers=4, cores_per_worker=2, python="/opt/python")
 
@@ -124,7 +124,7 @@ def test_a_job_of_slurm_asks_for_all_of_its_workers() -> None:
     options = {line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH ")}
     assert options >= {"--cpus-per-task=8", "--gres=gpu:4", "--mem=6000M", "--time=30", "--partition=gpu"}
     assert options >= {"--exclusive", "--requeue", '--output="/shared/my jobs/7/output-%j.txt"'}
-    assert lines[-1] == 'exec /opt/python -m engine "$@" --json'
+    assert lines[-1] == 'exec /opt/python -m netwright.engine "$@" --json'
     assert "export GLOO_SOCKET_IFNAME=ib0" in lines
     assert any(line.startswith('command -v /opt/python > /dev/null || { echo \'{"error":') for line in lines)
     assert "    set -- resume '/shared/my jobs/7/run' --trust" in lines

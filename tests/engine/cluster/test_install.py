@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.install import install
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError, UserError
+from netwright.engine.cluster.install import install
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError, UserError
 
 SSH = """#!/bin/sh
 while [ "$1" != -- ]; do shift; done

@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.cluster import follower
-from engine.cluster.hosts import Host, UnreachableHostError
-from engine.cluster.job_list import Job, jobs, note_run_here
-from engine.cluster.jobs import delete, fetch, remote_of, resume, submit, sync
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError, UserError
-from engine.core.files import write_checked_json
-from engine.project.data import DataOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.events import Ended, Points
-from engine.runs.folder import RunFolder, take_lock, write_info
-from engine.runs.info import RunInfo
-from engine.runs.lines import line_of
-from engine.runs.log import read_all
-from engine.runs.remote import FILE
+from netwright.engine.cli.main import main
+from netwright.engine.cluster import follower
+from netwright.engine.cluster.hosts import Host, UnreachableHostError
+from netwright.engine.cluster.job_list import Job, jobs, note_run_here
+from netwright.engine.cluster.jobs import delete, fetch, remote_of, resume, submit, sync
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import write_checked_json
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.events import Ended, Points
+from netwright.engine.runs.folder import RunFolder, take_lock, write_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.lines import line_of
+from netwright.engine.runs.log import read_all
+from netwright.engine.runs.remote import FILE
 from tests.builders import classifier
 
 SSH = """#!/bin/sh

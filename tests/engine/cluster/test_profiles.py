@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.profile_file import (
+from netwright.engine.cluster.profile_file import (
     Profiles,
     exported,
     find_profile,
@@ -15,8 +15,8 @@ from engine.cluster.profile_file import (
     save_profile,
     set_default,
 )
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UserError
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import UserError
 
 LAB = ClusterProfile(name="lab", kind="ray", address="head:6379", token_file="/secrets/token")
 SLURM = ClusterProfile(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster import validation
-from engine.cluster.profiles import ClusterProfile
-from engine.cluster.validation import Attempt, Stage, StageResult, all_reduce, validate
-from engine.core.errors import RunError
-from engine.core.version import VERSION
+from netwright.engine.cluster import validation
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.validation import Attempt, Stage, StageResult, all_reduce, validate
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.version import VERSION
 
 SSH = """#!/bin/sh
 while [ "$1" != -- ]; do shift; done

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from engine.core.csv_text import cell_text, csv_text
+from netwright.engine.core.csv_text import cell_text, csv_text
 
 FORMULAS = (
     "=1+1",

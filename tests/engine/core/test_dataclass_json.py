@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
-from engine.core.dataclass_json import JsonShapeError, from_json, to_json
+from netwright.engine.core.dataclass_json import JsonShapeError, from_json, to_json
 
 
 @dataclass(frozen=True)

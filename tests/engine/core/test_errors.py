@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.child_process import run_in_child_process
-from engine.core.errors import (
+from netwright.engine.core.child_process import run_in_child_process
+from netwright.engine.core.errors import (
     FieldError,
     FieldErrors,
     RunError,
@@ -14,9 +14,9 @@ from engine.core.errors import (
     UserError,
     read_error,
 )
-from engine.project import file as project_file
-from engine.runs import folder as run_folder
-from engine.runs.folder import open_run
+from netwright.engine.project import file as project_file
+from netwright.engine.runs import folder as run_folder
+from netwright.engine.runs.folder import open_run
 
 
 @pytest.mark.parametrize(("number", "code"), [

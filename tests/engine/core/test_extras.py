@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
 
 
 def test_import_extra_returns_the_module() -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
-from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text, quoted
-from engine.core.list_fields import Floats, Ints, Padding, Pairs, Size, Texts
-from engine.core.records import Record, set_by_text
-from engine.network.catalog import catalog
-from engine.project.project import SECTIONS
+from netwright.engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from netwright.engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text, quoted
+from netwright.engine.core.list_fields import Floats, Ints, Padding, Pairs, Size, Texts
+from netwright.engine.core.records import Record, set_by_text
+from netwright.engine.network.catalog import catalog
+from netwright.engine.project.project import SECTIONS
 from tests.strategies import field_values
 
 

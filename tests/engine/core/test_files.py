@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.core import files
-from engine.core.files import open_file, path_from, read_file, write_atomically, write_json
+from netwright.engine.core import files
+from netwright.engine.core.files import open_file, path_from, read_file, write_atomically, write_json
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.folders import cache_folder, config_folder, data_folder, state_folder
+from netwright.engine.core.folders import cache_folder, config_folder, data_folder, state_folder
 
 FOLDERS = {
     config_folder: ("XDG_CONFIG_HOME", ".config"),

@@ -7,8 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.core import foreign_file
-from engine.core.foreign_file import BYTES_PER_S, LEAST_WORK_S, SMALL_BYTES, allowed_work_s
+from netwright.engine.core import foreign_file
+from netwright.engine.core.foreign_file import BYTES_PER_S, LEAST_WORK_S, SMALL_BYTES, allowed_work_s
 
 SECOND = BYTES_PER_S
 

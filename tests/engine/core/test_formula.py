@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.formula import Formula
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.formula import Formula
 
 VALUES: dict[str, Any] = {"training.solver": "adam", "network.a.filters": 8, "network.b/c.filters": 16, "on": True}
 

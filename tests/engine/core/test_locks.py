@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.locks import LockHeldError, is_locked, restore_lock, take_lock
+from netwright.engine.core.locks import LockHeldError, is_locked, restore_lock, take_lock
 
 
 def test_one_at_a_time_holds_a_lock(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from engine.core.text import format_figure, format_number, format_percent
+from netwright.engine.core.text import format_figure, format_number, format_percent
 
 
 def test_a_share_in_per_cent() -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from engine.cli.main import main
-from engine.core import webhook
-from engine.core.errors import EXIT_INPUT, EXIT_RUN_FAILED, UserError
-from engine.launch import notify
-from engine.runs.folder import RunFolder
+from netwright.engine.cli.main import main
+from netwright.engine.core import webhook
+from netwright.engine.core.errors import EXIT_INPUT, EXIT_RUN_FAILED, UserError
+from netwright.engine.launch import notify
+from netwright.engine.runs.folder import RunFolder
 
 SECRET = "T0ken9Zq"
 
@@ -142,7 +142,7 @@ def test_the_end_of_a_run_is_told(server: Server, tmp_path, capfd: pytest.Captur
     run.result.write_text(json.dumps({"state": "finished", **scores}))
     webhook.store(server.url)
     notify.announce(run.log, "run", str(tmp_path))
-    from engine.core import child_process
+    from netwright.engine.core import child_process
 
     assert [process.wait() for process in child_process._detached] == [0]
     child_process._detached.clear()
@@ -157,8 +157,8 @@ def test_the_end_of_a_run_is_told(server: Server, tmp_path, capfd: pytest.Captur
 
 
 def test_the_end_of_an_experiment_and_of_a_queue_are_told(server: Server, tmp_path) -> None:
-    from engine.runs.experiments import ExperimentFolder
-    from engine.runs.trial_log import TrialLog
+    from netwright.engine.runs.experiments import ExperimentFolder
+    from netwright.engine.runs.trial_log import TrialLog
 
     folder = ExperimentFolder(tmp_path)
     folder.info.write_text(json.dumps({"name": "digits", "state": "finished", "objectives": ["validation.loss"]}))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.augment_colours import Colours, Erasing, Noise
-from engine.data.counter_rng import CounterRng
-from engine.project.training import TrainingOptions
+from netwright.engine.data.augment_colours import Colours, Erasing, Noise
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.project.training import TrainingOptions
 
 NUMBERS = torch.arange(8)
 SPAN = (0.0, 255.0)

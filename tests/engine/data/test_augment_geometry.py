@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.augment_geometry import Geometry, moved_images, moved_maps, moved_numbers
-from engine.data.counter_rng import CounterRng
-from engine.project.dataset_info import IGNORED
-from engine.project.training import TrainingOptions
+from netwright.engine.data.augment_geometry import Geometry, moved_images, moved_maps, moved_numbers
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.project.dataset_info import IGNORED
+from netwright.engine.project.training import TrainingOptions
 
 HEIGHT, WIDTH = 7, 10
 NUMBERS = torch.arange(6)

@@ -8,18 +8,18 @@ import pytest
 import torch
 from torch.nn import functional
 
-from engine.core.types import image
-from engine.data.augment_mixing import Mixing
-from engine.data.augmentation import EpochChange, augmentation_for
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.data.counter_rng import CounterRng
-from engine.data.load import load
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import alone
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo, classes_of
-from engine.project.training import TrainingOptions
-from engine.training.losses import OutputAdapters, cross_entropy
+from netwright.engine.core.types import image
+from netwright.engine.data.augment_mixing import Mixing
+from netwright.engine.data.augmentation import EpochChange, augmentation_for
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.counter_rng import CounterRng
+from netwright.engine.data.load import load
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo, classes_of
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import OutputAdapters, cross_entropy
 
 SAMPLES, CLASSES = 19, 3
 WANTED = alone(*classes_of("a", "b", "c"))

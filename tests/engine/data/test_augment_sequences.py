@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.core.types import sequence
-from engine.data.augmentation import Augmentation, EpochChange, augmentation_for
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.data.sequences import Padding
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import alone
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo, TargetInfo, classes_of
-from engine.project.training import TrainingOptions
+from netwright.engine.core.types import sequence
+from netwright.engine.data.augmentation import Augmentation, EpochChange, augmentation_for
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.sequences import Padding
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo, TargetInfo, classes_of
+from netwright.engine.project.training import TrainingOptions
 
 COUNT, STEPS = 12, 9
 LENGTHS = torch.arange(COUNT) % STEPS + 1

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.core.types import features, image
-from engine.data.augmentation import augmentation_for
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import alone
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo, classes_of
-from engine.project.training import TrainingOptions
+from netwright.engine.core.types import features, image
+from netwright.engine.data.augmentation import augmentation_for
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo, classes_of
+from netwright.engine.project.training import TrainingOptions
 
 SAMPLES = 23
 OPTIONS = TrainingOptions(

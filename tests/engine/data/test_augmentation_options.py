@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from engine.data.augmentation import EpochChange, augmentation_for
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.data.load import load, preview
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import alone
-from engine.project.data import DataOptions
-from engine.project.training import TrainingOptions
+from netwright.engine.data.augmentation import EpochChange, augmentation_for
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.load import load, preview
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.training import TrainingOptions
 
 OPTIONS = TrainingOptions(
     rand_rotation=20, rand_crop_padding=1, jitter_contrast=0.4, noise_deviation=0.5, erasing_probability=0.5, seed=3

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data import bad_samples
-from engine.data.bad_samples import MOST_TRIED
-from engine.data.batches import BatchLoader, SampleOrder
-from engine.data.load import load
-from engine.data.reader_processes import ReaderProcesses
-from engine.data.sequences import Padding
-from engine.data.sources.source import BadSampleError
-from engine.data.streaming import StreamedDataset, streamed
-from engine.parallel.process_group import SingleProcess
-from engine.project.data import DataOptions
+from netwright.engine.data import bad_samples
+from netwright.engine.data.bad_samples import MOST_TRIED
+from netwright.engine.data.batches import BatchLoader, SampleOrder
+from netwright.engine.data.load import load
+from netwright.engine.data.reader_processes import ReaderProcesses
+from netwright.engine.data.sequences import Padding
+from netwright.engine.data.sources.source import BadSampleError
+from netwright.engine.data.streaming import StreamedDataset, streamed
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.data import DataOptions
 
 CPU = torch.device("cpu")
 OPTIONS = DataOptions(source="arrays", path="a.npz", validation_share=0.0, test_share=0.0)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.data.baseline import Baselines, baselines, guessed_season
-from engine.data.load import load
-from engine.project.data import DataOptions
+from netwright.engine.data.baseline import Baselines, baselines, guessed_season
+from netwright.engine.data.load import load
+from netwright.engine.project.data import DataOptions
 
 TIME = np.arange(24 * 40)
 DAILY = np.sin(2 * np.pi * TIME / 24)

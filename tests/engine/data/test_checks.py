@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core import progress
-from engine.data import scan as scanning
-from engine.data.checks import PASSED, check_data
-from engine.data.findings import DataCheck, Finding
-from engine.project.data import DataOptions
+from netwright.engine.core import progress
+from netwright.engine.data import scan as scanning
+from netwright.engine.data.checks import PASSED, check_data
+from netwright.engine.data.findings import DataCheck, Finding
+from netwright.engine.project.data import DataOptions
 
 RANDOM = np.random.default_rng(5)
 TABLE = DataOptions(source="table", path="t.csv")

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.types import features, sequence, tokens
-from engine.data.load import facts, load, preview, untrained_classes
-from engine.data.sources.source import Outline
-from engine.project.check import check
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, TargetInfo, Task
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import features, sequence, tokens
+from netwright.engine.data.load import facts, load, preview, untrained_classes
+from netwright.engine.data.sources.source import Outline
+from netwright.engine.project.check import check
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, TargetInfo, Task
+from netwright.engine.project.project import Project
 
 OPTIONS = DataOptions(source="table", path="t.csv", validation_share=0.3, test_share=0.2)
 

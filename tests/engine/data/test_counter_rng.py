@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from engine.data.counter_rng import DRAWS, CounterRng
+from netwright.engine.data.counter_rng import DRAWS, CounterRng
 
 MASK = 2**64 - 1
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.data.load import facts, load
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.project.check import check
-from engine.project.file import dumps
-from engine.project.file import load as load_project
-from engine.project.project import Project
+from netwright.engine.data.load import facts, load
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.project.check import check
+from netwright.engine.project.file import dumps
+from netwright.engine.project.file import load as load_project
+from netwright.engine.project.project import Project
 from scripts import make_examples
 from scripts.make_digits import write_npz
 

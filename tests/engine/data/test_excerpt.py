@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.data.excerpt import FILES, ROWS, excerpt_of, first_samples
-from engine.project.data import DataOptions
+from netwright.engine.data.excerpt import FILES, ROWS, excerpt_of, first_samples
+from netwright.engine.project.data import DataOptions
 from tests.engine.data.sources.test_audio import write as write_sound
 
 Made = tuple[dict[str, Any], str, str, int]

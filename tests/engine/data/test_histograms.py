@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.data.histograms import MOST_BINS, MOST_NAMES, of_numbers, of_texts
+from netwright.engine.data.histograms import MOST_BINS, MOST_NAMES, of_numbers, of_texts
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=60))
@@ -35,7 +35,7 @@ def test_whole_numbers_fall_into_bins_of_equally_many(values, low, high, counts)
 
 
 def test_of_many_values_some_are_counted(monkeypatch):
-    monkeypatch.setattr("engine.data.histograms.MOST_COUNTED", 100)
+    monkeypatch.setattr("netwright.engine.data.histograms.MOST_COUNTED", 100)
     counted = of_numbers(np.arange(1000.0))
     assert (counted["sampled"], sum(counted["counts"])) == (91, 91)
 

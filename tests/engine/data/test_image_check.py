@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from engine.core.child_process import module_command, module_environment
-from engine.data.image_check import findings
-from engine.project.data import DataOptions
+from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.data.image_check import findings
+from netwright.engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="images", path="pets", bad_samples="fatal")
 
@@ -74,10 +74,10 @@ def test_masks_are_checked_with_their_images(folder: Path) -> None:
 
 def test_the_process_prints_its_findings(folder: Path) -> None:
     options = json.dumps(OPTIONS.write())
-    command = module_command("engine.data.image_check", options, str(folder))
+    command = module_command("netwright.engine.data.image_check", options, str(folder))
     done = subprocess.run(command, env=module_environment(), capture_output=True, text=True, check=True)
     last = json.loads(done.stdout.splitlines()[-1])
     assert (last["done"], last["counts"]["damaged"]) == (True, 1)
-    command = module_command("engine.data.image_check", options, str(folder / "pets"))
+    command = module_command("netwright.engine.data.image_check", options, str(folder / "pets"))
     done = subprocess.run(command, env=module_environment(), capture_output=True, text=True, check=False)
     assert "There is no file or folder" in json.loads(done.stdout.splitlines()[-1])["error"]

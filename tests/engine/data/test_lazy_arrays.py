@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.data.normalization import fit
-from engine.data.prefetch import ALIGNMENT, LazySteps, SampleCache, aligned_array
-from engine.data.sources.source import Array
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.data.normalization import fit
+from netwright.engine.data.prefetch import ALIGNMENT, LazySteps, SampleCache, aligned_array
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.data import DataOptions
 
 PICTURES = DataOptions(source="images", path="pets", image_size=5)
 ARRAYS = DataOptions(source="arrays", path="some.npz", validation_share=0.2, test_share=0.2)
@@ -117,7 +117,7 @@ def test_streamed_sequences_end_where_their_lengths_say(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["zerocenter", "zscore", "rescale-zero-one", "rescale-symmetric"])
 def test_a_normalisation_is_fitted_to_the_same_bits(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.data.normalization.CHUNK_NUMBERS", 200)
+    monkeypatch.setattr("netwright.engine.data.normalization.CHUNK_NUMBERS", 200)
     pictures(tmp_path)
     held, read = (load(PICTURES, tmp_path, is_streamed=how).split("training").real(0) for how in (False, True))
     for one, other in zip(fit(kind, held, 1), fit(kind, read, 1), strict=True):
@@ -143,7 +143,7 @@ def test_an_array_that_was_cut_off_is_named(tmp_path: Path) -> None:
 
 
 def test_what_was_given_back_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.data.sources.array_files.MOST_TOUCHED", 100)
+    monkeypatch.setattr("netwright.engine.data.sources.array_files.MOST_TOUCHED", 100)
     np.savez(tmp_path / "some.npz", x=np.random.default_rng(0).normal(size=(20, 3)), y=np.arange(20) % 2)
     assert_alike(ARRAYS, tmp_path)
     assert_alike(ARRAYS, tmp_path)
@@ -153,7 +153,7 @@ def test_what_was_given_back_is_read_again(tmp_path: Path, monkeypatch: pytest.M
 def test_samples_far_apart_are_read_each_by_itself_or_from_a_map(
     tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.data.sources.array_files.mmap.PAGESIZE", page)
+    monkeypatch.setattr("netwright.engine.data.sources.array_files.mmap.PAGESIZE", page)
     x = np.random.default_rng(0).normal(size=(50, 3, 2)).astype(np.float32)
     np.savez(tmp_path / "some.npz", x=x, y=np.arange(50) % 2)
     stored = load(ARRAYS, tmp_path, is_streamed=True).split("training").inputs[0].stored

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load
-from engine.data.sources import csv_file, table
-from engine.data.sources.csv_table import Columns
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.sources import csv_file, table
+from netwright.engine.data.sources.csv_table import Columns
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
 
 ROOT = Path(__file__).parents[3]
 DIGITS = DataOptions(source="digits")

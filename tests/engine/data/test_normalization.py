@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from engine.data.normalization import fit
-from engine.data.sources.source import Array
-from engine.layers.inputs import NORMALIZATIONS
+from netwright.engine.data.normalization import fit
+from netwright.engine.data.sources.source import Array
+from netwright.engine.layers.inputs import NORMALIZATIONS
 
 RANDOM = np.random.default_rng(0)
 CASES = {
@@ -58,7 +58,7 @@ def test_large_offsets_lose_no_digits():
 def test_pieces_make_no_difference(monkeypatch):
     array, axis = CASES["images"]
     whole = fit("zscore", array, axis)
-    monkeypatch.setattr("engine.data.normalization.CHUNK_NUMBERS", 100)
+    monkeypatch.setattr("netwright.engine.data.normalization.CHUNK_NUMBERS", 100)
     for a, b in zip(whole, fit("zscore", array, axis), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
 

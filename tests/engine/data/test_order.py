@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder, shard_range
-from engine.parallel.process_group import SingleProcess
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder, shard_range
+from netwright.engine.parallel.process_group import SingleProcess
 
 
 class Place(SingleProcess):

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.prefetch import LEAST_AHEAD, ReadJob, prefetch
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.prefetch import LEAST_AHEAD, ReadJob, prefetch
 
 
 def jobs(count: int, task: Callable[[int], None], size: int = 1) -> Iterator[ReadJob[int]]:
@@ -48,7 +48,7 @@ def test_it_reads_further_ahead_where_it_was_waited_for(monkeypatch: pytest.Monk
         done[len(seen)].set()  # only now, so that it is waited for
         return wait(futures, **how)
 
-    monkeypatch.setattr("engine.data.prefetch.wait", waits)
+    monkeypatch.setattr("netwright.engine.data.prefetch.wait", waits)
     seen: list[int] = []
     furthest = []
     reading = prefetch(slow(), threads=4)
@@ -76,8 +76,8 @@ def test_what_fails_is_raised_in_its_turn_and_ends_the_reading() -> None:
 
 
 def test_a_disk_that_does_not_answer_is_named_and_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.data.prefetch.SILENCE_S", 0.05)
-    monkeypatch.setattr("engine.data.prefetch.PATIENCE_S", 0.05)
+    monkeypatch.setattr("netwright.engine.data.prefetch.SILENCE_S", 0.05)
+    monkeypatch.setattr("netwright.engine.data.prefetch.PATIENCE_S", 0.05)
     answers = threading.Event()
     hung = iter([ReadJob(0, [answers.wait, lambda: None], 1, "/far/away")])
     with pytest.raises(UserError, match=r"Nothing was read from /far/away for 0\.1 s"):

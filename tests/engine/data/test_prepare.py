@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.data.loaded import LoadedData
-from engine.data.prepare import Raw, Row, prepare, present
-from engine.network import edits
-from engine.network.network import Network
-from engine.project.data import DataOptions
-from engine.project.preparation import ColumnPreparation, InputPreparation, Preparation, TargetPreparation
-from engine.project.preparing import preparation_of
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.prepare import Raw, Row, prepare, present
+from netwright.engine.network import edits
+from netwright.engine.network.network import Network
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, Preparation, TargetPreparation
+from netwright.engine.project.preparing import preparation_of
 from tests.builders import chain, layer
 
 WHOLE = DataOptions(validation_share=0.0, test_share=0.0)

@@ -12,12 +12,12 @@ import psutil
 import pytest
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.data import load as loading
-from engine.data.load import load, reads_in_processes
-from engine.data.reader_processes import ReaderProcesses
-from engine.data.sources.source import Array
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data import load as loading
+from netwright.engine.data.load import load, reads_in_processes
+from netwright.engine.data.reader_processes import ReaderProcesses
+from netwright.engine.data.sources.source import Array
+from netwright.engine.project.data import DataOptions
 
 BYTES = np.dtype(np.uint8)
 OPTIONS = DataOptions(

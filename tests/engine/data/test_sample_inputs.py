@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.types import features
-from engine.data.sample_inputs import accepted_lengths, at_sizes, fitting_samples, random_samples
-from engine.layers.base import LayerType
-from engine.network.network import Network
-from engine.project.dataset_info import DatasetInfo, InputInfo, numbers_of
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import features
+from netwright.engine.data.sample_inputs import accepted_lengths, at_sizes, fitting_samples, random_samples
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.network import Network
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, numbers_of
 from tests.builders import add, chain, layer
 
 

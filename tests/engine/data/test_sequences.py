@@ -7,18 +7,18 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.types import sequence
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.data.datasets import make_dataset
-from engine.data.loaded import Split
-from engine.data.sequences import Padding, split_sequences
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import Wanted
-from engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo, TargetInfo
-from engine.project.training import TrainingOptions
-from engine.training.losses import loss_for
+from netwright.engine.core.types import sequence
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.datasets import make_dataset
+from netwright.engine.data.loaded import Split
+from netwright.engine.data.sequences import Padding, split_sequences
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import Wanted
+from netwright.engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo, TargetInfo
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import loss_for
 from tests.builders import chain, layer
 
 LENGTHS = np.array([4, 2, 3])

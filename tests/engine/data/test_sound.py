@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.signal
 
-from engine.data.sound import hertz, mel, mel_bands, prepare_sound, resample, spectrogram, with_channels
-from engine.project.preparation import SoundPreparation
+from netwright.engine.data.sound import hertz, mel, mel_bands, prepare_sound, resample, spectrogram, with_channels
+from netwright.engine.project.preparation import SoundPreparation
 
 FOUR = SoundPreparation(
     rate=4, channels=1, length=6, features="spectrogram", layout="image", window=4, hop=2, transform=4

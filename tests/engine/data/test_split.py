@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.data.split import Division, Rule, counts, split
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.data.split import Division, Rule, counts, split
+from netwright.engine.project.data import DataOptions
 
 GOLDEN = {"training": "3fc1d1d4949b698f", "validation": "9bfbefdc7b420303", "test": "cb2041abc6d2b9ad"}
 """First digits of the SHA-256 of the sample indices, as 64-bit integers."""

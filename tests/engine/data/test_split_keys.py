@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.split_keys import groups_of_names, keys_of
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.split_keys import groups_of_names, keys_of
 
 
 @pytest.mark.parametrize(

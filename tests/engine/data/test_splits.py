@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core.errors import FieldErrors, UserError
-from engine.data.image_check import findings
-from engine.data.load import facts, load, preview, record
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.data.image_check import findings
+from netwright.engine.data.load import facts, load, preview, record
+from netwright.engine.project.data import DataOptions
 
 TABLE = DataOptions(source="table", path="a.csv")
 ARRAYS = DataOptions(source="arrays", path="a.npz")

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, Tensors
-from engine.data.load import load
-from engine.data.loaded import Split
-from engine.data.sequences import Padding
-from engine.data.streaming import StreamedDataset, streamed
-from engine.parallel.process_group import ProcessGroup, SingleProcess
-from engine.project.data import DataOptions
-from engine.training.precision import Precision
+from netwright.engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, Tensors
+from netwright.engine.data.load import load
+from netwright.engine.data.loaded import Split
+from netwright.engine.data.sequences import Padding
+from netwright.engine.data.streaming import StreamedDataset, streamed
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
+from netwright.engine.project.data import DataOptions
+from netwright.engine.training.precision import Precision
 
 CPU = torch.device("cpu")
 OPTIONS = DataOptions(source="arrays", path="some.npz", validation_share=0.0, test_share=0.0)

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.data.sequences import needed, refuse_long_transcripts
-from engine.network.analysis import analyse
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.data.sequences import needed, refuse_long_transcripts
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED
 from tests.builders import chain, layer
 
 

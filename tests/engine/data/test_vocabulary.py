@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.data.sequences import refuse_unknown_indices
-from engine.network.analysis import analyse
-from engine.project.data import DataOptions
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.data.sequences import refuse_unknown_indices
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.training import TrainingOptions
 from tests.builders import chain, layer
 
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from engine.drawing.charts import Axis, Chart, Marks, Matrix, extremes, nice_step, smoothed
+from netwright.engine.drawing.charts import Axis, Chart, Marks, Matrix, extremes, nice_step, smoothed
 
 SVG = "{http://www.w3.org/2000/svg}"
 

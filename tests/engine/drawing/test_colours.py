@@ -1,7 +1,7 @@
 import pytest
 
-from engine.drawing import colours
-from engine.network.layout import TONES
+from netwright.engine.drawing import colours
+from netwright.engine.network.layout import TONES
 
 
 def test_both_schemes_name_the_same_things() -> None:

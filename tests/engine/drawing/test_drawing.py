@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from PIL import Image
 
-from engine.cli.draw import png
-from engine.core.errors import UserError
-from engine.drawing import colours
-from engine.drawing.picture import Line, Picture, draw, placed
-from engine.drawing.svg import svg
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.arrangement import arrange
-from engine.network.catalog import Placeholder
-from engine.network.layout import Layout
-from engine.network.network import Layer, Network
-from engine.project.project import Project
+from netwright.engine.cli.draw import png
+from netwright.engine.core.errors import UserError
+from netwright.engine.drawing import colours
+from netwright.engine.drawing.picture import Line, Picture, draw, placed
+from netwright.engine.drawing.svg import svg
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.catalog import Placeholder
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.project.project import Project
 from tests.builders import add, chain, classifier, layer
 from tests.engine.project.generated import projects
 

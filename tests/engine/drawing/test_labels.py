@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.files import ROOT
-from engine.drawing import labels
-from engine.drawing.picture import Box, Line, Picture, Text, draw
-from engine.drawing.routes import Curve
-from engine.network.analysis import analyse
-from engine.network.arrangement import arrange
-from engine.network.block import Block
-from engine.network.layout import FLOWS, NODE_HEIGHT, Flow, Layout
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.files import ROOT
+from netwright.engine.drawing import labels
+from netwright.engine.drawing.picture import Box, Line, Picture, Text, draw
+from netwright.engine.drawing.routes import Curve
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import FLOWS, NODE_HEIGHT, Flow, Layout
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 from tests.builders import add, layer
 
 TEMPLATES = sorted((ROOT / "resources" / "templates").glob("*.netwright"))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drawing.picture import elided, elided_detail, text_width
+from netwright.engine.drawing.picture import elided, elided_detail, text_width
 
 
 def test_widths_are_those_of_the_font() -> None:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.drawing.outline import HEIGHT, MOST_IN_BLOCK, WIDTH, Outline, outline
-from engine.layers.base import LayerType
-from engine.network.arrangement import arrange
-from engine.network.block import Block
-from engine.network.layout import Layout
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.drawing.outline import HEIGHT, MOST_IN_BLOCK, WIDTH, Outline, outline
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 from tests.builders import add, chain, layer
 
 ROOT = Path(__file__).parents[3]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.evaluation.assumed import Assumptions
-from engine.evaluation.predict import predict, predict_raw
-from engine.evaluation.predictors import open_predictor
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.evaluation.assumed import Assumptions
+from netwright.engine.evaluation.predict import predict, predict_raw
+from netwright.engine.evaluation.predictors import open_predictor
 
 
 def write(path: Path, sizes: Sequence[int | str], nodes: Sequence[tuple[str, dict[str, Any]]]) -> Path:

@@ -10,14 +10,14 @@ import pytest
 import sklearn.metrics as reference
 from scipy.stats import binomtest
 
-from engine.cli.main import main
-from engine.core.files import CHECKSUM
-from engine.evaluation.compare import mcnemar, metric_difference
-from engine.evaluation.evaluate import evaluate
-from engine.evaluation.groups import group_labels
-from engine.evaluation.measures import measures_of
-from engine.project.project import Project
-from engine.runs.data_record import read_record, write_record
+from netwright.engine.cli.main import main
+from netwright.engine.core.files import CHECKSUM
+from netwright.engine.evaluation.compare import mcnemar, metric_difference
+from netwright.engine.evaluation.evaluate import evaluate
+from netwright.engine.evaluation.groups import group_labels
+from netwright.engine.evaluation.measures import measures_of
+from netwright.engine.project.project import Project
+from netwright.engine.runs.data_record import read_record, write_record
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import train

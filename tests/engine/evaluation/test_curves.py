@@ -5,8 +5,8 @@ import pytest
 import sklearn.metrics as reference
 from scipy.optimize import minimize_scalar
 
-from engine.evaluation.curves import MOST_POINTS, at_threshold, curve, curves, probabilities
-from engine.evaluation.temperature import calibration, fit, negative_log_likelihood
+from netwright.engine.evaluation.curves import MOST_POINTS, at_threshold, curve, curves, probabilities
+from netwright.engine.evaluation.temperature import calibration, fit, negative_log_likelihood
 
 
 def drawn(count: int, digits: int = 9) -> tuple[np.ndarray, np.ndarray]:

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.data.prepare import present
-from engine.evaluation import decisions
-from engine.evaluation.evaluate import Deciding, evaluate
-from engine.evaluation.predict import predict
-from engine.evaluation.predictors import open_predictor
-from engine.project.preparation import InputPreparation, Preparation, TargetPreparation
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.prepare import present
+from netwright.engine.evaluation import decisions
+from netwright.engine.evaluation.evaluate import Deciding, evaluate
+from netwright.engine.evaluation.predict import predict
+from netwright.engine.evaluation.predictors import open_predictor
+from netwright.engine.project.preparation import InputPreparation, Preparation, TargetPreparation
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import train

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.evaluation.evaluate import evaluate
-from engine.project.project import Project
-from engine.runs.data_record import read_record, write_record
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.evaluation.evaluate import evaluate
+from netwright.engine.project.project import Project
+from netwright.engine.runs.data_record import read_record, write_record
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import Done, train

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.cli.predict import CsvAnswers, _Lines
-from engine.core.errors import UserError
-from engine.data.sources.source import Array, Arrays
-from engine.evaluation.look import SampleLook
-from engine.evaluation.predict import predict
-from engine.project.preparation import ColumnPreparation, InputPreparation, Preparation, TargetPreparation
+from netwright.engine.cli.predict import CsvAnswers, _Lines
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources.source import Array, Arrays
+from netwright.engine.evaluation.look import SampleLook
+from netwright.engine.evaluation.predict import predict
+from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, Preparation, TargetPreparation
 
 
 @dataclass

@@ -11,11 +11,11 @@ import psutil
 import pytest
 from onnx import TensorProto, helper
 
-from engine.core import foreign_file
-from engine.core.errors import UserError
-from engine.evaluation import onnx_session
-from engine.evaluation.onnx_session import OnnxSession
-from engine.evaluation.predictors import open_predictor
+from netwright.engine.core import foreign_file
+from netwright.engine.core.errors import UserError
+from netwright.engine.evaluation import onnx_session
+from netwright.engine.evaluation.onnx_session import OnnxSession
+from netwright.engine.evaluation.predictors import open_predictor
 from tests.engine.exchange.importing.hostile_files import call_twice, endless_loop, model, saved
 
 X = {"x": np.ones((2, 3), np.float32)}

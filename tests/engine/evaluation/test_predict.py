@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.cli.jobs import answer
-from engine.cli.main import main
-from engine.evaluation.evaluate import evaluate
-from engine.evaluation.predict import in_words, predict
-from engine.evaluation.predictors import kept_predictor, open_predictor
-from engine.exchange.export import export
-from engine.project.preparation import Preparation
-from engine.project.project import Project
+from netwright.engine.cli.jobs import answer
+from netwright.engine.cli.main import main
+from netwright.engine.evaluation.evaluate import evaluate
+from netwright.engine.evaluation.predict import in_words, predict
+from netwright.engine.evaluation.predictors import kept_predictor, open_predictor
+from netwright.engine.exchange.export import export
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import train
@@ -100,7 +100,7 @@ def test_probabilities_are_those_of_the_evaluation(pictures: Path) -> None:
 
 def test_onnx_needs_no_torch(pictures: Path) -> None:
     code = (
-        "import sys; from engine.cli.main import main; "
+        "import sys; from netwright.engine.cli.main import main; "
         "code = main(sys.argv[1:]); assert 'torch' not in sys.modules; sys.exit(code)"
     )
     arguments = ["predict", str(pictures / "digits.onnx"), str(pictures / "files" / "low" / "3.png")]

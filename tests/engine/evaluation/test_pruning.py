@@ -8,17 +8,17 @@ import pytest
 import torch
 from torch import nn
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.evaluation.pruning import prune
-from engine.lowering.module import build
-from engine.lowering.weights import fill, load
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.file import load as load_project
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.evaluation.pruning import prune
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.weights import fill, load
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load as load_project
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.solvers import Solver
 from tests.builders import add, chain, layer
 from tests.json_schema import checked_output
 from tests.runs import Done, train

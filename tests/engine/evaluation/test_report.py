@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli.main import main
-from engine.evaluation.report_page import VOID, Html, element, table
-from engine.evaluation.report_results import results
-from engine.evaluation.report_samples import thumbnails
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.evaluation.report_page import VOID, Html, element, table
+from netwright.engine.evaluation.report_results import results
+from netwright.engine.evaluation.report_samples import thumbnails
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import Done, train
@@ -170,9 +170,9 @@ def test_thumbnails_share_black_and_white() -> None:
 
     from PIL import Image
 
-    from engine.core.types import image
-    from engine.data.loaded import LoadedData
-    from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+    from netwright.engine.core.types import image
+    from netwright.engine.data.loaded import LoadedData
+    from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 
     given = InputInfo("x", image(1, 2, 2), span=(0.0, 10.0))
     facts = DatasetInfo((given,), {}, classes_of("a", "b"))

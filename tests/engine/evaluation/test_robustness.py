@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.cli.main import main
-from engine.data.batches import Tensors
-from engine.evaluation.robustness import PGD_STEPS, Range, auroc, blur, fgsm, noise, pgd
-from engine.project.preparation import Preparation
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.data.batches import Tensors
+from netwright.engine.evaluation.robustness import PGD_STEPS, Range, auroc, blur, fgsm, noise, pgd
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import Done, train

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.cli.jobs import answer
-from engine.project.project import Project
+from netwright.engine.cli.jobs import answer
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.runs import train
 

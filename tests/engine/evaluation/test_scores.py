@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import sklearn.metrics as reference
 
-from engine.core.types import features, image
-from engine.evaluation.passes import ClassPass, LabelPass, NumberPass
-from engine.evaluation.scores import Calibration, Ranking, drawn_of_table, draws
-from engine.project.dataset_info import IGNORED, TargetInfo
+from netwright.engine.core.types import features, image
+from netwright.engine.evaluation.passes import ClassPass, LabelPass, NumberPass
+from netwright.engine.evaluation.scores import Calibration, Ranking, drawn_of_table, draws
+from netwright.engine.project.dataset_info import IGNORED, TargetInfo
 
 NAMES = ("a", "b", "c", "d")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import onnx
 
-from engine.exchange.export import export
-from engine.project.data import DataOptions
-from engine.project.file import save
-from engine.project.project import Project
+from netwright.engine.exchange.export import export
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 

@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.exchange.curves import read_curves, unique_names, write_curves
-from engine.runs.create import create
-from engine.runs.events import Points
-from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
-from engine.runs.lines import split_points
-from engine.runs.log import EventLog
-from engine.runs.notes import write_notes
+from netwright.engine.cli.main import main
+from netwright.engine.exchange.curves import read_curves, unique_names, write_curves
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import Points
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.lines import split_points
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.notes import write_notes
 
 NO_NETWORK = """
 import socket, sys, threading
 def refuse(*arguments):
     raise AssertionError(f"connects to {arguments}")
 socket.socket.connect = socket.getaddrinfo = refuse
-from engine.cli.main import main
+from netwright.engine.cli.main import main
 assert main(sys.argv[1:]) == 0
 assert threading.active_count() == 1
 """

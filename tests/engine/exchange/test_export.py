@@ -11,18 +11,18 @@ import pytest
 import torch
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.exchange.export import Exported, export
-from engine.exchange.pytorch_export import demo_batch
-from engine.layers.base import LayerType
-from engine.lowering import weights
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.project.data import DataOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.folder import RunFolder, write_info
-from engine.runs.info import RunInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.export import Exported, export
+from netwright.engine.exchange.pytorch_export import demo_batch
+from netwright.engine.layers.base import LayerType
+from netwright.engine.lowering import weights
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.folder import RunFolder, write_info
+from netwright.engine.runs.info import RunInfo
 from tests.builders import chain, layer
 
 TABLE = "area,side,price\n30,west,1.5\n90,east,2.5\n60,west,3.5\n45,east,2.25\n75,west,1.25\n"
@@ -109,7 +109,7 @@ def test_the_code_reads_a_picture_as_training_does(format: str, tmp_path: Path) 
     assert scores.sum() == pytest.approx(1.0, abs=1e-5)
     assert (values.shape, values.dtype) == ((1, 3, 6, 6), np.float32)
     assert values.max() > 100.0
-    from engine.data.sources.image_file import read
+    from netwright.engine.data.sources.image_file import read
 
     folder = next(line.split('"')[1] for line in done.code.splitlines() if line.startswith("picture = Image"))
     np.testing.assert_array_equal(values[0], read(Path(folder), "rgb", 6, 6))
@@ -175,8 +175,8 @@ def test_a_name_from_a_file_ends_no_comment_and_no_docstring(tmp_path: Path) -> 
 
 def run_of(path: Path, folder: Path, *, facts: bool = True) -> RunFolder:
     """Make the folder of a finished run of a project, with weights that are all 1 (best) and all 2 (last)."""
-    from engine.data.load import facts as facts_of
-    from engine.project.file import load
+    from netwright.engine.data.load import facts as facts_of
+    from netwright.engine.project.file import load
 
     loaded = load(path).project
     run = RunFolder(folder)

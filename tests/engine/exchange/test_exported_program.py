@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from engine.core.errors import RunError, UserError
-from engine.core.files import ROOT
-from engine.exchange import exported_program
-from engine.exchange.export import export
-from engine.exchange.exported_program import export_program, exported
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.data import DataOptions
-from engine.project.file import load, save
-from engine.project.project import Project
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.exchange import exported_program
+from netwright.engine.exchange.export import export
+from netwright.engine.exchange.exported_program import export_program, exported
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
 from tests.builders import chain, classifier, layer
 
 UNROLLED = {"lstm_classifier"}
@@ -46,7 +46,7 @@ def test_a_project_leaves_as_a_program_with_its_preparation(tmp_path: Path) -> N
     assert prepared["inputs"][0]["columns"][0]["name"] == "area"
     assert [loaded.module()(torch.rand(size, 3)).shape for size in (1, 3, 8)] == [(1, 1), (3, 1), (8, 1)]
     content = done.path.read_bytes()
-    assert b"engine." not in content
+    assert b"netwright." not in content
     assert str(ROOT).encode() not in content
 
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from engine.cli.main import main
-from engine.core import progress
-from engine.core.errors import EXIT_DONE, UnavailableError, UserError
-from engine.core.locks import take_lock
-from engine.exchange import fetch_weights
-from engine.exchange.fetch_weights import fetch
-from engine.project.published_weights import FILE, Published, published
+from netwright.engine.cli.main import main
+from netwright.engine.core import progress
+from netwright.engine.core.errors import EXIT_DONE, UnavailableError, UserError
+from netwright.engine.core.locks import take_lock
+from netwright.engine.exchange import fetch_weights
+from netwright.engine.exchange.fetch_weights import fetch
+from netwright.engine.project.published_weights import FILE, Published, published
 
 CONTENT = bytes(range(256)) * 4000
 CHECKSUM = hashlib.sha256(CONTENT).hexdigest()
@@ -198,7 +198,7 @@ def test_a_server_that_is_not_there_or_has_no_file_is_said(server: Server) -> No
 def test_a_full_disk_is_said(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(
-            "engine.exchange.fetch_weights.shutil.disk_usage", lambda path: type("Usage", (), {"free": 10})()
+            "netwright.engine.exchange.fetch_weights.shutil.disk_usage", lambda path: type("Usage", (), {"free": 10})()
         )
         with pytest.raises(UserError, match="only 10 B are free") as refused:
             fetch(entry(server))
@@ -252,7 +252,7 @@ def test_a_bad_address_book_is_refused_in_words(tmp_path: Path, content: str) ->
 
 
 def test_every_entry_of_ours_belongs_to_a_template() -> None:
-    from engine.cli.new import shipped
+    from netwright.engine.cli.new import shipped
 
     templates = {row["name"] for row in shipped()}
     for one in published().values():

@@ -16,8 +16,8 @@ import pytest
 from onnx import TensorProto, helper
 from safetensors import safe_open
 
-from engine.core.child_process import module_environment
-from engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.core.child_process import module_environment
+from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 WIDTH, DEPTH, INPUTS, CLASSES = 8192, 9, 1024, 10
 DISK_BYTES, MEMORY_BYTES = 9e9, 11e9
@@ -70,7 +70,7 @@ def write_large(path: Path) -> None:
 
 def run(arguments: Sequence[str]) -> dict[str, Any]:
     """Run a command with `--json`, and return what it prints."""
-    command = [sys.executable, "-m", "engine", *arguments, "--json"]
+    command = [sys.executable, "-m", "netwright.engine", *arguments, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=module_environment(), timeout=900, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return dict(json.loads(done.stdout))

@@ -9,16 +9,16 @@ import torch
 from onnx import numpy_helper
 from torch import fx, nn
 
-from engine.core.errors import RunError
-from engine.data.sample_inputs import random_samples
-from engine.exchange.onnx_check import Comparison, distances, in_units, spread_and_size
-from engine.exchange.onnx_export import channel_dims, probe
-from engine.exchange.onnx_graph import content
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.errors import RunError
+from netwright.engine.data.sample_inputs import random_samples
+from netwright.engine.exchange.onnx_check import Comparison, distances, in_units, spread_and_size
+from netwright.engine.exchange.onnx_export import channel_dims, probe
+from netwright.engine.exchange.onnx_graph import content
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 from scripts.make_templates import MAKERS, TEMPLATES
 from tests.builders import chain, classifier, layer
 

@@ -11,21 +11,21 @@ import pytest
 import torch
 from torch.onnx._internal.exporter._registration import ONNXRegistry
 
-from engine.core.errors import RunError, UserError
-from engine.core.types import TensorType, features, image
-from engine.exchange import onnx_check, onnx_export, onnx_graph
-from engine.exchange.onnx_check import Comparison
-from engine.exchange.onnx_export import export_onnx
-from engine.layers.activation import Relu
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.lowering.weights import State
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, Task, classes_of, numbers_of
-from engine.project.export_options import OnnxOptions
-from engine.project.file import load
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.types import TensorType, features, image
+from netwright.engine.exchange import onnx_check, onnx_export, onnx_graph
+from netwright.engine.exchange.onnx_check import Comparison
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.layers.activation import Relu
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.weights import State
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, Task, classes_of, numbers_of
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.file import load
 from tests.builders import add, chain, classifier, layer
 from tests.engine.exchange.test_onnx_check import permuted
 

@@ -6,17 +6,17 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import RunError
-from engine.exchange import onnx_graph
-from engine.exchange.importing.importer import network_of
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.onnx_export import export_onnx
-from engine.exchange.onnx_forms import ADAPTIVE_POOLS, AdaptivePool, exportable
-from engine.lowering.module import build
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network, Port
+from netwright.engine.core.errors import RunError
+from netwright.engine.exchange import onnx_graph
+from netwright.engine.exchange.importing.importer import network_of
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.exchange.onnx_forms import ADAPTIVE_POOLS, AdaptivePool, exportable
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network, Port
 from tests.builders import add, chain, layer
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import onnx
 import pytest
 
-from engine.data.sample_inputs import random_samples
-from engine.exchange import onnx_export, onnx_graph
-from engine.exchange.onnx_check import DifferenceError, in_units
-from engine.exchange.onnx_export import export_onnx
-from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
-from engine.network.network import Network
-from engine.project.export_options import OnnxOptions
+from netwright.engine.data.sample_inputs import random_samples
+from netwright.engine.exchange import onnx_export, onnx_graph
+from netwright.engine.exchange.onnx_check import DifferenceError, in_units
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
+from netwright.engine.network.network import Network
+from netwright.engine.project.export_options import OnnxOptions
 from tests.builders import chain, classifier, layer
 from tests.engine.exchange.test_onnx_check import exported, initial, permuted, weights_of
 

@@ -9,21 +9,21 @@ import onnx
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, UserError
-from engine.exchange.export import Exported, export
-from engine.exchange.onnx_check import run_session
-from engine.exchange.onnx_export import export_onnx
-from engine.exchange.onnx_measure import Measured, refuse_loss
-from engine.exchange.onnx_opset import with_opset
-from engine.lowering.module import prefixes
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import analyse
-from engine.project.data import DataOptions
-from engine.project.export_options import OnnxOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.weights import WeightsOptions
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.exchange.export import Exported, export
+from netwright.engine.exchange.onnx_check import run_session
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.exchange.onnx_measure import Measured, refuse_loss
+from netwright.engine.exchange.onnx_opset import with_opset
+from netwright.engine.lowering.module import prefixes
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.weights import WeightsOptions
 from tests.builders import chain, layer
 from tests.engine.exchange.test_export import pictures, ran, said, sequences, table
 from tests.engine.exchange.test_onnx_check import initial

@@ -7,16 +7,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.core.errors import UserError
-from engine.core.files import ROOT
-from engine.core.types import features, image
-from engine.exchange.pytorch_export import demo_batch, export_pytorch
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.file import load
-from engine.project.input_format import InputFormat, Range
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.types import features, image
+from netwright.engine.exchange.pytorch_export import demo_batch, export_pytorch
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.file import load
+from netwright.engine.project.input_format import InputFormat, Range
 from tests.builders import classifier
 
 FACTS = DatasetInfo((InputInfo("images", image(1, 6, 6)),), {"training": 9}, classes_of("a", "b", "c"))

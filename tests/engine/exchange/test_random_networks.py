@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import ShapeError, UserError
-from engine.data.sample_inputs import random_samples
-from engine.layers.base import LayerType
-from engine.network.analysis import analyse
-from engine.network.network import Network
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.data.sample_inputs import random_samples
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
 from tests.builders import chain, layer
 from tests.engine.exchange.test_round_trips import again, back, source_comes_back
 from tests.engine.layers.test_parity import built

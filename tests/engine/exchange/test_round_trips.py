@@ -9,24 +9,24 @@ import pytest
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
-from engine.core.errors import UserError
-from engine.core.files import ROOT
-from engine.core.types import Symbol, TensorType
-from engine.data.sample_inputs import random_samples
-from engine.exchange.importing.importer import Made, network_of
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.importing.parity import as_file
-from engine.exchange.importing.source.convert import read as read_source
-from engine.exchange.importing.values import BATCH, Tensor
-from engine.exchange.onnx_check import accepted_difference, distances, in_units, spread_and_size
-from engine.exchange.onnx_export import export_onnx
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.lowering.source import source
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.types import Symbol, TensorType
+from netwright.engine.data.sample_inputs import random_samples
+from netwright.engine.exchange.importing.importer import Made, network_of
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.importing.parity import as_file
+from netwright.engine.exchange.importing.source.convert import read as read_source
+from netwright.engine.exchange.importing.values import BATCH, Tensor
+from netwright.engine.exchange.onnx_check import accepted_difference, distances, in_units, spread_and_size
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.source import source
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 from scripts.make_templates import MAKERS, TEMPLATES
 from tests.builders import layer
 from tests.engine.layers.test_parity import KEYS, _with_length, built, known_cases, random_inputs, results

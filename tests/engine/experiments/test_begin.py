@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import EXIT_UNAVAILABLE, UserError
-from engine.experiments.begin import begin
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.project import Project
+from netwright.engine.core.errors import EXIT_UNAVAILABLE, UserError
+from netwright.engine.experiments.begin import begin
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 RATES = "training.initial_learn_rate=log 0.001..0.1:40"

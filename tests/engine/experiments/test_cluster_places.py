@@ -11,20 +11,20 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.cluster.profile_file import save_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UserError
-from engine.experiments import cluster_places
-from engine.experiments.definition import cluster_of
-from engine.placement.inventory import LOOPBACK
-from engine.project.data import DataOptions
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.experiments import ExperimentFolder, open_experiment
-from engine.runs.folder import RunFolder
+from netwright.engine.cluster.profile_file import save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import UserError
+from netwright.engine.experiments import cluster_places
+from netwright.engine.experiments.definition import cluster_of
+from netwright.engine.placement.inventory import LOOPBACK
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.folder import RunFolder
 from tests.builders import chain, layer
 from tests.places import RUN
 from tests.system.test_experiments import wait_until

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from engine.experiments.definition import runs_of, share_of
-from engine.placement.inventory import Device, DeviceInventory
-from engine.placement.shares import Share
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.runs.trial_log import Trial
+from netwright.engine.experiments.definition import runs_of, share_of
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.placement.shares import Share
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.trial_log import Trial
 
 
 def project(target: str = "auto", workers: int = 0, **options: Any) -> Project:

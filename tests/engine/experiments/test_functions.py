@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.experiments.functions import ByFunction, call, initialized
-from engine.lowering import user_code as running  # with torch, for the processes that are forked here
-from engine.project import user_code
-from engine.project.experiment import ExperimentOptions
-from engine.project.project import Project
-from engine.project.trials import definition_problems
-from engine.runs.trial_log import Trial, TrialRun
-from engine.user_code import trust
+from netwright.engine.core.errors import UserError
+from netwright.engine.experiments.functions import ByFunction, call, initialized
+from netwright.engine.lowering import user_code as running  # with torch, for the processes that are forked here
+from netwright.engine.project import user_code
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.trials import definition_problems
+from netwright.engine.runs.trial_log import Trial, TrialRun
+from netwright.engine.user_code import trust
 
 RATE = "training.initial_learn_rate"
 CODE = f"""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments.pruning import CurveReader, Pruner
-from engine.project.experiment import ExperimentOptions, Objective
-from engine.runs.events import EpochEnded, Points
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventLog
+from netwright.engine.experiments.pruning import CurveReader, Pruner
+from netwright.engine.project.experiment import ExperimentOptions, Objective
+from netwright.engine.runs.events import EpochEnded, Points
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventLog
 
 LOSS = Objective("validation.loss")
 EPOCHS = 9

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import RunError
-from engine.experiments import record
-from engine.experiments.record import ExperimentRecord, outcome_of
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.folder import RESERVE
-from engine.runs.trial_log import Trial, TrialRun, failures_of
+from netwright.engine.core.errors import RunError
+from netwright.engine.experiments import record
+from netwright.engine.experiments.record import ExperimentRecord, outcome_of
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.folder import RESERVE
+from netwright.engine.runs.trial_log import Trial, TrialRun, failures_of
 from tests.trials import written
 
 FULL = "The disk is full, and no more trials were started."

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_DONE, EXIT_INPUT
-from engine.experiments.report import ExperimentReport, pair_chart, progress_chart
-from engine.runs.trial_axes import axes_of
-from engine.runs.trial_log import Trial, TrialRun
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.experiments.report import ExperimentReport, pair_chart, progress_chart
+from netwright.engine.runs.trial_axes import axes_of
+from netwright.engine.runs.trial_log import Trial, TrialRun
 from tests.app.experiments.runs import log_curves, made
 from tests.trials import ACCURACY, OPTIONS, RATE, SOLVER, sample_trials, written
 

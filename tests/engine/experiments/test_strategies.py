@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.experiments.strategies import importances, strategy_for, write_study
-from engine.project.experiment import ExperimentOptions, Objective
-from engine.project.project import Project
-from engine.runs.trial_log import Trial, TrialRun
+from netwright.engine.core.errors import UserError
+from netwright.engine.experiments.strategies import importances, strategy_for, write_study
+from netwright.engine.project.experiment import ExperimentOptions, Objective
+from netwright.engine.project.project import Project
+from netwright.engine.runs.trial_log import Trial, TrialRun
 from tests.builders import chain, layer
 
 LOSS = Objective("validation.loss")
@@ -80,7 +80,7 @@ def test_a_sobol_sequence_covers_the_range(tmp_path: Path) -> None:
 def test_constraints_that_nothing_fulfils_end_in_words(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.experiments.strategies.MOST_TRIES", 20)
+    monkeypatch.setattr("netwright.engine.experiments.strategies.MOST_TRIES", 20)
     with pytest.raises(UserError, match=r"None of 20 choices fulfils the 1 constraint"):
         first(1, tmp_path, strategy=strategy, parameters=[f"{EPOCHS}=1..9"], constraints=[f"{EPOCHS} > 9"])
 

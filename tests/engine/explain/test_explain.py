@@ -15,15 +15,15 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.decomposition import PCA
 from sklearn.inspection import partial_dependence as sklearn_dependence
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.evaluation.trained import TrainedNetwork
-from engine.explain.activations import reduced
-from engine.explain.attention import attention, weights_of
-from engine.explain.embeddings import embedding, principal_components
-from engine.explain.explain import FOLDER, METHODS, Question, explain
-from engine.explain.subject import Subject, rows_of
-from engine.project.project import Project
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.explain.activations import reduced
+from netwright.engine.explain.attention import attention, weights_of
+from netwright.engine.explain.embeddings import embedding, principal_components
+from netwright.engine.explain.explain import FOLDER, METHODS, Question, explain
+from netwright.engine.explain.subject import Subject, rows_of
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import train
@@ -354,9 +354,9 @@ def test_the_command_writes_pictures_tables_and_json(images: Path, table: Path, 
 
 
 def test_the_command_line_lists_all_methods() -> None:
-    from engine.cli.explain import METHODS as LISTED
-    from engine.cli.explain import REDUCTIONS
-    from engine.explain import embeddings
+    from netwright.engine.cli.explain import METHODS as LISTED
+    from netwright.engine.cli.explain import REDUCTIONS
+    from netwright.engine.explain import embeddings
 
     assert [*LISTED, "sample", "thumbnails"] == [*METHODS]
     assert (*embeddings.REDUCTIONS,) == REDUCTIONS

@@ -9,27 +9,27 @@ from typing import Any
 
 import torch
 
-from engine.core.types import features
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
-from engine.parallel.shards import whole
-from engine.parallel.strategies.strategy import strategy_for
-from engine.parallel.sync_batch_norm import Share, join_batch_norms
-from engine.project.bindings import alone
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.environment import EnvironmentOptions
-from engine.project.training import TrainingOptions
-from engine.runs.checkpoints import Checkpoint
-from engine.training.checkpoints import read, write
-from engine.training.evaluation import EvaluationOptions, Evaluator, metrics_for
-from engine.training.losses import loss_for
-from engine.training.model import TrainedModel
-from engine.training.solvers import Schedule, Solver
-from engine.training.step import TrainStep
+from netwright.engine.core.types import features
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
+from netwright.engine.parallel.shards import whole
+from netwright.engine.parallel.strategies.strategy import strategy_for
+from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.checkpoints import Checkpoint
+from netwright.engine.training.checkpoints import read, write
+from netwright.engine.training.evaluation import EvaluationOptions, Evaluator, metrics_for
+from netwright.engine.training.losses import loss_for
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.solvers import Schedule, Solver
+from netwright.engine.training.step import TrainStep
 from tests.builders import chain, layer
 
 SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 21, 8, 3, 3

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from engine.core.errors import UnavailableError
-from engine.hardware.accelerators import TorchAccelerators, find
-from engine.placement.choose import joined_by, resolve
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.core.errors import UnavailableError
+from netwright.engine.hardware.accelerators import TorchAccelerators, find
+from netwright.engine.placement.choose import joined_by, resolve
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
 
 GIB = 2**30
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.parallel.process_group import SingleProcess
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.parallel.process_group import SingleProcess
 from tests.engine.hardware.alike import CASES, EPOCHS, MIDDLE, STEPS_PER_EPOCH, Training, network_of
 
 ROOT = Path(__file__).parents[3]

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import RunError, UnavailableError, UserError
-from engine.hardware import devices
-from engine.hardware.accelerators import refusal_of
-from engine.placement.batch_arithmetic import hardware_text
-from engine.placement.choose import resolve
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.core.errors import RunError, UnavailableError, UserError
+from netwright.engine.hardware import devices
+from netwright.engine.hardware.accelerators import refusal_of
+from netwright.engine.placement.batch_arithmetic import hardware_text
+from netwright.engine.placement.choose import resolve
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_probing_leaves_torch_out_of_the_caller() -> None:
-    code = "import sys\nfrom engine.hardware.devices import probe\nprint(probe())\n"
+    code = "import sys\nfrom netwright.engine.hardware.devices import probe\nprint(probe())\n"
     code += "sys.exit('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -29,7 +29,7 @@ def test_probing_leaves_torch_out_of_the_caller() -> None:
 def test_the_short_look_agrees_with_torch_itself() -> None:
     """Where torch is built for the CPU one file is read; torch itself must say the same."""
     short = devices._without_devices()
-    asked = devices.run_here("engine.hardware.devices", 120)
+    asked = devices.run_here("netwright.engine.hardware.devices", 120)
     if short is not None:
         assert short == asked
     assert set(asked) == {"devices", "backends", "torch_version", "no_devices_because"}
@@ -46,7 +46,7 @@ def test_the_cores_are_those_this_process_may_use() -> None:
 
 def test_a_torch_that_breaks_is_reported_in_its_words() -> None:
     with pytest.raises(RunError, match="No module named"):
-        devices.run_here("engine.placement.nothing", 60)
+        devices.run_here("netwright.engine.placement.nothing", 60)
 
 
 @pytest.mark.parametrize(

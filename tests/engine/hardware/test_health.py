@@ -4,9 +4,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from engine.core.errors import RunError
-from engine.hardware.health import Build, Readings, checks, rendezvous
-from engine.launch.machine_test import devices, examine
+from netwright.engine.core.errors import RunError
+from netwright.engine.hardware.health import Build, Readings, checks, rendezvous
+from netwright.engine.launch.machine_test import devices, examine
 from tests.engine.hardware.test_accelerators import GIB, Fake
 
 
@@ -62,7 +62,7 @@ def test_devices_with_what_the_driver_reads() -> None:
 
 def test_the_cpu_is_told_before_torch_is_imported() -> None:
     code = (
-        "import sys; from engine.launch.machine_test import examine\n"
+        "import sys; from netwright.engine.launch.machine_test import examine\n"
         "assert next(examine())['device']['name'] == 'cpu'; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

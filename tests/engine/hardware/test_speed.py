@@ -2,7 +2,7 @@
 
 import os
 
-from engine.hardware import speed
+from netwright.engine.hardware import speed
 
 
 def test_every_core_has_a_speed() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hardware import threads
+from netwright.engine.hardware import threads
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,7 +45,9 @@ def test_long_work_is_tried_once() -> None:
 
 
 def test_calm_threads_respects_what_the_user_has_set() -> None:
-    code = "import os; from engine.hardware.threads import calm_threads; calm_threads(); print(os.environ[{!r}])"
+    code = (
+        "import os; from netwright.engine.hardware.threads import calm_threads; calm_threads(); print(os.environ[{!r}])"
+    )
     code = code.format("GOMP_SPINCOUNT")
 
     def spins(**variables: str) -> str:

@@ -6,7 +6,7 @@ import time
 import pytest
 import torch
 
-from engine.hardware.utilization import utilization_of
+from netwright.engine.hardware.utilization import utilization_of
 
 
 def test_a_busy_process_says_so() -> None:

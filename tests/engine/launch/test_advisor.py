@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from engine.launch import advisor
-from engine.launch.trial import TrialResult
-from engine.placement.inventory import DeviceInventory
-from engine.project.project import Project
+from netwright.engine.launch import advisor
+from netwright.engine.launch.trial import TrialResult
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 PROJECT = Project(chain(layer("feature_input", channels=4), layer("fully_connected", outputs=2)))

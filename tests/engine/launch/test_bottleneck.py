@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.launch.outcome import held_back_by
-from engine.training.recorder import Clock
+from netwright.engine.launch.outcome import held_back_by
+from netwright.engine.training.recorder import Clock
 from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 
@@ -48,7 +48,7 @@ def test_random_changes_of_images_count_with_the_data() -> None:
 
 def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = [0.0], [0.0]
-    monkeypatch.setattr("engine.training.recorder.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("netwright.engine.training.recorder.time.perf_counter", lambda: now[0])
     clock = Clock(communication_s=lambda: sent[0])
 
     def batches():

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.launch.prepare import lock_of, prepare
-from engine.launch.resume import prepare_resume
-from engine.project.data import DataOptions
-from engine.project.project import Project
-from engine.runs.data_record import read_record, write_record
-from engine.runs.folder import RunFolder
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.launch.prepare import lock_of, prepare
+from netwright.engine.launch.resume import prepare_resume
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.project import Project
+from netwright.engine.runs.data_record import read_record, write_record
+from netwright.engine.runs.folder import RunFolder
 from tests.builders import chain, layer
 from tests.engine.data.sources.shard_files import pictures, serving, write_tar
 

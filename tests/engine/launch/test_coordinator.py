@@ -16,11 +16,11 @@ RUNNER = """
 import json, os, signal, sys, threading, types
 from dataclasses import asdict
 from pathlib import Path
-from engine.runs.info import RunInfo
-from engine.runs.create import create
-from engine.launch import worker_attempt
-from engine.launch import coordinator, local_launcher
-from engine.launch.channel import ReportPipe
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.create import create
+from netwright.engine.launch import worker_attempt
+from netwright.engine.launch import coordinator, local_launcher
+from netwright.engine.launch.channel import ReportPipe
 
 OUTCOME = {"state": "finished", "reason": "1 epoch completed", "epochs": 1, "iterations": 1,
            "loss": 0.5, "metrics": {"accuracy": 0.5},

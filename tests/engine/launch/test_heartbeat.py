@@ -1,6 +1,6 @@
 """Who is silent for too long, with a clock that the test turns."""
 
-from engine.launch.channel import HeartbeatMonitor
+from netwright.engine.launch.channel import HeartbeatMonitor
 
 
 class Clock:

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.launch.largest_batch import heaviest, largest, limit_bytes, search, with_batch
-from engine.launch.trial import run_trial
-from engine.placement.choose import resolve
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.launch.largest_batch import heaviest, largest, limit_bytes, search, with_batch
+from netwright.engine.launch.trial import run_trial
+from netwright.engine.placement.choose import resolve
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 from tests.builders import chain, layer
 
 WIDE = chain(layer("feature_input", channels=4), layer("fully_connected", outputs=20_000), layer("relu"))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.launch import outcome
-from engine.launch.outcome import ResultTally
-from engine.runs.events import Best, EpochEnded, Points, Progress
-from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
+from netwright.engine.launch import outcome
+from netwright.engine.launch.outcome import ResultTally
+from netwright.engine.runs.events import Best, EpochEnded, Points, Progress
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.info import RunInfo
 
 
 @pytest.mark.parametrize(

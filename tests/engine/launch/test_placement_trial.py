@@ -8,11 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.launch.placement_trial import START_S, Candidate, Choice, choose_fastest
-from engine.placement.choose import WorkerPlace
-from engine.placement.inventory import can_share
-from engine.project.file import save
-from engine.runs.folder import RunFolder
+from netwright.engine.launch.placement_trial import START_S, Candidate, Choice, choose_fastest
+from netwright.engine.placement.choose import WorkerPlace
+from netwright.engine.placement.inventory import can_share
+from netwright.engine.project.file import save
+from netwright.engine.runs.folder import RunFolder
 from tests.faults.harness import wait_for
 from tests.runs import PATIENCE_S, ROOT, Done
 from tests.system.test_training import convolution, digits
@@ -79,14 +79,14 @@ RUNNER = """
 import json, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from engine.launch import placement_trial
-from engine.launch import prepare as preparation
-from engine.placement import candidates
-from engine.placement.inventory import DeviceInventory
-from engine.project.file import load
-from engine.launch.coordinator import coordinate
-from engine.launch.prepare import prepare
-from engine.launch.resume import prepare_resume
+from netwright.engine.launch import placement_trial
+from netwright.engine.launch import prepare as preparation
+from netwright.engine.placement import candidates
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.file import load
+from netwright.engine.launch.coordinator import coordinate
+from netwright.engine.launch.prepare import prepare
+from netwright.engine.launch.resume import prepare_resume
 
 folder = Path(sys.argv[1])
 candidates.LEAST_RUN_S = placement_trial.LEAST_RUN_S = 0.0

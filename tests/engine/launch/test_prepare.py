@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.child_process import fork
-from engine.launch import prepare as prepare_module
-from engine.launch.prepare import prepare
-from engine.placement.inventory import DeviceInventory
-from engine.project.file import load
-from engine.runs.history import ProjectKey, runs_of
+from netwright.engine.cli.main import main
+from netwright.engine.core.child_process import fork
+from netwright.engine.launch import prepare as prepare_module
+from netwright.engine.launch.prepare import prepare
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.file import load
+from netwright.engine.runs.history import ProjectKey, runs_of
 
 PROCESSES = 8
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import UserError
-from engine.launch import profile as profiling
-from engine.launch.profile import main, profile
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.launch import profile as profiling
+from netwright.engine.launch.profile import main, profile
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 from tests.blocks import behind, residual
 from tests.builders import chain, layer
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.launch.queue_runner import Worker
-from engine.runs.create import create
-from engine.runs.folder import take_lock, update_info
-from engine.runs.info import RunInfo
-from engine.runs.queue import Queue, is_due
+from netwright.engine.launch.queue_runner import Worker
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import take_lock, update_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.queue import Queue, is_due
 
 
 class Process:
@@ -28,7 +28,7 @@ def test_a_run_that_gave_back_its_memory_makes_room_for_the_next(
         begun.append(id)
         return Process()
 
-    monkeypatch.setattr("engine.launch.queue_runner.start_entry", start)
+    monkeypatch.setattr("netwright.engine.launch.queue_runner.start_entry", start)
     queue, run = Queue(tmp_path / "queue"), create(tmp_path / "run", "{}", RunInfo())
     worker, first = Worker(queue, 1), queue.add("{}", "one")
     second = queue.add("{}", "two", after=str(run.path))

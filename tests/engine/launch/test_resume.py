@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.launch.prepare import lock_of, prepare
-from engine.launch.resume import prepare_resume
-from engine.project.file import dumps, load
+from netwright.engine.core.errors import UserError
+from netwright.engine.launch.prepare import lock_of, prepare
+from netwright.engine.launch.resume import prepare_resume
+from netwright.engine.project.file import dumps, load
 from tests.system.test_training import digits, mlp
 
 

@@ -7,13 +7,13 @@ from typing import cast
 import pytest
 import torch
 
-from engine.core.progress import report
-from engine.launch import worker
-from engine.launch.channel import ReportPipe
-from engine.launch.worker import _describe
-from engine.parallel.worker_spec import WorkerSpec
-from engine.runs.events import Event, Preparing
-from engine.runs.folder import RunFolder
+from netwright.engine.core.progress import report
+from netwright.engine.launch import worker
+from netwright.engine.launch.channel import ReportPipe
+from netwright.engine.launch.worker import _describe
+from netwright.engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.runs.events import Event, Preparing
+from netwright.engine.runs.folder import RunFolder
 
 
 def test_what_has_no_deterministic_form_is_no_defect_of_ours(tmp_path: Path) -> None:

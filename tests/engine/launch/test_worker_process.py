@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.launch import worker_process
+from netwright.engine.launch import worker_process
 
 
 def test_no_worker_is_forked_from_a_process_that_has_a_driver_of_an_accelerator_open(

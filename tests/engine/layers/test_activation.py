@@ -4,9 +4,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, ShapeError
-from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
-from engine.network.catalog import catalog
+from netwright.engine.core.errors import FieldErrors, ShapeError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from netwright.engine.network.catalog import catalog
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run
 

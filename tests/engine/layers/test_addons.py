@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from engine.layers.addons import installed
-from engine.user_code import trust
+from netwright.engine.layers.addons import installed
+from netwright.engine.user_code import trust
 from tests.addons import TYPES, install
 
 ROOT = Path(__file__).parents[3]
 TELL = """
 import json, sys
-from engine.network.catalog import add_ons, catalog, built_in
+from netwright.engine.network.catalog import add_ons, catalog, built_in
 told = [[a.title, list(a.types), a.refusal] for a in add_ons()]
 print(json.dumps({"told": told, "more": sorted(set(catalog()) - set(built_in())), "torch": "torch" in sys.modules,
     "conv2d": catalog()["conv2d"].__module__}))
@@ -41,7 +41,7 @@ def refusal(site: Path) -> str:
     """Why the one add-on is not used; Netwright's own layer types are what they were."""
     told = tell(site)
     assert told["more"] == []
-    assert told["conv2d"] == "engine.layers.convolution"
+    assert told["conv2d"] == "netwright.engine.layers.convolution"
     ((_, types, why),) = told["told"]
     assert types == []
     return str(why)
@@ -53,7 +53,7 @@ def test_an_installed_package_brings_its_layer_types(tmp_path: Path) -> None:
         "told": [["acme-layers 1.2", ["acme_swirl"], ""]],
         "more": ["acme_swirl"],
         "torch": False,
-        "conv2d": "engine.layers.convolution",
+        "conv2d": "netwright.engine.layers.convolution",
     }
 
 
@@ -66,7 +66,7 @@ def test_an_installed_package_brings_its_layer_types(tmp_path: Path) -> None:
         ("import nowhere_to_be_found\n", "No module named 'nowhere_to_be_found' (types.py, line 1)."),
         ("raise SystemExit(3)\n", "SystemExit: 3 (types.py, line 1)."),
         ("x = 1\n", "acme_layers.types declares no layer type with a key."),
-        (TYPES.replace('"acme_swirl"', '"conv2d"'), "Two layer types have the key 'conv2d': 2-D convolution of engine"),
+        (TYPES.replace('"acme_swirl"', '"conv2d"'), "Two layer types have the key 'conv2d': 2-D convolution of netwright.engine"),
         (TYPES.replace('"Activation"', '"Magic"'), "Layer type 'acme_swirl' needs a label, a docstring and one of"),
         (f"{TYPES}\n    def short_value(self):\n        return 1 / 0\n", "ZeroDivisionError"),
     ],
@@ -79,8 +79,8 @@ def test_a_broken_add_on_is_refused_in_words(tmp_path: Path, types: str, why: st
 def test_an_entry_point_into_another_package_is_refused(tmp_path: Path) -> None:
     install(tmp_path)
     entry = tmp_path / "acme_layers-1.2.dist-info" / "entry_points.txt"
-    entry.write_text("[netwright.layers]\nacme = engine.layers.convolution\n", encoding="utf-8")
-    assert "names a module of the package 'engine', which is not its own" in refusal(tmp_path)
+    entry.write_text("[netwright.layers]\nacme = netwright.engine.layers.convolution\n", encoding="utf-8")
+    assert "names a module of the package 'netwright', which is not its own" in refusal(tmp_path)
 
 
 def test_the_second_of_two_add_ons_with_one_key_is_refused(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_the_second_of_two_add_ons_with_one_key_is_refused(tmp_path: Path) -> No
 def test_what_fails_in_a_rule_is_a_problem_of_the_layer(tmp_path: Path) -> None:
     install(tmp_path, TYPES.replace("        return x\n", "        return x.nothing\n"))
     code = """
-from engine.network.catalog import layer_type
-from engine.core.types import features
-from engine.core.errors import ShapeError
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.core.types import features
+from netwright.engine.core.errors import ShapeError
 try:
     layer_type("acme_swirl")().output(features(3))
 except ShapeError as error:
@@ -113,8 +113,8 @@ except ShapeError as error:
 def test_a_project_that_needs_a_broken_add_on_says_why(tmp_path: Path) -> None:
     install(tmp_path, "1 / 0\n")
     code = """
-from engine.core.errors import ShapeError
-from engine.network.catalog import Placeholder
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.network.catalog import Placeholder
 try:
     Placeholder("acme_swirl", {}, ("in",), ("out",)).output()
 except ShapeError as error:

@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, ShapeError
-from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import LayerType
+from netwright.engine.core.errors import FieldErrors, ShapeError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from netwright.engine.layers.base import LayerType
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -3,11 +3,11 @@ import cmath
 import pytest
 import torch
 
-from engine.core.errors import ShapeError, UserError
-from engine.core.types import Symbol, TensorType, features, image, sequence
-from engine.exchange.onnx_export import refuse_network
-from engine.layers.base import LayerType
-from engine.layers.complex import GIVES
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence
+from netwright.engine.exchange.onnx_export import refuse_network
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.complex import GIVES
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared, run
 

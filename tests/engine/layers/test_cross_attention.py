@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import ShapeError, UserError
-from engine.core.types import Symbol, features, image, sequence
-from engine.lowering.module import build
-from engine.network.analysis import analyse
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.core.types import Symbol, features, image, sequence
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors
-from engine.core.types import Symbol, features, image, sequence, tokens, volume
-from engine.layers.inputs import InputLayer
+from netwright.engine.core.errors import FieldErrors
+from netwright.engine.core.types import Symbol, features, image, sequence, tokens, volume
+from netwright.engine.layers.inputs import InputLayer
 from tests.builders import layer
 from tests.lowered import Lowered
 

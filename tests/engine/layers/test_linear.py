@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol, features, image, sequence, tokens
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol, features, image, sequence, tokens
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared
 

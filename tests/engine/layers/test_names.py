@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.layers.names import matlab_name, search_rank, search_text, torch_names
-from engine.network.catalog import built_in, layer_type
+from netwright.engine.layers.names import matlab_name, search_rank, search_text, torch_names
+from netwright.engine.network.catalog import built_in, layer_type
 
 
 @pytest.mark.parametrize(

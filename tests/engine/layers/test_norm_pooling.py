@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import ShapeError
-from engine.core.types import features, image, sequence, volume
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import features, image, sequence, volume
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run, sizes_of
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol, image, sequence, tokens, volume
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol, image, sequence, tokens, volume
 from tests.builders import layer
 from tests.lowered import assert_as_declared, run, sizes_of
 

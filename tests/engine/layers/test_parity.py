@@ -12,15 +12,15 @@ from torch import fx, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from engine.core.errors import UserError
-from engine.core.types import Symbol, TensorType
-from engine.exchange.onnx_export import export_onnx
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build
-from engine.lowering.source import source
-from engine.network.analysis import analyse
-from engine.network.catalog import catalog
-from engine.network.network import Network
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Symbol, TensorType
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.source import source
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.network import Network
 from tests.strategies import Case, cases
 
 # The ports of a block stand for nothing outside one; what is inside blocks is in tests/engine/build/test_blocks.py.

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn.functional import fractional_max_pool2d, fractional_max_pool3d
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol, TensorType, image, volume
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol, TensorType, image, volume
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run, sizes_of
 

@@ -4,16 +4,16 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol, features, image, sequence, tokens
-from engine.layers.base import Call
-from engine.layers.recurrent import AFTER, RECURRENT_BIAS, RecurrentLayer
-from engine.lowering.initialization import initialize, parameter_options
-from engine.lowering.module import build, prefixes, resolve
-from engine.lowering.source import source as write_source
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network, Port
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol, features, image, sequence, tokens
+from netwright.engine.layers.base import Call
+from netwright.engine.layers.recurrent import AFTER, RECURRENT_BIAS, RecurrentLayer
+from netwright.engine.lowering.initialization import initialize, parameter_options
+from netwright.engine.lowering.module import build, prefixes, resolve
+from netwright.engine.lowering.source import source as write_source
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network, Port
 from tests.builders import add, chain, layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import LayerType
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from netwright.engine.layers.base import LayerType
 from tests.builders import layer
 from tests.lowered import assert_as_declared, run, sizes_of
 

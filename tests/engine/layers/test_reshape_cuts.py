@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol, TensorType, features, image, sequence, volume
-from engine.layers.base import LayerType
-from engine.lowering.module import build
-from engine.network.analysis import analyse
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, volume
+from netwright.engine.layers.base import LayerType
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import assert_as_declared, run
 

@@ -4,9 +4,9 @@ from math import floor
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, ShapeError
-from engine.core.types import Symbol, TensorType, features, image, sequence, volume
-from engine.layers.base import LayerType
+from netwright.engine.core.errors import FieldErrors, ShapeError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, volume
+from netwright.engine.layers.base import LayerType
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run, sizes_of
 

@@ -4,11 +4,11 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import ShapeError, UserError
-from engine.core.types import Symbol, TensorType, features, image, sequence
-from engine.layers.signal import SCALING
-from engine.lowering.plan import plan
-from engine.network.analysis import analyse
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence
+from netwright.engine.layers.signal import SCALING
+from netwright.engine.lowering.plan import plan
+from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared, run
 

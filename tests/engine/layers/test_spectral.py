@@ -5,13 +5,13 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import ShapeError, UserError
-from engine.core.types import Symbol, TensorType, features, image, sequence, volume
-from engine.layers.weighted import ParameterOptions
-from engine.lowering.initialization import initialize
-from engine.lowering.modules.signal import SpectralConv
-from engine.lowering.plan import plan
-from engine.network.analysis import analyse
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, volume
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.modules.signal import SpectralConv
+from netwright.engine.lowering.plan import plan
+from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared
 

@@ -5,14 +5,14 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import ShapeError
-from engine.core.types import Symbol, image, sequence
-from engine.layers.base import Call
-from engine.layers.weighted import Weighted
-from engine.lowering.initialization import initialize, parameter_options
-from engine.lowering.module import build, prefixes, resolve
-from engine.network.analysis import analyse
-from engine.network.network import Network
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import Symbol, image, sequence
+from netwright.engine.layers.base import Call
+from netwright.engine.layers.weighted import Weighted
+from netwright.engine.lowering.initialization import initialize, parameter_options
+from netwright.engine.lowering.module import build, prefixes, resolve
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
 from tests.builders import add, chain, layer
 from tests.lowered import Lowered, assert_as_declared
 

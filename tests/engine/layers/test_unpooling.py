@@ -5,14 +5,14 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import ShapeError
-from engine.core.types import TensorType, features, image
-from engine.exchange.onnx_export import export_onnx
-from engine.lowering.module import build
-from engine.lowering.source import source
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network, Port
+from netwright.engine.core.errors import ShapeError
+from netwright.engine.core.types import TensorType, features, image
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.source import source
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network, Port
 from tests.builders import add, layer
 
 

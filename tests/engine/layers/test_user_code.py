@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import FieldErrors, ShapeError, UnknownSizesError
-from engine.core.types import TensorType, features, image
-from engine.layers.base import Call, LayerType
-from engine.layers.user_code import Custom, Function
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.catalog import catalog
-from engine.network.layout import Layout
-from engine.network.network import Network
-from engine.project.network_json import read_network, write_network
-from engine.user_code import registry, trust
-from engine.user_code.registry import Failed, Measured
+from netwright.engine.core.errors import FieldErrors, ShapeError, UnknownSizesError
+from netwright.engine.core.types import TensorType, features, image
+from netwright.engine.layers.base import Call, LayerType
+from netwright.engine.layers.user_code import Custom, Function
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
+from netwright.engine.project.network_json import read_network, write_network
+from netwright.engine.user_code import registry, trust
+from netwright.engine.user_code.registry import Failed, Measured
 from tests.builders import add, chain, layer
 
 TEXT = """

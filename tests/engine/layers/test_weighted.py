@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import FieldErrors, ShapeError
-from engine.core.types import image, sequence, tokens, volume
-from engine.layers.base import LayerType
-from engine.layers.weighted import GROUP, ParameterOptions, Weighted
-from engine.network.catalog import catalog
-from engine.project.file import load, save
-from engine.project.project import Project
+from netwright.engine.core.errors import FieldErrors, ShapeError
+from netwright.engine.core.types import image, sequence, tokens, volume
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.weighted import GROUP, ParameterOptions, Weighted
+from netwright.engine.network.catalog import catalog
+from netwright.engine.project.file import load, save
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 INPUTS = [image(4, 9, 9), volume(4, 9, 9, 9), sequence(64, 4), tokens(8)]

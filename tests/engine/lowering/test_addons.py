@@ -13,10 +13,10 @@ from tests.addons import MODULES, install
 ROOT = Path(__file__).parents[3]
 CODE = """
 import sys, torch
-from engine.lowering.module import build
-from engine.lowering.source import source
-from engine.core.errors import UserError
-from engine.network.analysis import analyse
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.source import source
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 network = chain(layer("feature_input", channels=3, normalization="none"), layer("acme_swirl", share=0.25),
     layer("fully_connected", outputs=2))

@@ -10,16 +10,16 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.exchange.onnx_export import export_onnx
-from engine.exchange.pytorch_export import export_pytorch
-from engine.layers.base import LayerType
-from engine.lowering.module import build, prefixes
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.lowering.source import source
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Network, Port
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.exchange.pytorch_export import export_pytorch
+from netwright.engine.layers.base import LayerType
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.source import source
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Network, Port
 from tests.blocks import (
     FEATURES,
     IMAGE,

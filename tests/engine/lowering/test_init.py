@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from engine.layers.weighted import ParameterOptions
-from engine.lowering.initialization import initialize
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.lowering.initialization import initialize
 
 
 def states_equal(one: nn.Module, other: nn.Module) -> bool:

@@ -7,15 +7,15 @@ import torch
 from hypothesis import HealthCheck, assume, given, settings
 from torch import fx, nn
 
-from engine.core.errors import ShapeError, UserError
-from engine.core.fields import Choice
-from engine.core.types import Symbol, TensorType, sequence, tokens
-from engine.layers.base import LayerType, Lowered, module
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.catalog import catalog
-from engine.network.network import Network
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.core.fields import Choice
+from netwright.engine.core.types import Symbol, TensorType, sequence, tokens
+from netwright.engine.layers.base import LayerType, Lowered, module
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.network import Network
 from tests.blocks import behind, row
 from tests.builders import add, chain, layer
 from tests.strategies import STEPS, Case, accepts, cases

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType
-from engine.layers.base import Call, LayerType, function, method, module
-from engine.lowering.module import build, prefixes, resolve
-from engine.network.analysis import analyse
-from engine.network.network import Network
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType
+from netwright.engine.layers.base import Call, LayerType, function, method, module
+from netwright.engine.lowering.module import build, prefixes, resolve
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
 from tests.builders import add, chain, classifier, layer
 
 
@@ -141,7 +141,7 @@ def test_a_network_with_errors_is_refused_naming_the_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["os.system", "builtins.eval", "torchvision.ops.nms", "engine.core.files.write_json"]
+    "target", ["os.system", "builtins.eval", "torchvision.ops.nms", "netwright.engine.core.files.write_json"]
 )
 def test_a_layer_calls_only_torch_and_our_own_modules(target: str) -> None:
     with pytest.raises(ValueError, match=target):

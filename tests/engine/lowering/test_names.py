@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from engine.lowering.module import build
-from engine.lowering.plan import RESERVED, layer_names, safe_name
-from engine.lowering.source import source
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.plan import RESERVED, layer_names, safe_name
+from netwright.engine.lowering.source import source
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
 from tests.builders import chain, layer
 
 

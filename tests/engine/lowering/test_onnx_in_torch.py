@@ -8,9 +8,9 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.lowering.modules.onnx_functions import NotInTorch, torch_functions
-from engine.lowering.modules.onnx_in_torch import nodes_in_torch
-from engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.lowering.modules.onnx_functions import NotInTorch, torch_functions
+from netwright.engine.lowering.modules.onnx_in_torch import nodes_in_torch
+from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 RANDOM = np.random.default_rng(4)
 Inputs = tuple[Any, ...]

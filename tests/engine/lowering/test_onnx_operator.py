@@ -13,23 +13,23 @@ import onnx
 import pytest
 import torch
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType, features
-from engine.exchange.onnx_export import export_onnx
-from engine.exchange.pytorch_export import export_pytorch
-from engine.layers.onnx_operator import OnnxOperator
-from engine.lowering.constants import fill_constants
-from engine.lowering.module import build
-from engine.lowering.modules.onnx_operator import keep_from_compiler
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import analyse
-from engine.network.blocks import group
-from engine.network.layout import Layout
-from engine.network.network import Network
-from engine.project.blocked_gradients import blocked_gradients
-from engine.project.constants import ConstantsFile, constants_problems
-from engine.project.file import dumps, loads
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType, features
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.exchange.pytorch_export import export_pytorch
+from netwright.engine.layers.onnx_operator import OnnxOperator
+from netwright.engine.lowering.constants import fill_constants
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.modules.onnx_operator import keep_from_compiler
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.blocks import group
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network
+from netwright.engine.project.blocked_gradients import blocked_gradients
+from netwright.engine.project.constants import ConstantsFile, constants_problems
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project
 from tests.builders import add, layer
 
 DIVISORS = torch.tensor([0.5, 0.3, 0.2, 0.7, 1.0, 0.1])

@@ -4,16 +4,16 @@ import pytest
 import torch
 from torch import nn
 
-from engine.layers.base import LayerType
-from engine.layers.weighted import ParameterOptions
-from engine.lowering.initialization import frozen_modules, initialize, parameter_options
-from engine.lowering.module import build, prefixes
-from engine.network import edits
-from engine.network.analysis import analyse, type_at
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.lowering.initialization import frozen_modules, initialize, parameter_options
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse, type_at
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.solvers import Solver
 from tests.builders import add, chain, layer
 
 IMAGE = layer("image_input", channels=4, size=8, normalization="none")

@@ -9,14 +9,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.core.files import ROOT
-from engine.lowering.module import build
-from engine.lowering.source import source
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.source import source
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 from tests.builders import add, chain, classifier, layer
 
 

@@ -9,16 +9,16 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from engine.core.errors import UserError
-from engine.lowering.module import build, prefixes
-from engine.lowering.start_weights import fill_from, loaded_layers, read_source, start_report
-from engine.lowering.weights import save, sha256
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import analyse
-from engine.network.edits import rename
-from engine.network.network import Network
-from engine.project.project import Project
-from engine.project.transfer import replace_head
+from netwright.engine.core.errors import UserError
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.start_weights import fill_from, loaded_layers, read_source, start_report
+from netwright.engine.lowering.weights import save, sha256
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.edits import rename
+from netwright.engine.network.network import Network
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import replace_head
 from tests.blocks import behind, residual
 from tests.builders import classifier, layer
 

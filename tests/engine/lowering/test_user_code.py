@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.core.errors import UserError
-from engine.core.types import Symbol, TensorType, features, sequence
-from engine.layers.user_code import Custom, Function
-from engine.lowering import user_code
-from engine.lowering.initialization import initialize, parameter_options
-from engine.lowering.module import build, prefixes
-from engine.lowering.source import source
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project import user_code as code
-from engine.user_code import registry, trust
-from engine.user_code.expression import companion
-from engine.user_code.registry import Measured
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Symbol, TensorType, features, sequence
+from netwright.engine.layers.user_code import Custom, Function
+from netwright.engine.lowering import user_code
+from netwright.engine.lowering.initialization import initialize, parameter_options
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.source import source
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project import user_code as code
+from netwright.engine.user_code import registry, trust
+from netwright.engine.user_code.expression import companion
+from netwright.engine.user_code.registry import Measured
 from tests.builders import add, layer
 
 TEXT = """

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.core.errors import RunError, UserError
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights import MANIFEST, WEIGHTS, fill, load, save
-from engine.network.analysis import analyse
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights import MANIFEST, WEIGHTS, fill, load, save
+from netwright.engine.network.analysis import analyse
 from tests.builders import classifier
 
 STATE = {"a.weight": torch.arange(6.0).reshape(2, 3), "a.count": torch.tensor(7)}

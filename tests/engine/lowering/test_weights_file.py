@@ -7,11 +7,11 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from engine.core.errors import UserError
-from engine.lowering import weights_file
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights_file import read_weights_file, write_weights_file
-from engine.network.analysis import analyse
+from netwright.engine.core.errors import UserError
+from netwright.engine.lowering import weights_file
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights_file import read_weights_file, write_weights_file
+from netwright.engine.network.analysis import analyse
 from tests.builders import classifier
 
 

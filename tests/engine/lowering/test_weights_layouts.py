@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.files import ROOT
-from engine.lowering.module import build, prefixes
-from engine.lowering.start_weights import fill_from
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.file import load
-from engine.project.project import Project
-from engine.project.transfer import replace_head
-from engine.project.weights_matching import MatchReport, Side, match
+from netwright.engine.core.files import ROOT
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.start_weights import fill_from
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import replace_head
+from netwright.engine.project.weights_matching import MatchReport, Side, match
 from tests.engine.lowering import torchvision_layouts as layouts
 from tests.engine.lowering.torchvision_layouts import Shapes, State
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.network.arrangement import Edge, align, arrange, arrange_part, distribute
-from engine.network.layout import Layout
+from netwright.engine.network.arrangement import Edge, align, arrange, arrange_part, distribute
+from netwright.engine.network.layout import Layout
 from tests.builders import add, chain, classifier, layer
 
 LAYOUT = Layout({"a": (0.0, 8.0), "b": (104.0, 200.0), "c": (48.0, 64.0), "far": (900.0, 900.0)})

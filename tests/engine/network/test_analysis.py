@@ -1,9 +1,9 @@
 import pytest
 
-from engine.layers.base import LayerType
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network, Port
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network, Port
 from tests.builders import add, chain, classifier, layer
 
 

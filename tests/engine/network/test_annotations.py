@@ -1,10 +1,10 @@
 import pytest
 
-from engine.core.errors import UserError
-from engine.network import annotations
-from engine.network.annotations import Mark
-from engine.network.arrangement import arrange
-from engine.network.layout import COUNT_LIMIT, TITLE_LIMIT, Comment, Frame, Layout
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import annotations
+from netwright.engine.network.annotations import Mark
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import COUNT_LIMIT, TITLE_LIMIT, Comment, Frame, Layout
 from tests.builders import classifier
 
 LAYOUT = Layout(

@@ -3,9 +3,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.network.arrangement import COLUMN, ROW, arrange
-from engine.network.layout import FLOWS, NODE_HEIGHT, NODE_WIDTH, Layout
-from engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.network.arrangement import COLUMN, ROW, arrange
+from netwright.engine.network.layout import FLOWS, NODE_HEIGHT, NODE_WIDTH, Layout
+from netwright.engine.network.network import Connection, Layer, Network, Port
 from tests.builders import add, chain, layer
 
 RELU = layer("relu")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.network import arrange_program
-from engine.network.arrangement import arrange, outline
-from engine.network.layout import FLOWS, Flow, Layout
+from netwright.engine.network import arrange_program
+from netwright.engine.network.arrangement import arrange, outline
+from netwright.engine.network.layout import FLOWS, Flow, Layout
 from tests.builders import classifier
 
 ROOT = Path(__file__).parents[3]
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 def test_a_process_places_layers_as_we_do(flow: Flow) -> None:
     network = classifier()
     shape = outline(network, Layout(), flow)
-    command = [sys.executable, "-m", "engine.network.arrange_program"]
+    command = [sys.executable, "-m", "netwright.engine.network.arrange_program"]
     done = subprocess.run(command, input=arrange_program.request(shape), capture_output=True, cwd=ROOT, check=True)
     assert arrange_program.answer(shape, done.stdout) == arrange(network, flow=flow).positions
 

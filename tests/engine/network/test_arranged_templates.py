@@ -5,15 +5,15 @@ from math import hypot
 
 import pytest
 
-from engine.core.files import ROOT
-from engine.drawing.picture import Line, draw
-from engine.drawing.routes import LANE, Curve, Point
-from engine.network.analysis import analyse
-from engine.network.arrangement import arrange
-from engine.network.block import Block
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.files import ROOT
+from netwright.engine.drawing.picture import Line, draw
+from netwright.engine.drawing.routes import LANE, Curve, Point
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 from tests.builders import chain, layer
 
 TEMPLATES = sorted(path.stem for path in (ROOT / "resources" / "templates").glob("*.netwright"))

@@ -1,10 +1,10 @@
 import pytest
 
-from engine.core.errors import FieldErrors, ShapeError
-from engine.core.types import features, image
-from engine.network import edits
-from engine.network.block import DEPTH_LIMIT, LAYER_LIMIT, Block, BlockInput, BlockOutput
-from engine.network.network import Network
+from netwright.engine.core.errors import FieldErrors, ShapeError
+from netwright.engine.core.types import features, image
+from netwright.engine.network import edits
+from netwright.engine.network.block import DEPTH_LIMIT, LAYER_LIMIT, Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Network
 from tests.blocks import conv, crossed, dense, masked, residual, row
 from tests.builders import add, chain, layer
 

@@ -1,14 +1,14 @@
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.types import features, image
-from engine.network import blocks, edits
-from engine.network.analysis import analyse, output_softmaxes
-from engine.network.arrangement import placed
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.layout import Layout
-from engine.network.memory import activation_bytes, training_memory
-from engine.network.network import Network
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import features, image
+from netwright.engine.network import blocks, edits
+from netwright.engine.network.analysis import analyse, output_softmaxes
+from netwright.engine.network.arrangement import placed
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.memory import activation_bytes, training_memory
+from netwright.engine.network.network import Network
 from tests.blocks import FEATURES, IMAGE, behind, block_of, conv, crossed, dense, links, masked, residual, row
 from tests.builders import add, classifier, layer
 

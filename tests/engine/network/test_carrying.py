@@ -1,5 +1,5 @@
-from engine.network.arrangement import arrange, carried
-from engine.network.layout import Comment, Frame, Layout
+from netwright.engine.network.arrangement import arrange, carried
+from netwright.engine.network.layout import Comment, Frame, Layout
 from tests.builders import classifier
 
 WAS = {"a": (0.0, 0.0), "b": (0.0, 60.0), "c": (400.0, 300.0)}

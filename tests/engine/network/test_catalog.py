@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.core.errors import ShapeError, UserError
-from engine.core.types import Kind, Size, Symbol, TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import Call, LayerType
-from engine.network.catalog import catalog, layer_type
+from netwright.engine.core.errors import ShapeError, UserError
+from netwright.engine.core.types import Kind, Size, Symbol, TensorType, features, image, sequence, tokens, volume
+from netwright.engine.layers.base import Call, LayerType
+from netwright.engine.network.catalog import catalog, layer_type
 from tests.strategies import as_indices, records
 
 SIZES: st.SearchStrategy[Size] = st.one_of(st.integers(0, 9), st.sampled_from([1, 2**31, Symbol("T"), Symbol("S")]))
@@ -112,7 +112,7 @@ def test_a_name_that_is_nearly_right():
 
 def test_the_catalog_needs_the_standard_library_only():
     code = (
-        "import sys; from engine.network.catalog import catalog; catalog(); "
+        "import sys; from netwright.engine.network.catalog import catalog; catalog(); "
         "print(sorted({n.partition('.')[0] for n in sys.modules} & {'torch', 'numpy', 'PySide6'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -121,6 +121,7 @@ def test_the_catalog_needs_the_standard_library_only():
 
 def test_the_order_of_the_catalog_is_not_that_of_the_imports() -> None:
     """The palette, the schema and docs/layers.md follow it; a process that imports one layer type first has it too."""
-    code = "import engine.layers.utility; from engine.network.catalog import catalog; print(*catalog())"
+    code = "import netwright.engine.layers.utility; "
+    code += "from netwright.engine.network.catalog import catalog; print(*catalog())"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert printed == list(catalog())

@@ -1,8 +1,8 @@
 """Channels followed through a network: what belongs together, and what stays."""
 
-from engine.network.analysis import analyse
-from engine.network.channels import channels_of
-from engine.network.network import Network
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.channels import channels_of
+from netwright.engine.network.network import Network
 from tests.builders import add, chain, layer
 
 

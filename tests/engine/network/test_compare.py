@@ -1,5 +1,5 @@
-from engine.network import edits
-from engine.network.layout import Layout, difference, moved
+from netwright.engine.network import edits
+from netwright.engine.network.layout import Layout, difference, moved
 from tests.builders import chain, layer
 
 

@@ -1,10 +1,10 @@
 """How many layers there are, in words."""
 
-from engine.network import edits
-from engine.network.block import Block
-from engine.network.blocks import group
-from engine.network.layout import Layout
-from engine.network.table import layers_text, num_layers
+from netwright.engine.network import edits
+from netwright.engine.network.block import Block
+from netwright.engine.network.blocks import group
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.table import layers_text, num_layers
 from tests.builders import chain, layer
 
 

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import FieldErrors, UserError
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.catalog import Placeholder, catalog, layer_type
-from engine.network.network import Connection, Network, Port
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.catalog import Placeholder, catalog, layer_type
+from netwright.engine.network.network import Connection, Network, Port
 from tests.builders import add, chain, classifier, layer
 
 

@@ -1,10 +1,10 @@
 from functools import partial
 
-from engine.lowering.initialization import frozen_modules
-from engine.lowering.module import build, prefixes
-from engine.network import edits
-from engine.network.analysis import analyse, frozen_parameters, type_at
-from engine.network.block import Block
+from netwright.engine.lowering.initialization import frozen_modules
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse, frozen_parameters, type_at
+from netwright.engine.network.block import Block
 from tests.builders import add, chain, layer
 
 

@@ -5,15 +5,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.layers.base import LayerType
-from engine.lowering.module import build, prefixes
-from engine.network import blocks, edits
-from engine.network.analysis import analyse
-from engine.network.arrangement import arrange
-from engine.network.block import Block
-from engine.network.layout import Comment, Frame, Layout
-from engine.network.network import Connection, Network, Port
+from netwright.engine.core.errors import UserError
+from netwright.engine.layers.base import LayerType
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.network import blocks, edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.block import Block
+from netwright.engine.network.layout import Comment, Frame, Layout
+from netwright.engine.network.network import Connection, Network, Port
 from tests.blocks import (
     FEATURES,
     IMAGE,

@@ -5,20 +5,27 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.core.text import format_bytes
-from engine.lowering.module import build
-from engine.network.analysis import Analysis, analyse, frozen_parameters
-from engine.network.arrangement import placed
-from engine.network.blocks import group
-from engine.network.layout import Layout
-from engine.network.memory import Memory, StepOptions, activation_bytes, all_known, optimizer_states, training_memory
-from engine.network.network import Network
-from engine.project.check import memory_of
-from engine.project.dataset_info import DatasetInfo, classes_of
-from engine.project.options.solver import DEFAULT_RATES
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+from netwright.engine.core.text import format_bytes
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import Analysis, analyse, frozen_parameters
+from netwright.engine.network.arrangement import placed
+from netwright.engine.network.blocks import group
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.memory import (
+    Memory,
+    StepOptions,
+    activation_bytes,
+    all_known,
+    optimizer_states,
+    training_memory,
+)
+from netwright.engine.network.network import Network
+from netwright.engine.project.check import memory_of
+from netwright.engine.project.dataset_info import DatasetInfo, classes_of
+from netwright.engine.project.options.solver import DEFAULT_RATES
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.solvers import Solver
 from tests.builders import add, chain, classifier, layer
 
 BATCH = 5

@@ -1,8 +1,8 @@
 import pytest
 
-from engine.core.errors import UserError
-from engine.network import edits
-from engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port, free_name, name_refusal
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import edits
+from netwright.engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port, free_name, name_refusal
 from tests.builders import add, chain, classifier, layer
 
 

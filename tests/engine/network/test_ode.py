@@ -9,20 +9,20 @@ import pytest
 import torch
 from torch import fx, nn
 
-from engine.core.errors import FieldErrors, UserError
-from engine.exchange.onnx_export import export_onnx
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build, prefixes
-from engine.lowering.source import source
-from engine.network import blocks
-from engine.network.analysis import analyse
-from engine.network.block import BlockInput, BlockOutput, NeuralOde
-from engine.network.catalog import layer_type
-from engine.network.layout import Layout
-from engine.network.memory import training_memory
-from engine.network.network import Connection, Layer, Network, Port
-from engine.project.file import dumps, loads
-from engine.project.project import Project
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.source import source
+from netwright.engine.network import blocks
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.block import BlockInput, BlockOutput, NeuralOde
+from netwright.engine.network.catalog import layer_type
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.memory import training_memory
+from netwright.engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project
 
 ORDERS = {"euler": 1, "midpoint": 2, "rk4": 4, "dopri5": 5}
 

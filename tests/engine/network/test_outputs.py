@@ -1,6 +1,6 @@
-from engine.network import edits
-from engine.network.analysis import output_softmaxes
-from engine.network.network import Network
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import output_softmaxes
+from netwright.engine.network.network import Network
 from tests.builders import add, chain, layer
 
 

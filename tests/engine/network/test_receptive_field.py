@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.network.receptive_field import ReceptiveField, receptive_fields
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.network.receptive_field import ReceptiveField, receptive_fields
 from tests.builders import add, chain, layer
 
 IMAGE = layer("image_input", channels=1, size=32)

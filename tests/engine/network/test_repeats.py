@@ -1,5 +1,5 @@
-from engine.network.arrangement import repeated
-from engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.network.arrangement import repeated
+from netwright.engine.network.network import Connection, Layer, Network, Port
 from tests.builders import layer
 
 RELU = layer("relu")

@@ -1,8 +1,8 @@
-from engine.core.types import TensorType, features, image, sequence, tokens
-from engine.network import edits, suggestions
-from engine.network.analysis import analyse
-from engine.network.catalog import catalog
-from engine.network.network import Port
+from netwright.engine.core.types import TensorType, features, image, sequence, tokens
+from netwright.engine.network import edits, suggestions
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.network import Port
 from tests.builders import add, chain, layer
 
 

@@ -1,7 +1,7 @@
-from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.network.table import table_rows
+from netwright.engine.network import edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.network.table import table_rows
 from tests.blocks import IMAGE, behind, conv, dense, residual, row
 from tests.builders import classifier, layer
 

@@ -11,28 +11,28 @@ from typing import Any
 
 import torch
 
-from engine.core.types import features
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.lowering.initialization import initialize
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
-from engine.parallel.strategies.pipeline import Pipeline
-from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
-from engine.project.bindings import alone
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.pipeline_stages import stages_by_hand
-from engine.project.training import TrainingOptions
-from engine.training.evaluation import Evaluator, metrics_for
-from engine.training.gradient_clipping import gradient_clip
-from engine.training.losses import loss_for
-from engine.training.model import TrainedModel
-from engine.training.pipeline_step import PipelineEvaluator, PipelineTrainStep
-from engine.training.precision import Precision
-from engine.training.solvers import Schedule, Solver, groups_by_name
-from engine.training.step import StepOptions, TrainStep
+from netwright.engine.core.types import features
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.lowering.initialization import initialize
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
+from netwright.engine.parallel.strategies.pipeline import Pipeline
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.pipeline_stages import stages_by_hand
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.evaluation import Evaluator, metrics_for
+from netwright.engine.training.gradient_clipping import gradient_clip
+from netwright.engine.training.losses import loss_for
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.pipeline_step import PipelineEvaluator, PipelineTrainStep
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Schedule, Solver, groups_by_name
+from netwright.engine.training.step import StepOptions, TrainStep
 from tests.builders import add, layer
 
 SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 18, 8, 3, 3

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.pipeline import schedule
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.pipeline import schedule
 from tests.engine.parallel.pipeline_cases import CASES, trained
 
 ROOT = Path(__file__).parents[3]

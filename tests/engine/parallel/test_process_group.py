@@ -9,8 +9,8 @@ PARTING = """
 import os, sys, threading
 from pathlib import Path
 import torch
-from engine.parallel.process_group import TorchProcessGroup
-from engine.parallel.strategies.ddp import Ddp
+from netwright.engine.parallel.process_group import TorchProcessGroup
+from netwright.engine.parallel.strategies.ddp import Ddp
 
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
 group = TorchProcessGroup(rank, 2, "gloo", folder / "rendezvous")
@@ -59,7 +59,7 @@ import os, sys
 from pathlib import Path
 import torch
 from torch.testing._internal.distributed import fake_pg  # joins accelerators that are not here, and adds up nothing
-from engine.parallel import process_group
+from netwright.engine.parallel import process_group
 
 process_group.DEVICES_OF_BACKENDS["fake"] = "cuda"
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from engine.parallel.shards import local_shard, shard_like, whole
+from netwright.engine.parallel.shards import local_shard, shard_like, whole
 
 
 def test_a_tensor_that_is_not_sharded_is_its_own_shard() -> None:

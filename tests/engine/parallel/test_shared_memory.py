@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 
-from engine.parallel import shared_memory
-from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
-from engine.placement.inventory import can_share
+from netwright.engine.parallel import shared_memory
+from netwright.engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
+from netwright.engine.placement.inventory import can_share
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(not can_share(), reason="memory is shared by processors with ordered stores alone")
@@ -101,8 +101,8 @@ import json, os, signal, sys, threading
 from datetime import timedelta
 from pathlib import Path
 import torch
-from engine.parallel import process_group, shared_memory
-from engine.parallel.process_group import PeerFailureError, TorchProcessGroup
+from netwright.engine.parallel import process_group, shared_memory
+from netwright.engine.parallel.process_group import PeerFailureError, TorchProcessGroup
 
 folder = Path(sys.argv[1])
 torch.set_num_threads(1)

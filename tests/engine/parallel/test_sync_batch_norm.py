@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share, freeze, join_batch_norms
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.sync_batch_norm import JoinedBatchNorm, Share, freeze, join_batch_norms
 
 ROOT = Path(__file__).parents[3]
 WORKER = """
@@ -20,8 +20,8 @@ import sys
 from pathlib import Path
 import torch
 from torch import nn
-from engine.parallel.process_group import TorchProcessGroup
-from engine.parallel.sync_batch_norm import Share, join_batch_norms
+from netwright.engine.parallel.process_group import TorchProcessGroup
+from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
 
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
 given = torch.load(folder / "given.pt")

@@ -1,10 +1,10 @@
 """Predictions on machines that are not here, with steps whose time is known."""
 
-from engine.placement.advice import Forecast, advice, best_of, disturbance, forecasts
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.engine.placement.advice import Forecast, advice, best_of, disturbance, forecasts
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 from tests.builders import chain, layer
 
 NETWORK = chain(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from engine.network.analysis import analyse
-from engine.placement.batch_arithmetic import (
+from netwright.engine.network.analysis import analyse
+from netwright.engine.placement.batch_arithmetic import (
     Work,
     all_reduce_s,
     batch_text,
@@ -16,11 +16,11 @@ from engine.placement.batch_arithmetic import (
     step_s,
     work_of,
 )
-from engine.placement.choose import resolve
-from engine.placement.inventory import DeviceInventory
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.engine.placement.choose import resolve
+from netwright.engine.placement.inventory import DeviceInventory
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 from tests.builders import chain, layer
 
 MACHINE = DeviceInventory(num_cores=8)

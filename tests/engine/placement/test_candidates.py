@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.placement.candidates import (
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.placement.candidates import (
     PlacementRecord,
     draws_at_random,
     is_worthwhile,
     open_placements,
     resized,
 )
-from engine.placement.choose import WorkerPlace, resolve
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.project import Project
+from netwright.engine.placement.choose import WorkerPlace, resolve
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 

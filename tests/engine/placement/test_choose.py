@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import EXIT_INPUT, EXIT_UNAVAILABLE, UnavailableError, UserError
-from engine.placement.choose import available, resolve, shares
-from engine.placement.inventory import Device, DeviceInventory
-from engine.project.environment import TARGETS, EnvironmentOptions
+from netwright.engine.core.errors import EXIT_INPUT, EXIT_UNAVAILABLE, UnavailableError, UserError
+from netwright.engine.placement.choose import available, resolve, shares
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.project.environment import TARGETS, EnvironmentOptions
 
 BOTH = ("gloo", "nccl")
 BUSY = "only 300 MiB of its 80 GiB are free; another program uses it"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.placement.inventory import Device, DeviceInventory, Room, room_for
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.placement.inventory import Device, DeviceInventory, Room, room_for
+from netwright.engine.project.environment import EnvironmentOptions
 
 TWO = DeviceInventory(num_cores=8, devices=tuple(Device(f"cuda:{number}", "GPU", 2**30) for number in range(2)))
 NONE = DeviceInventory(num_cores=8)

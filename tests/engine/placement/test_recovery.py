@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from engine.placement.recovery import best_interval_s, checkpoint_advice, lost_share
+from netwright.engine.placement.recovery import best_interval_s, checkpoint_advice, lost_share
 
 
 @pytest.mark.parametrize("checkpoint_s", [0.1, 5.0, 300.0])

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.placement.inventory import Device, DeviceInventory
-from engine.placement.shares import Share, Slot, in_slot, slot_of
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.placement.shares import Share, Slot, in_slot, slot_of
+from netwright.engine.project.environment import EnvironmentOptions
 
 CPU = DeviceInventory(num_cores=8)
 GPUS = DeviceInventory(num_cores=8, devices=tuple(Device(f"cuda:{n}", "H200", 2**37) for n in range(4)))

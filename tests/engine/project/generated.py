@@ -4,14 +4,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.layers.base import LayerType
-from engine.network import edits
-from engine.network.block import Block
-from engine.network.catalog import catalog
-from engine.network.layout import Layout
-from engine.network.network import Network, Port
-from engine.project.project import SECTIONS, Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network import edits
+from netwright.engine.network.block import Block
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network, Port
+from netwright.engine.project.project import SECTIONS, Project
 from tests.strategies import records
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r"), max_size=20)

@@ -4,10 +4,10 @@ import json
 import math
 import shlex
 
-from engine.project.environment import EnvironmentOptions
-from engine.project.presets import as_arguments, as_json
-from engine.project.project import Project, set_option
-from engine.project.training import TrainingOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.presets import as_arguments, as_json
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.training import TrainingOptions
 
 TRAINING = TrainingOptions(
     solver="nadam", initial_learn_rate=1e-5, class_weighting="given", class_weights=(1, 2.5), deterministic=True

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.project.check import check
-from engine.project.file import FILE_LIMIT_BYTES, dumps, load, loads
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.check import check
+from netwright.engine.project.file import FILE_LIMIT_BYTES, dumps, load, loads
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_0.netwright"
 LONGEST_S = 2.0

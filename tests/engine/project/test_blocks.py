@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.types import features, image
-from engine.network import edits
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.blocks import analysis_in, network_in, with_network_in
-from engine.network.layout import Comment, Frame, Layout
-from engine.network.network import Network, Port
-from engine.project.check import check, result_in
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.file import dumps, loads
-from engine.project.project import Project, block_paths, project_in, with_project_in
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import features, image
+from netwright.engine.network import edits
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.blocks import analysis_in, network_in, with_network_in
+from netwright.engine.network.layout import Comment, Frame, Layout
+from netwright.engine.network.network import Network, Port
+from netwright.engine.project.check import check, result_in
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project, block_paths, project_in, with_project_in
 from tests.blocks import FEATURES, IMAGE, behind, conv, dense, masked, residual, row
 from tests.builders import add, layer
 

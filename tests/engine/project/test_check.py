@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType, features, image, sequence, tokens
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project.bindings import match_inputs
-from engine.project.check import check, describe
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType, features, image, sequence, tokens
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.bindings import match_inputs
+from netwright.engine.project.check import check, describe
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
+from netwright.engine.project.project import Project
 from tests.builders import add, chain, classifier, layer
 
 SAMPLES = {"training": 200, "validation": 20, "test": 20}

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from engine.core.types import TensorType, features, image
-from engine.network import edits
-from engine.network.network import Layer, Network
-from engine.network.problems import Problem
-from engine.project.check import check
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.file import load
-from engine.project.project import Project
+from netwright.engine.core.types import TensorType, features, image
+from netwright.engine.network import edits
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.check import check
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
 from tests.builders import add, chain, layer
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project.check import check
-from engine.project.check_inputs import fitted
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
-from engine.project.project import Project
+from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.check import check
+from netwright.engine.project.check_inputs import fitted
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
+from netwright.engine.project.project import Project
 from tests.builders import add, chain, layer
 
 LAYOUTS = {

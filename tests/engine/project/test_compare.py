@@ -3,14 +3,14 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.network import edits
-from engine.network.blocks import network_in, with_network_in
-from engine.network.catalog import Placeholder
-from engine.network.layout import Comment, Frame, Layout
-from engine.network.network import Connection, Layer, Network, Port
-from engine.project.compare import compare, matched
-from engine.project.file import dumps, loads
-from engine.project.project import SECTIONS, Project
+from netwright.engine.network import edits
+from netwright.engine.network.blocks import network_in, with_network_in
+from netwright.engine.network.catalog import Placeholder
+from netwright.engine.network.layout import Comment, Frame, Layout
+from netwright.engine.network.network import Connection, Layer, Network, Port
+from netwright.engine.project.compare import compare, matched
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import SECTIONS, Project
 from tests.blocks import FEATURES, IMAGE, behind, crossed, residual, row
 from tests.builders import add, chain, classifier, layer
 from tests.engine.project.generated import projects

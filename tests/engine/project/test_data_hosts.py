@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import HOST_NOT_ALLOWED, UserError
-from engine.core.folders import config_folder
-from engine.project import data_hosts
-from engine.project.data import DataOptions
-from engine.project.data_hosts import (
+from netwright.engine.core.errors import HOST_NOT_ALLOWED, UserError
+from netwright.engine.core.folders import config_folder
+from netwright.engine.project import data_hosts
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.data_hosts import (
     MOST_FILES,
     VARIABLE,
     admit,

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.types import image, sequence
-from engine.project.check import check
-from engine.project.data_loading import Loading, held_bytes, loading
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
-from engine.project.project import Project
-from engine.project.sources.catalog import SOURCES
+from netwright.engine.core.types import image, sequence
+from netwright.engine.project.check import check
+from netwright.engine.project.data_loading import Loading, held_bytes, loading
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.sources.catalog import SOURCES
 from tests.builders import chain, layer
 
 SAMPLES = {"training": 80, "validation": 10, "test": 10}

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.network.network import Layer, Network
-from engine.project.check import check
-from engine.project.project import Project
+from netwright.engine.network.network import Layer, Network
+from netwright.engine.project.check import check
+from netwright.engine.project.project import Project
 from tests.builders import add, layer
 
 WIDTHS = st.sampled_from([2, 3, 5])

@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.network.arrangement import arrange
-from engine.network.layout import Layout
-from engine.project.file import dumps, loads
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import Layout
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.project.file import dumps, load, save
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.file import dumps, load, save
+from netwright.engine.project.project import Project
 
 
 def pictures(path: Path) -> None:

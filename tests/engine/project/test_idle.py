@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.project.project import Project, set_option
-from engine.project.relevance import idle_settings, refuse_without_unit
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.relevance import idle_settings, refuse_without_unit
 
 
 @pytest.mark.parametrize(("settings", "said"), [

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from engine.core.types import features, image, sequence, tokens
-from engine.exchange.pytorch_export import demo_batch
-from engine.network.network import Network
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.input_format import InputFormat, Range, input_formats
-from engine.project.preparation import ColumnPreparation
-from engine.project.preparing import preparation_of
+from netwright.engine.core.types import features, image, sequence, tokens
+from netwright.engine.exchange.pytorch_export import demo_batch
+from netwright.engine.network.network import Network
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.input_format import InputFormat, Range, input_formats
+from netwright.engine.project.preparation import ColumnPreparation
+from netwright.engine.project.preparing import preparation_of
 from tests.builders import chain, layer
 
 SAMPLES = {"training": 9}

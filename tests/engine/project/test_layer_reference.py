@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.network.catalog import built_in
-from engine.project.layer_reference import COMMAND, PATH, paragraphs, text
+from netwright.engine.network.catalog import built_in
+from netwright.engine.project.layer_reference import COMMAND, PATH, paragraphs, text
 
 
 def test_the_reference_is_what_the_layer_types_declare() -> None:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from engine.core.types import features, sequence
-from engine.network.network import Network
-from engine.project.check import check, describe
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.project import Project
+from netwright.engine.core.types import features, sequence
+from netwright.engine.network.network import Network
+from netwright.engine.project.check import check, describe
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.types import Symbol, sequence
-from engine.layers.base import LayerType
-from engine.project.check import check
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
-from engine.project.project import Project
+from netwright.engine.core.types import Symbol, sequence
+from netwright.engine.layers.base import LayerType
+from netwright.engine.project.check import check
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from netwright.engine.project.project import Project
 from tests.blocks import row
 from tests.builders import add, chain, layer
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.project.check import metric_problems
-from engine.project.dataset_info import DatasetInfo, TargetInfo, classes_of, numbers_of
-from engine.project.training import TrainingOptions
+from netwright.engine.project.check import metric_problems
+from netwright.engine.project.dataset_info import DatasetInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.training import TrainingOptions
 
 CLASSES = classes_of("a", "b", "c")
 

@@ -1,11 +1,11 @@
 from dataclasses import replace
 
-from engine.cluster.profiles import ClusterProfile
-from engine.project.data import DataOptions
-from engine.project.moved_paths import moved_paths, with_paths
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.project.weights import WeightsOptions
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.moved_paths import moved_paths, with_paths
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.project.weights import WeightsOptions
 
 PROFILE = ClusterProfile(name="lab", address="auto", path_map={"/data": "/shared"})
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from engine.core.types import TensorType, features, image, sequence
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project.check import check, describe
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.project import Project
+from netwright.engine.core.types import TensorType, features, image, sequence
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.check import check, describe
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.project import Project
 from tests.builders import add, chain, layer
 
 AB, ABC = ("a", "b"), ("a", "b", "c")

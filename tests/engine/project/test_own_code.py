@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.project import user_code
-from engine.project.check import check, describe
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.user_code import registry, trust
+from netwright.engine.core.errors import UserError
+from netwright.engine.project import user_code
+from netwright.engine.project.check import check, describe
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.user_code import registry, trust
 
 
 @pytest.fixture(autouse=True)

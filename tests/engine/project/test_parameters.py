@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.project.experiment import ExperimentOptions
-from engine.project.parameters import Parameter
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.parameters import Parameter
 
 RATE = Parameter("training.initial_learn_rate", (), 1e-4, 1e-1, True)
 VALUES = st.one_of(st.booleans(), st.integers(-(10**6), 10**6), st.text("abc, \"'[]", max_size=5), st.floats(-1e6, 1e6))

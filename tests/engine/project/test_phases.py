@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from engine.core.errors import FieldErrors
-from engine.project.options.schedule import Phase
-from engine.project.project import Project, set_option
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import FieldErrors
+from netwright.engine.project.options.schedule import Phase
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.training import TrainingOptions
 
 TEXT = "warmup 100 iterations, none 1 epoch times 0.5, piecewise 9 epochs learn_rate_drop_period=3, cosine"
 

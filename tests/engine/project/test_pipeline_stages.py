@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.network import blocks, edits
-from engine.network.analysis import analyse
-from engine.network.layout import Layout
-from engine.network.network import Network, Port
-from engine.project import stage_edits
-from engine.project.check import check, describe
-from engine.project.environment import EnvironmentOptions
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import blocks, edits
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.layout import Layout
+from netwright.engine.network.network import Network, Port
+from netwright.engine.project import stage_edits
+from netwright.engine.project.check import check, describe
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 
 TWO = EnvironmentOptions(target="multi-cpu", num_workers=2, strategy="pipeline")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.types import features, image, sequence, tokens
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.preparation import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import features, image, sequence, tokens
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.preparation import (
     FILE,
     ColumnPreparation,
     InputPreparation,
@@ -20,7 +20,7 @@ from engine.project.preparation import (
     Preparation,
     TargetPreparation,
 )
-from engine.project.preparing import FittedNumbers, preparation_of
+from netwright.engine.project.preparing import FittedNumbers, preparation_of
 from tests.builders import chain, layer
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "preparation_1.json"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.project.presets import BUILT_IN, NOTES, Presets, difference, with_built_in
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.presets import BUILT_IN, NOTES, Presets, difference, with_built_in
+from netwright.engine.project.training import TrainingOptions
 from tests.engine.project.test_assignments import ODD
 
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from engine.core.errors import EXIT_INPUT, UserError
-from engine.network import edits
-from engine.network.network import Port
-from engine.project.check import check
-from engine.project.constants import ConstantsFile
-from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps, load, loads, save
-from engine.project.network_json import read_network, write_network
-from engine.project.project import Project, set_option
-from engine.project.weights import WeightsOptions
+from netwright.engine.core.errors import EXIT_INPUT, UserError
+from netwright.engine.network import edits
+from netwright.engine.network.network import Port
+from netwright.engine.project.check import check
+from netwright.engine.project.constants import ConstantsFile
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.file import dumps, load, loads, save
+from netwright.engine.project.network_json import read_network, write_network
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.weights import WeightsOptions
 from tests.builders import classifier
 from tests.engine.project.generated import projects
 

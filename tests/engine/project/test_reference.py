@@ -1,11 +1,11 @@
 """The page in `docs/` is what the declarations say, and says all of it."""
 
-from engine.project.environment import EnvironmentOptions
-from engine.project.export_options import OnnxOptions, flag
-from engine.project.project import RunOptions
-from engine.project.reference import COMMAND, DATA_PATH, EXPORT_PATH, PATH, data_text, export_text, text
-from engine.project.sources.catalog import SOURCES
-from engine.project.training import TrainingOptions
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.export_options import OnnxOptions, flag
+from netwright.engine.project.project import RunOptions
+from netwright.engine.project.reference import COMMAND, DATA_PATH, EXPORT_PATH, PATH, data_text, export_text, text
+from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.training import TrainingOptions
 
 
 def test_the_page_is_what_the_options_declare() -> None:

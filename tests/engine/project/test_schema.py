@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.project.file import dumps, loads
-from engine.project.schema import PATH, schema, text
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.schema import PATH, schema, text
 from tests.engine.project.generated import projects
 from tests.json_schema import violations
 
@@ -19,7 +19,9 @@ GOLDEN = ROOT / "tests" / "golden" / "format_1_3.netwright"
 
 def test_the_shipped_schema_is_what_the_code_declares() -> None:
     shipped = PATH.read_text(encoding="utf-8") if PATH.is_file() else ""
-    assert shipped == text(), "fields have changed: run `python -m engine.project.schema` and commit the schema"
+    assert shipped == text(), (
+        "fields have changed: run `python -m netwright.engine.project.schema` and commit the schema"
+    )
 
 
 def test_golden_file_and_examples_follow_the_schema() -> None:

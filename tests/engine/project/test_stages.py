@@ -5,11 +5,11 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project import pipeline_stages
-from engine.project.pipeline_stages import balanced_stages, stages_by_hand
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project import pipeline_stages
+from netwright.engine.project.pipeline_stages import balanced_stages, stages_by_hand
 from tests.builders import add, chain, layer
 
 

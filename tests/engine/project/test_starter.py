@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.project.check import check
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.preparation import TextPreparation
-from engine.project.project import Project
-from engine.project.starter import MAKE, starter
+from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
+from netwright.engine.project.check import check
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.preparation import TextPreparation
+from netwright.engine.project.project import Project
+from netwright.engine.project.starter import MAKE, starter
 from tests.builders import chain, layer
 
 TEXT = TextPreparation(tokens="byte", vocabulary=256)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.network import blocks, edits
-from engine.project.file import save
-from engine.project.project import Project, set_option
-from engine.project.sweeps import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import blocks, edits
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.sweeps import (
     can_vary,
     comparing_networks,
     following_names,
@@ -20,7 +20,7 @@ from engine.project.sweeps import (
     with_parameter,
     without_parameter,
 )
-from engine.project.trials import definition_problems
+from netwright.engine.project.trials import definition_problems
 from tests.builders import chain, layer
 from tests.engine.project.test_trials import HERE
 

@@ -1,13 +1,13 @@
 from dataclasses import replace
 
-from engine.core.types import features
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.network.problems import Problem
-from engine.project.check import check
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.project import Project
-from engine.project.target_scale import fitted_outputs
+from netwright.engine.core.types import features
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.check import check
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.target_scale import fitted_outputs
 from tests.builders import chain, layer
 
 ENDS = layer("feature_input", channels=4), layer("fully_connected", outputs=2)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.core.fields import Bool, Field
-from engine.project.options.solver import DEFAULT_RATES
-from engine.project.training import TrainingOptions
+from netwright.engine.core.fields import Bool, Field
+from netwright.engine.project.options.solver import DEFAULT_RATES
+from netwright.engine.project.training import TrainingOptions
 
 FIELDS = TrainingOptions.fields
 

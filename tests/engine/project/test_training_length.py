@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
+from netwright.engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
 
 
 @pytest.mark.parametrize(("last", "steps"), [("keep", 3), ("discard", 2)])

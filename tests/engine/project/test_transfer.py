@@ -3,12 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.network.analysis import analyse, frozen_parameters, is_frozen, type_at
-from engine.network.network import Port
-from engine.project.check import check, memory_of
-from engine.project.project import Project
-from engine.project.transfer import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.network.analysis import analyse, frozen_parameters, is_frozen, type_at
+from netwright.engine.network.network import Port
+from netwright.engine.project.check import check, memory_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.transfer import (
     freeze_up_to,
     frozen_layers,
     head_of,

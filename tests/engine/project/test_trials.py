@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.network import blocks
-from engine.project.dataset_info import DatasetInfo
-from engine.project.experiment import ExperimentOptions, Objective, Target
-from engine.project.file import save
-from engine.project.project import Project, set_option
-from engine.project.trials import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.network import blocks
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.experiment import ExperimentOptions, Objective, Target
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.trials import (
     READY,
     definition_problems,
     field_of,

@@ -1,9 +1,9 @@
 """Which options a form leaves out for the data there is."""
 
-from engine.core.types import features, image, sequence
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
-from engine.project.relevance import unused_options
-from engine.project.training import TrainingOptions
+from netwright.engine.core.types import features, image, sequence
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
+from netwright.engine.project.relevance import unused_options
+from netwright.engine.project.training import TrainingOptions
 
 
 def test_images_have_no_length_and_classes_no_units() -> None:

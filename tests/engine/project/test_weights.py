@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.project.project import Project, set_option
-from engine.project.weights import WEIGHTS, WeightsOptions, chosen, file_in, weights_path
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.weights import WEIGHTS, WeightsOptions, chosen, file_in, weights_path
 
 
 def test_chosen_weights_are_kept_with_their_checksum_relative_to_the_project(tmp_path: Path) -> None:

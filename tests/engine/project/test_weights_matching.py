@@ -2,9 +2,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.project.weights_layouts import Source
-from engine.project.weights_matching import LayerMatch, MatchReport, Shape, Side, fits, match
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.weights_layouts import Source
+from netwright.engine.project.weights_matching import LayerMatch, MatchReport, Shape, Side, fits, match
 
 OWN = Side(
     {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.create import create
-from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.info import RunInfo
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.runs.baselines import comparisons, with_network, worse_than_baseline
+from netwright.engine.runs.baselines import comparisons, with_network, worse_than_baseline
 
 ERRORS = {"last value": {"rmse": 0.52, "mae": 0.4}, "season of 24": {"rmse": 0.44, "mae": 0.3}}
 BASELINES: dict[str, Any] = {"season": 24, "is_guessed": True, "scale": 0.2, "validation": ERRORS, "test": ERRORS}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.runs.checkpoints import (
+from netwright.engine.runs.checkpoints import (
     FILES,
     MANIFEST,
     Checkpoint,
@@ -19,7 +19,7 @@ from engine.runs.checkpoints import (
     put_in_place,
     write_manifest,
 )
-from engine.runs.folder import RunFolder
+from netwright.engine.runs.folder import RunFolder
 
 
 @pytest.fixture

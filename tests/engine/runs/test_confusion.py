@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sklearn import metrics as oracle
 
-from engine.runs.confusion import FILE, Confusion, read_confusions, write_confusions
+from netwright.engine.runs.confusion import FILE, Confusion, read_confusions, write_confusions
 
 COUNTS = [[5, 1, 0, 0], [2, 7, 0, 1], [0, 0, 0, 0], [0, 3, 0, 9]]
 CLASSES = ("a", "b", "ü", "d")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import EXIT_INPUT, RunError, UserError
-from engine.runs import create as creating
-from engine.runs.create import SHIPPED, create, new_folder, new_path
-from engine.runs.folder import RunFolder, open_run
-from engine.runs.info import RunInfo
+from netwright.engine.core.errors import EXIT_INPUT, RunError, UserError
+from netwright.engine.runs import create as creating
+from netwright.engine.runs.create import SHIPPED, create, new_folder, new_path
+from netwright.engine.runs.folder import RunFolder, open_run
+from netwright.engine.runs.info import RunInfo
 
 TEXT = '{"netwright": [1, 0]}\n'
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs import data_files
-from engine.runs.data_files import DataPlace, pack, unpack
+from netwright.engine.runs import data_files
+from netwright.engine.runs.data_files import DataPlace, pack, unpack
 
 
 @pytest.fixture

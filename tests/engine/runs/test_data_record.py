@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import UserError
-from engine.runs.data_files import DataPlace
-from engine.runs.data_record import FILE, DataRecord, changes_since, read_record, write_record
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.data_files import DataPlace
+from netwright.engine.runs.data_record import FILE, DataRecord, changes_since, read_record, write_record
 
 
 def record(file: Path, parts: bytes = bytes([0, 1, 2, 0, 3])) -> DataRecord:

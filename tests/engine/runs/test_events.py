@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.placement.choose import Placement
-from engine.runs.events import (
+from netwright.engine.placement.choose import Placement
+from netwright.engine.runs.events import (
     KINDS,
     Best,
     Checkpointed,
@@ -36,7 +36,7 @@ from engine.runs.events import (
     read_event,
     standing,
 )
-from engine.runs.lines import LINE_LIMIT_BYTES, split_points
+from netwright.engine.runs.lines import LINE_LIMIT_BYTES, split_points
 
 EXAMPLES: list[Event] = [
     Started(

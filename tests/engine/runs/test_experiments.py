@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import RunError, UserError
-from engine.experiments.definition import hold
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment, experiments_of, open_experiment
-from engine.runs.trial_log import Trial, TrialRun
-from engine.runs.trial_rows import best_trial, pareto_front, ranked
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.experiments.definition import hold
+from netwright.engine.runs.experiments import (
+    ExperimentFolder,
+    ExperimentInfo,
+    create_experiment,
+    experiments_of,
+    open_experiment,
+)
+from netwright.engine.runs.trial_log import Trial, TrialRun
+from netwright.engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import RunError, UserError
-from engine.core.files import write_checked_json
-from engine.runs import folder as folders
-from engine.runs.folder import RunFolder, open_run, take_lock, update_info
-from engine.runs.info import RunInfo
-from engine.runs.log import EventReader
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.files import write_checked_json
+from netwright.engine.runs import folder as folders
+from netwright.engine.runs.folder import RunFolder, open_run, take_lock, update_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventReader
 
 ROOT = Path(__file__).parents[3]
 
@@ -35,7 +35,7 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
 
 HOLD = """
 import sys, pathlib
-from engine.runs.folder import RunFolder, take_lock
+from netwright.engine.runs.folder import RunFolder, take_lock
 take_lock(RunFolder(pathlib.Path(sys.argv[1])))
 print("held", flush=True)
 sys.stdin.read()

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from engine.cli.runs import result_text
-from engine.core.errors import UserError
-from engine.core.text import format_bytes, format_duration
-from engine.runs.create import SHIPPED, create, runs_beside
-from engine.runs.events import EpochEnded, Points, Progress, Resumed
-from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.history import (
+from netwright.engine.cli.runs import result_text
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.text import format_bytes, format_duration
+from netwright.engine.runs.create import SHIPPED, create, runs_beside
+from netwright.engine.runs.events import EpochEnded, Points, Progress, Resumed
+from netwright.engine.runs.folder import RunFolder, take_lock, update_info
+from netwright.engine.runs.history import (
     Index,
     ProjectKey,
     index_path,
@@ -29,10 +29,10 @@ from engine.runs.history import (
     roots_of,
     runs_of,
 )
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
-from engine.runs.notes import write_notes
-from engine.runs.summary import format_metric
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.notes import write_notes
+from netwright.engine.runs.summary import format_metric
 
 
 def made(folder: Path, name: str, created: Any, **info: Any) -> Path:

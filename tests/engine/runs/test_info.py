@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.placement.candidates import PlacementRecord, places_text
-from engine.placement.choose import WorkerPlace
-from engine.runs.info import RunInfo
+from netwright.engine.placement.candidates import PlacementRecord, places_text
+from netwright.engine.placement.choose import WorkerPlace
+from netwright.engine.runs.info import RunInfo
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "runs"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import RunError
-from engine.runs import liveness
-from engine.runs.create import create
-from engine.runs.folder import RunFolder, take_lock, write_info
-from engine.runs.info import RunInfo
+from netwright.engine.core.errors import RunError
+from netwright.engine.runs import liveness
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import RunFolder, take_lock, write_info
+from netwright.engine.runs.info import RunInfo
 
 
 def run_of(folder: Path, heard_s: float, **given: str) -> RunFolder:

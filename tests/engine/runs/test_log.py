@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from engine.runs.events import EpochEnded, Event, Failed, Message, read_event
-from engine.runs.folder import RunFolder
-from engine.runs.lines import LINE_LIMIT_BYTES
-from engine.runs.log import TAIL_BYTES, EventLog, EventReader
+from netwright.engine.runs.events import EpochEnded, Event, Failed, Message, read_event
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.lines import LINE_LIMIT_BYTES
+from netwright.engine.runs.log import TAIL_BYTES, EventLog, EventReader
 
 
 def lines(run: RunFolder) -> list[dict[str, Any]]:

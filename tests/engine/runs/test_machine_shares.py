@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments.places import LocalPlaces
-from engine.hardware import devices
-from engine.placement.inventory import Device, DeviceInventory
-from engine.placement.shares import Slot
-from engine.project.environment import EnvironmentOptions
-from engine.project.experiment import ExperimentOptions
-from engine.project.project import Project
-from engine.runs.machine_shares import (
+from netwright.engine.experiments.places import LocalPlaces
+from netwright.engine.hardware import devices
+from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.placement.shares import Slot
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.project.project import Project
+from netwright.engine.runs.machine_shares import (
     EXPERIMENT,
     QUEUE,
     RUNNER,

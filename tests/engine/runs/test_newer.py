@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from engine.cli.main import main
-from engine.project.file import dumps, load
-from engine.runs.checkpoints import newest_whole
-from engine.runs.events import EpochEnded, UnknownEvent
-from engine.runs.folder import RunFolder
-from engine.runs.history import list_runs
-from engine.runs.log import EventLog, read_all
+from netwright.engine.cli.main import main
+from netwright.engine.project.file import dumps, load
+from netwright.engine.runs.checkpoints import newest_whole
+from netwright.engine.runs.events import EpochEnded, UnknownEvent
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.history import list_runs
+from netwright.engine.runs.log import EventLog, read_all
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "runs" / "2_finished"
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.runs.create import create
-from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
-from engine.runs.notes import FILE, Notes, read_notes, tags_in, write_notes
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.notes import FILE, Notes, read_notes, tags_in, write_notes
 
 
 @pytest.fixture

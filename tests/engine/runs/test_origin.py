@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from engine.runs.create import create
-from engine.runs.folder import RunFolder, origin
-from engine.runs.info import RunInfo
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import RunFolder, origin
+from netwright.engine.runs.info import RunInfo
 
 
 def run_at(path: Path, base: Path) -> RunFolder:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.runs.notes import Notes
-from engine.runs.query import Order, as_csv, matching, order_by, refuse_unknown
-from engine.runs.summary import RunSummary
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.notes import Notes
+from netwright.engine.runs.query import Order, as_csv, matching, order_by, refuse_unknown
+from netwright.engine.runs.summary import RunSummary
 
 
 def run(name: str, created: float, state: str = "finished", notes: Notes | None = None, **result: Any) -> RunSummary:

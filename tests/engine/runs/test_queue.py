@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import RunError, UserError
-from engine.runs.create import create
-from engine.runs.events import Ended
-from engine.runs.folder import take_lock, update_info
-from engine.runs.info import RunInfo
-from engine.runs.log import EventLog
-from engine.runs.queue import Queue, is_due
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.runs.create import create
+from netwright.engine.runs.events import Ended
+from netwright.engine.runs.folder import take_lock, update_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.queue import Queue, is_due
 
 
 @pytest.fixture

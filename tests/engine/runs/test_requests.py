@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.runs.requests import NOTHING, PendingRequests
+from netwright.engine.runs.requests import NOTHING, PendingRequests
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.cli.answers import print_json
-from engine.cli.runs import _as_json, _rows
-from engine.runs.history import list_runs
-from engine.runs.query import as_csv, matching, order_by
-from engine.runs.summary import summary_from
+from netwright.engine.cli.answers import print_json
+from netwright.engine.cli.runs import _as_json, _rows
+from netwright.engine.runs.history import list_runs
+from netwright.engine.runs.query import as_csv, matching, order_by
+from netwright.engine.runs.summary import summary_from
 
 ODD = st.sampled_from(
     [10**400, -(10**400), 1e308, float("nan"), float("inf"), "Infinity", True, "\ud800", "", -1, "x" * 500]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs import log as log_module
-from engine.runs import thinning
-from engine.runs.events import (
+from netwright.engine.runs import log as log_module
+from netwright.engine.runs import thinning
+from netwright.engine.runs.events import (
     Best,
     Checkpointed,
     EpochEnded,
@@ -23,10 +23,10 @@ from engine.runs.events import (
     UnknownEvent,
     standing,
 )
-from engine.runs.folder import RunFolder
-from engine.runs.lines import LINE_LIMIT_BYTES, split_points
-from engine.runs.log import EventLog, EventReader, read_all
-from engine.runs.thinning import bucket_width, extreme_points
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.lines import LINE_LIMIT_BYTES, split_points
+from netwright.engine.runs.log import EventLog, EventReader, read_all
+from netwright.engine.runs.thinning import bucket_width, extreme_points
 
 WHOLE = 256
 LIMIT = 2**15

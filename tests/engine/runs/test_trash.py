@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.runs.create import create
-from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.info import RunInfo
-from engine.runs.trash import move_run_to_trash
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.create import create
+from netwright.engine.runs.folder import RunFolder, take_lock, update_info
+from netwright.engine.runs.info import RunInfo
+from netwright.engine.runs.trash import move_run_to_trash
 
 
 def made(path: Path) -> RunFolder:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.project.experiment import ExperimentOptions
-from engine.runs.trial_axes import TrialAxis, axes_of
+from netwright.engine.project.experiment import ExperimentOptions
+from netwright.engine.runs.trial_axes import TrialAxis, axes_of
 from tests.trials import ACCURACY, FILTERS, OPTIONS, RATE, SOLVER, sample_trials, trial
 
 

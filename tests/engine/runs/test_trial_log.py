@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.trial_log import TrialLog, trials_from
-from engine.runs.trial_rows import best_trial, pareto_front
+from netwright.engine.cli.main import main
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.trial_log import TrialLog, trials_from
+from netwright.engine.runs.trial_rows import best_trial, pareto_front
 from tests.trials import ACCURACY, sample_trials, written
 
 

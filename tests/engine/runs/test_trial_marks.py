@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.notes import Notes
-from engine.runs.trial_marks import FILE, Marks, TrialMarks, mark_trials, pin_baseline, read_marks
+from netwright.engine.core.errors import UserError
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.notes import Notes
+from netwright.engine.runs.trial_marks import FILE, Marks, TrialMarks, mark_trials, pin_baseline, read_marks
 
 
 def test_marks_are_kept_and_each_change_leaves_the_others(tmp_path: Path) -> None:

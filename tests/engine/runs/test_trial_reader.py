@@ -1,13 +1,13 @@
 import json
 from pathlib import Path
 
-from engine.runs.events import Points, Progress, Resumed, Started
-from engine.runs.experiments import ExperimentFolder
-from engine.runs.folder import RunFolder
-from engine.runs.log import EventLog
-from engine.runs.trial_log import Trial, TrialRun, trials_from
-from engine.runs.trial_reader import CURVE_POINTS, TrialsReader, read_curve, read_live
-from engine.runs.trial_rows import pareto_front
+from netwright.engine.runs.events import Points, Progress, Resumed, Started
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.trial_log import Trial, TrialRun, trials_from
+from netwright.engine.runs.trial_reader import CURVE_POINTS, TrialsReader, read_curve, read_live
+from netwright.engine.runs.trial_rows import pareto_front
 
 
 def test_the_log_is_read_in_parts_and_then_what_is_appended(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 import math
 
-from engine.runs.notes import Notes
-from engine.runs.query import matching, unknown_name
-from engine.runs.trial_log import STATES, Trial, TrialRun, trials_from
-from engine.runs.trial_marks import TrialMarks
-from engine.runs.trial_rows import TrialRow, columns_of, difference, grouped, ordered, rows_csv
+from netwright.engine.runs.notes import Notes
+from netwright.engine.runs.query import matching, unknown_name
+from netwright.engine.runs.trial_log import STATES, Trial, TrialRun, trials_from
+from netwright.engine.runs.trial_marks import TrialMarks
+from netwright.engine.runs.trial_rows import TrialRow, columns_of, difference, grouped, ordered, rows_csv
 
 ACCURACY, LOSS, MOMENTUM = "validation.accuracy", "validation.loss", "option:training.momentum"
 

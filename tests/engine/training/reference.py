@@ -14,24 +14,24 @@ import torch
 from torch import fx, nn
 from torch.optim.swa_utils import SWALR, AveragedModel
 
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.layers.weighted import ParameterOptions
-from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
-from engine.parallel.strategies.strategy import strategy_for
-from engine.parallel.sync_batch_norm import Share, join_batch_norms
-from engine.project.bindings import alone
-from engine.project.dataset_info import classes_of, numbers_of
-from engine.project.environment import EnvironmentOptions
-from engine.project.training import TrainingOptions
-from engine.training.gradient_checkpointing import CheckpointedNetwork
-from engine.training.gradient_clipping import gradient_clip
-from engine.training.levenberg_marquardt import LevenbergMarquardt
-from engine.training.losses import loss_for
-from engine.training.model import TrainedModel
-from engine.training.precision import Precision
-from engine.training.solvers import Schedule, Solver
-from engine.training.step import StepOptions, TrainStep
-from engine.training.weight_averaging import BatchStatistics, average_for
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
+from netwright.engine.parallel.strategies.strategy import strategy_for
+from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.dataset_info import classes_of, numbers_of
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.gradient_checkpointing import CheckpointedNetwork
+from netwright.engine.training.gradient_clipping import gradient_clip
+from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt
+from netwright.engine.training.losses import loss_for
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Schedule, Solver
+from netwright.engine.training.step import StepOptions, TrainStep
+from netwright.engine.training.weight_averaging import BatchStatistics, average_for
 from tests.engine.training.lm_by_hand import BookLm
 from tests.engine.training.target_cases import Ending
 

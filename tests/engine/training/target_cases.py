@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from engine.core.types import TensorType, features, image, sequence
-from engine.project.bindings import Wanted
-from engine.project.dataset_info import IGNORED, TargetInfo
+from netwright.engine.core.types import TensorType, features, image, sequence
+from netwright.engine.project.bindings import Wanted
+from netwright.engine.project.dataset_info import IGNORED, TargetInfo
 
 ABC = ("a", "b", "c")
 

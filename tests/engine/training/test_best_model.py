@@ -7,12 +7,12 @@ from typing import Any, cast
 import pytest
 import torch
 
-from engine.parallel.strategies.strategy import State
-from engine.project.training import TrainingOptions
-from engine.training.best_model import BestModelTracker, Throttle
-from engine.training.metrics import Accuracy, Metric, Rmse
-from engine.training.model import TrainedModel
-from engine.training.state import Evaluation
+from netwright.engine.parallel.strategies.strategy import State
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.best_model import BestModelTracker, Throttle
+from netwright.engine.training.metrics import Accuracy, Metric, Rmse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.state import Evaluation
 
 
 class FakeModel:

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from engine.project.training import TrainingOptions
-from engine.training.checkpoint_schedule import (
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.checkpoint_schedule import (
     AUTO_INTERVAL_S,
     MAX_TIME_SHARE,
     CheckpointSchedule,
     automatic_interval,
     expected_cost_s,
 )
-from engine.training.checkpoints import CheckpointSaver
+from netwright.engine.training.checkpoints import CheckpointSaver
 
 
 class Run:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import RunError, UserError
-from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
-from engine.training.checkpoints import (
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
+from netwright.engine.training.checkpoints import (
     RandomStates,
     distribute,
     is_finite,

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.strategy import form_of_data_parallel, strategy_for
-from engine.parallel.sync_batch_norm import Share
-from engine.project.environment import EnvironmentOptions
-from engine.project.training import TrainingOptions
-from engine.training.compilation import accelerate, all_learn
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.strategy import form_of_data_parallel, strategy_for
+from netwright.engine.parallel.sync_batch_norm import Share
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.compilation import accelerate, all_learn
 
 CPU = torch.device("cpu")
 

@@ -9,17 +9,17 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType, features
-from engine.network.network import Network
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import Wanted, alone
-from engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.project import Project
-from engine.project.teacher import Teacher, refuse_teacher
-from engine.training.distillation import Distillation
-from engine.training.losses import Scale
-from engine.training.precision import Precision
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType, features
+from netwright.engine.network.network import Network
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import Wanted, alone
+from netwright.engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.teacher import Teacher, refuse_teacher
+from netwright.engine.training.distillation import Distillation
+from netwright.engine.training.losses import Scale
+from netwright.engine.training.precision import Precision
 from tests.builders import add, chain, layer
 
 T, WEIGHT = 2.0, 0.7

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.hardware import peak
-from engine.network.analysis import analyse
-from engine.training.efficiency import MEASURED_AFTER_S, Efficiency
+from netwright.engine.hardware import peak
+from netwright.engine.network.analysis import analyse
+from netwright.engine.training.efficiency import MEASURED_AFTER_S, Efficiency
 from tests.builders import chain, layer
 
 NETWORK = chain(layer("feature_input", channels=10), layer("fully_connected", outputs=20))
@@ -26,7 +26,7 @@ def test_a_step_counts_three_times_the_forward_pass_and_the_peak_of_all_workers(
         return 1e6
 
     monkeypatch.setattr(peak, "matrix_rate", rate)
-    monkeypatch.setattr("engine.training.efficiency.known_peak", lambda _: math.nan)
+    monkeypatch.setattr("netwright.engine.training.efficiency.known_peak", lambda _: math.nan)
     found = Efficiency(NETWORK, CPU, "tf32", "a test's CPU", workers=2)
     forward = 2 * 10 * 20
     assert analyse(NETWORK).flops == forward

@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch import fx, nn
 
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.parallel.process_group import ProcessGroup, SingleProcess
-from engine.parallel.sync_batch_norm import Share, join_batch_norms
-from engine.project.file import load
-from engine.training.gradient_checkpointing import CheckpointedNetwork
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
+from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
+from netwright.engine.project.file import load
+from netwright.engine.training.gradient_checkpointing import CheckpointedNetwork
 
 TEMPLATES = Path(__file__).parents[3] / "resources" / "templates"
 

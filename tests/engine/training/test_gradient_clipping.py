@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from engine.project.training import TrainingOptions
-from engine.training.gradient_clipping import gradient_clip
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.gradient_clipping import gradient_clip
 
 
 def clipped(method: str, limit: float, *gradients: list[float]) -> list[list[float]]:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.core.errors import RunError
-from engine.lowering.user_code import defined
-from engine.parallel.process_group import SingleProcess
-from engine.training.recorder import Clock
-from engine.training.trainer import Outcome
-from engine.training.user_code import FileHooks, Run
-from engine.user_code import registry, trust
+from netwright.engine.core.errors import RunError
+from netwright.engine.lowering.user_code import defined
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.training.recorder import Clock
+from netwright.engine.training.trainer import Outcome
+from netwright.engine.training.user_code import FileHooks, Run
+from netwright.engine.user_code import registry, trust
 from tests.small_training import Small
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.load import load
-from engine.lowering.fitted import normalizations, trained_preparation
-from engine.network.analysis import analyse
-from engine.project.project import Project
-from engine.training.job import TrainingJob, initial_network
+from netwright.engine.data.load import load
+from netwright.engine.lowering.fitted import normalizations, trained_preparation
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.project import Project
+from netwright.engine.training.job import TrainingJob, initial_network
 from tests.builders import chain, layer
 
 

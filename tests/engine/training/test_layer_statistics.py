@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SingleProcess
-from engine.runs.events import Event, Health, Points, Refused, Requested
-from engine.runs.requests import PendingRequests
-from engine.training.layer_statistics import LayerWatch, Watch, sizes_of_units
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.runs.events import Event, Health, Points, Refused, Requested
+from netwright.engine.runs.requests import PendingRequests
+from netwright.engine.training.layer_statistics import LayerWatch, Watch, sizes_of_units
 from tests.small_training import Small
 
 

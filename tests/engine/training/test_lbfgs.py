@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from engine.layers.weighted import ParameterOptions
-from engine.project.training import TrainingOptions
-from engine.training.lbfgs import Tolerance
-from engine.training.solvers import Solver
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.lbfgs import Tolerance
+from netwright.engine.training.solvers import Solver
 from tests.engine.training.lm_by_hand import BookLbfgs
 
 INPUTS = torch.randn(40, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)

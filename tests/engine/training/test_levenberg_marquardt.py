@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.data.batches import Batch
-from engine.parallel.process_group import SingleProcess
-from engine.project.training import TrainingOptions
-from engine.training import levenberg_marquardt
-from engine.training.levenberg_marquardt import LevenbergMarquardt
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.batches import Batch
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training import levenberg_marquardt
+from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt
 
 INPUTS = torch.linspace(-1, 1, 40, dtype=torch.float64)[:, None]
 TARGETS = torch.sin(3 * INPUTS)

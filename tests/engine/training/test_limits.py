@@ -6,23 +6,23 @@ import pytest
 import torch
 from torch import nn
 
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.project.options.metrics import METRICS
-from engine.project.training import TrainingLength, TrainingOptions
-from engine.runs.events import Event
-from engine.training.best_model import BestModelTracker, NullStore
-from engine.training.evaluation import Evaluator
-from engine.training.losses import SingleOutputLoss, half_mse
-from engine.training.metrics import Rmse
-from engine.training.model import TrainedModel
-from engine.training.recorder import Clock, Recorder
-from engine.training.reporter import NoRequests, Reporter
-from engine.training.solvers import Solver
-from engine.training.state import Evaluation, Target, TrainingPlan, limits_for, validation_steps
-from engine.training.step import TrainStep
-from engine.training.trainer import Outcome, Trainer
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project.options.metrics import METRICS
+from netwright.engine.project.training import TrainingLength, TrainingOptions
+from netwright.engine.runs.events import Event
+from netwright.engine.training.best_model import BestModelTracker, NullStore
+from netwright.engine.training.evaluation import Evaluator
+from netwright.engine.training.losses import SingleOutputLoss, half_mse
+from netwright.engine.training.metrics import Rmse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.recorder import Clock, Recorder
+from netwright.engine.training.reporter import NoRequests, Reporter
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.state import Evaluation, Target, TrainingPlan, limits_for, validation_steps
+from netwright.engine.training.step import TrainStep
+from netwright.engine.training.trainer import Outcome, Trainer
 
 STEP_S = 0.1
 

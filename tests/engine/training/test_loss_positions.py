@@ -6,12 +6,12 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import UserError
-from engine.core.types import features, image, sequence
-from engine.project.bindings import Wanted, alone
-from engine.project.dataset_info import IGNORED, TargetInfo, classes_of, numbers_of
-from engine.project.training import TrainingOptions
-from engine.training.losses import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import features, image, sequence
+from netwright.engine.project.bindings import Wanted, alone
+from netwright.engine.project.dataset_info import IGNORED, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import (
     OutputAdapters,
     binary_cross_entropy,
     class_weights,

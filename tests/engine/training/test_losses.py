@@ -6,10 +6,10 @@ import torch
 from sklearn.utils.class_weight import compute_class_weight
 from torch.nn import functional
 
-from engine.project.bindings import alone
-from engine.project.dataset_info import classes_of, numbers_of
-from engine.project.training import TrainingOptions
-from engine.training.losses import class_weights, cross_entropy, focal, half_mse, huber, loss_for, mae, mse
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.dataset_info import classes_of, numbers_of
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import class_weights, cross_entropy, focal, half_mse, huber, loss_for, mae, mse
 
 OUTPUT = torch.tensor([[1.0, 2.0], [0.0, -1.0], [3.0, 0.5]])
 CLASSES = torch.tensor([1, 0, 0])

@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from engine.lowering.modules.lengths import PaddedLstm
-from engine.lowering.modules.recurrent import GruLoop, LstmLoop, StatefulLstm
-from engine.project.training import TrainingOptions
-from engine.training.gradient_clipping import gradient_clip
-from engine.training.matlab_convention import join_biases
-from engine.training.solvers import Solver
+from netwright.engine.lowering.modules.lengths import PaddedLstm
+from netwright.engine.lowering.modules.recurrent import GruLoop, LstmLoop, StatefulLstm
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.gradient_clipping import gradient_clip
+from netwright.engine.training.matlab_convention import join_biases
+from netwright.engine.training.solvers import Solver
 from tests.engine.training import matlab_by_hand as by_hand
 
 RATES = (0.1, 0.1, 0.1, 0.01, 0.01, 0.01)

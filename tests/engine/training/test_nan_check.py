@@ -7,17 +7,17 @@ import pytest
 import torch
 from torch import fx, nn
 
-from engine.data.batches import Batch
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.project.training import TrainingOptions
-from engine.training.losses import SingleOutputLoss, half_mse
-from engine.training.model import TrainedModel
-from engine.training.nan_check import nan_check_for
-from engine.training.nan_diagnosis import first_non_finite, recording
-from engine.training.precision import Precision
-from engine.training.solvers import Solver
-from engine.training.step import StepOptions, TrainStep
+from netwright.engine.data.batches import Batch
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import SingleOutputLoss, half_mse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.nan_check import nan_check_for
+from netwright.engine.training.nan_diagnosis import first_non_finite, recording
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import StepOptions, TrainStep
 
 
 class Root(nn.Module):

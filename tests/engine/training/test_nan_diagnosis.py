@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import fx, nn
 
-from engine.parallel.strategies.single import Single
-from engine.project.training import TrainingOptions
-from engine.training.losses import SingleOutputLoss, half_mse
-from engine.training.model import TrainedModel
-from engine.training.nan_diagnosis import NanDiagnosis
-from engine.training.solvers import Solver
-from engine.training.step import TrainStep
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import SingleOutputLoss, half_mse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.nan_diagnosis import NanDiagnosis
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import TrainStep
 from tests.engine.training.groups import ThreadGroup, on_threads
 
 STAGES = (("fc_1", "fc_2"), ("fc_3", "fc_4"))

@@ -8,19 +8,19 @@ import pytest
 import torch
 from torch import fx, nn
 
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.parallel.strategies.strategy import State
-from engine.project.training import TrainingOptions
-from engine.runs.checkpoints import Checkpoint
-from engine.training.checkpoints import CheckpointSaver
-from engine.training.losses import SingleOutputLoss, half_mse
-from engine.training.model import TrainedModel
-from engine.training.nan_diagnosis import NanDiagnosis
-from engine.training.nan_replay import NanReplay
-from engine.training.solvers import Solver
-from engine.training.step import TrainStep
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.parallel.strategies.strategy import State
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.checkpoints import Checkpoint
+from netwright.engine.training.checkpoints import CheckpointSaver
+from netwright.engine.training.losses import SingleOutputLoss, half_mse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.nan_diagnosis import NanDiagnosis
+from netwright.engine.training.nan_replay import NanReplay
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import TrainStep
 
 
 class Over(nn.Module):

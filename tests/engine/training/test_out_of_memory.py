@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from engine.lowering.module import build
-from engine.network.analysis import analyse
-from engine.network.memory import Memory
-from engine.project.training import TrainingOptions
-from engine.runs.folder import RunFolder
-from engine.training import out_of_memory
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.memory import Memory
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.training import out_of_memory
 from tests.builders import chain, layer
 
 CPU = "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "

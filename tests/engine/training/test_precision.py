@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from engine.data.batches import ResidentDataset
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
-from engine.project.training import TrainingOptions
-from engine.training.precision import LossScale, Precision, allow_tf32
+from netwright.engine.data.batches import ResidentDataset
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.precision import LossScale, Precision, allow_tf32
 
 CPU = torch.device("cpu")
 

@@ -16,8 +16,8 @@ from torch import nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from engine.layers.weighted import ParameterOptions
-from engine.parallel.process_group import SingleProcess
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.parallel.process_group import SingleProcess
 from tests.engine.training import matlab_by_hand as by_hand
 from tests.engine.training.lm_by_hand import BookLbfgs, BookLm
 from tests.engine.training.reference import SAMPLES, STEPS, Case, by_engine, by_torch, data, weights_and_biases

@@ -6,14 +6,14 @@ import os
 import pytest
 import torch
 
-from engine.launch.channel import ReportPipe, ReportReader, RequestPipe
-from engine.parallel.process_group import SingleProcess
-from engine.runs.events import Best, EpochEnded, Event, Points, Progress
-from engine.runs.requests import NOTHING, PendingRequests
-from engine.training.metrics import Accuracy, Rmse
-from engine.training.recorder import LATE_S, MAX_STEPS, Clock, Recorder
-from engine.training.reporter import Curve, Reporter
-from engine.training.state import Evaluation, StepResult
+from netwright.engine.launch.channel import ReportPipe, ReportReader, RequestPipe
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.runs.events import Best, EpochEnded, Event, Points, Progress
+from netwright.engine.runs.requests import NOTHING, PendingRequests
+from netwright.engine.training.metrics import Accuracy, Rmse
+from netwright.engine.training.recorder import LATE_S, MAX_STEPS, Clock, Recorder
+from netwright.engine.training.reporter import Curve, Reporter
+from netwright.engine.training.state import Evaluation, StepResult
 
 
 class FakeClock(Clock):

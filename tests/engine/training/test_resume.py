@@ -16,22 +16,22 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import UserError
-from engine.core.files import write_json
-from engine.launch.channel import ReportReader
-from engine.launch.prepare import lock_of, prepare
-from engine.launch.resume import prepare_resume
-from engine.launch.worker import work
-from engine.lowering.user_code import defined
-from engine.lowering.weights import load as load_weights
-from engine.network.network import Network
-from engine.parallel.worker_spec import WorkerSpec
-from engine.project.data import DataOptions
-from engine.project.project import Project
-from engine.runs.checkpoints import STATE, all_checkpoints, put_in_place, write_manifest
-from engine.runs.events import Checkpointed, Event, Points, Requested, Started, read_event
-from engine.runs.folder import RunFolder
-from engine.user_code import trust
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import write_json
+from netwright.engine.launch.channel import ReportReader
+from netwright.engine.launch.prepare import lock_of, prepare
+from netwright.engine.launch.resume import prepare_resume
+from netwright.engine.launch.worker import work
+from netwright.engine.lowering.user_code import defined
+from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.network.network import Network
+from netwright.engine.parallel.worker_spec import WorkerSpec
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.project import Project
+from netwright.engine.runs.checkpoints import STATE, all_checkpoints, put_in_place, write_manifest
+from netwright.engine.runs.events import Checkpointed, Event, Points, Requested, Started, read_event
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.user_code import trust
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[3]
@@ -250,7 +250,7 @@ def test_every_piece_of_a_training_is_registered() -> None:
     in_unit = {"Solver", "LevenbergMarquardt", "Precision", "Average"}
     in_solver, in_reporter = {"Tolerance", "_Fused"}, {"Watch"}
     known = pieces | in_unit | in_solver | in_reporter
-    assert found == known, "register it in engine.training.builder, or where its owner saves it"
+    assert found == known, "register it in netwright.engine.training.builder, or where its owner saves it"
 
 
 @pytest.mark.parametrize(

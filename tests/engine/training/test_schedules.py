@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.optim import lr_scheduler as torchs
 
-from engine.project.training import TrainingOptions
-from engine.training.solvers import Schedule
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.solvers import Schedule
 
 
 def rates(steps: int, steps_per_epoch: int, **options: object) -> list[float]:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.runs.checkpoints import Checkpoint, shard_name
-from engine.runs.events import Checkpointed, Event, Points, Resumed, end_of_saved, standing
-from engine.training import sharded_checkpoints
-from engine.training.checkpoints import read, write_files
-from engine.training.sharded_checkpoints import BackgroundWrite, Piece
+from netwright.engine.runs.checkpoints import Checkpoint, shard_name
+from netwright.engine.runs.events import Checkpointed, Event, Points, Resumed, end_of_saved, standing
+from netwright.engine.training import sharded_checkpoints
+from netwright.engine.training.checkpoints import read, write_files
+from netwright.engine.training.sharded_checkpoints import BackgroundWrite, Piece
 
 WHOLE = torch.arange(15, dtype=torch.float32).view(5, 3)
 ITERATION = 7

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from engine.layers.weighted import ParameterOptions
-from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.solvers import Solver
 
 Update = Callable[[torch.Tensor, torch.Tensor, int, dict], torch.Tensor]
 RATE, L2, EPSILON = 0.1, 0.05, 1e-6

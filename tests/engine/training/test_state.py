@@ -1,7 +1,7 @@
 """Where a training is, and why it ends."""
 
-from engine.project.training import TrainingLength
-from engine.training.state import TrainingState
+from netwright.engine.project.training import TrainingLength
+from netwright.engine.training.state import TrainingState
 
 
 def course(**state: object) -> TrainingState:

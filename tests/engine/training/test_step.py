@@ -9,15 +9,15 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.data.batches import Batch
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.project.training import TrainingOptions
-from engine.training.losses import SingleOutputLoss, mse
-from engine.training.model import TrainedModel
-from engine.training.solvers import Solver
-from engine.training.step import StepOptions, TrainStep
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.batches import Batch
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.losses import SingleOutputLoss, mse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import StepOptions, TrainStep
 from tests.small_training import Small
 
 MAX_FRAMES = 3

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.lowering.modules.normalization import InverseNormalize
-from engine.training.losses import SingleOutputLoss, fit_inverse, half_mse, mae, normalised, scale_of
+from netwright.engine.lowering.modules.normalization import InverseNormalize
+from netwright.engine.training.losses import SingleOutputLoss, fit_inverse, half_mse, mae, normalised, scale_of
 
 
 def test_the_loss_is_that_of_responses_without_their_units() -> None:

@@ -6,24 +6,24 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import RunError
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.project.training import TrainingLength, TrainingOptions
-from engine.runs.events import EpochEnded, Event, Points
-from engine.runs.requests import NOTHING, PendingRequests
-from engine.training.best_model import BestModelTracker, NullStore
-from engine.training.evaluation import Evaluator
-from engine.training.losses import SingleOutputLoss, half_mse
-from engine.training.metrics import Rmse
-from engine.training.model import TrainedModel
-from engine.training.recorder import Clock, Recorder
-from engine.training.reporter import Reporter
-from engine.training.solvers import Solver
-from engine.training.state import StepResult, TrainingPlan
-from engine.training.step import TrainStep
-from engine.training.trainer import Outcome, Trainer
+from netwright.engine.core.errors import RunError
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project.training import TrainingLength, TrainingOptions
+from netwright.engine.runs.events import EpochEnded, Event, Points
+from netwright.engine.runs.requests import NOTHING, PendingRequests
+from netwright.engine.training.best_model import BestModelTracker, NullStore
+from netwright.engine.training.evaluation import Evaluator
+from netwright.engine.training.losses import SingleOutputLoss, half_mse
+from netwright.engine.training.metrics import Rmse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.recorder import Clock, Recorder
+from netwright.engine.training.reporter import Reporter
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.state import StepResult, TrainingPlan
+from netwright.engine.training.step import TrainStep
+from netwright.engine.training.trainer import Outcome, Trainer
 
 STEPS_PER_EPOCH = 3
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.core.errors import RunError
-from engine.project.check import check
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.training.user_code import UserLoss
-from engine.user_code import registry, trust
+from netwright.engine.core.errors import RunError
+from netwright.engine.project.check import check
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.user_code import UserLoss
+from netwright.engine.user_code import registry, trust
 from tests.small_training import Small
 
 

@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.core.errors import RunError
-from engine.core.types import features, sequence
-from engine.data.batches import Tensors
-from engine.parallel.process_group import SingleProcess
-from engine.project.bindings import alone
-from engine.project.check import check
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.training.evaluation import MetricAccumulator, metrics_for, named
-from engine.training.losses import OutputAdapters
-from engine.training.user_code import UserMetric
-from engine.user_code import registry, trust
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.types import features, sequence
+from netwright.engine.data.batches import Tensors
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import alone
+from netwright.engine.project.check import check
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.evaluation import MetricAccumulator, metrics_for, named
+from netwright.engine.training.losses import OutputAdapters
+from netwright.engine.training.user_code import UserMetric
+from netwright.engine.user_code import registry, trust
 
 FACTS = DatasetInfo((InputInfo("x", features(3)),), {"training": 20}, classes_of("a", "b", "c"))
 

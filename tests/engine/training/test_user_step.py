@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from engine.core.errors import RunError
-from engine.user_code import registry, trust
+from netwright.engine.core.errors import RunError
+from netwright.engine.user_code import registry, trust
 from tests.small_training import Small
 
 DOCS = Path(__file__).parents[3] / "docs" / "hooks.md"

@@ -6,19 +6,19 @@ import pytest
 import torch
 from torch import nn
 
-from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
-from engine.project.schedules import rate_at
-from engine.project.training import TrainingOptions
-from engine.training.evaluation import Evaluator
-from engine.training.losses import SingleOutputLoss, half_mse
-from engine.training.model import TrainedModel
-from engine.training.precision import Precision
-from engine.training.solvers import Solver
-from engine.training.step import TrainStep
-from engine.training.weight_averaging import BatchStatistics, average_for
+from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from netwright.engine.project.schedules import rate_at
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.evaluation import Evaluator
+from netwright.engine.training.losses import SingleOutputLoss, half_mse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import TrainStep
+from netwright.engine.training.weight_averaging import BatchStatistics, average_for
 
 PER_EPOCH = 3
 

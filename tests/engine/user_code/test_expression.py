@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.core.errors import FieldError
-from engine.user_code.expression import parsed, spelled
+from netwright.engine.core.errors import FieldError
+from netwright.engine.user_code.expression import parsed, spelled
 
 
 def test_it_is_printed_with_the_names_of_its_tensors():

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from engine.user_code.signature import MANY, Named, read_functions, split_reference
+from netwright.engine.user_code.signature import MANY, Named, read_functions, split_reference
 
 TEXT = """
 import math

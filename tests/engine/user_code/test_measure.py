@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.types import Symbol, TensorType, features, image, sequence
-from engine.user_code import measure, registry, trust
-from engine.user_code.registry import Failed, Measured, Question
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Symbol, TensorType, features, image, sequence
+from netwright.engine.user_code import measure, registry, trust
+from netwright.engine.user_code.registry import Failed, Measured, Question
 
 CODE = """
 import os

@@ -4,10 +4,10 @@ import contextlib
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.fields import Choice, Float, Int
-from engine.core.list_fields import Ints
-from engine.user_code.signature import Parameter, Signature, pick, read_signatures
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import Choice, Float, Int
+from netwright.engine.core.list_fields import Ints
+from netwright.engine.user_code.signature import Parameter, Signature, pick, read_signatures
 
 TEXT = """
 import os

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.core.folders import config_folder
-from engine.user_code import trust
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.folders import config_folder
+from netwright.engine.user_code import trust
 
 
 @pytest.fixture(autouse=True)

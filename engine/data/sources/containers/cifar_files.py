@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.data.sources.containers.stored import Converted, Place, StoredArray, reading
-from engine.data.sources.source import Array
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources.containers.stored import Converted, Place, StoredArray, reading
+from netwright.engine.data.sources.source import Array
 
 SIZE = (3, 32, 32)
 PIXELS = 3 * 32 * 32

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.text import format_bytes
-from engine.data.sources.containers.stored import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.containers.stored import (
     MOST_ARRAYS,
     Loaded,
     Place,
@@ -27,7 +27,7 @@ from engine.data.sources.containers.stored import (
     refuse_bomb,
     refuse_odd_name,
 )
-from engine.data.sources.source import Array, refuse_too_large
+from netwright.engine.data.sources.source import Array, refuse_too_large
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 AGAIN = "Write the file again."

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.data.sources.containers.stored import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources.containers.stored import (
     Converted,
     Loaded,
     Place,
@@ -22,7 +22,7 @@ from engine.data.sources.containers.stored import (
     reading,
     refuse_bomb,
 )
-from engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 NAME = re.compile(

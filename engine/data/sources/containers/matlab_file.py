@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.text import format_bytes
-from engine.data.sources.containers.hdf5_file import MOST_DEPTH, is_hdf5, library, stored_dataset
-from engine.data.sources.containers.stored import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.containers.hdf5_file import MOST_DEPTH, is_hdf5, library, stored_dataset
+from netwright.engine.data.sources.containers.stored import (
     MOST_ARRAYS,
     Converted,
     Held,
@@ -34,7 +34,7 @@ from engine.data.sources.containers.stored import (
     refuse_bomb,
     refuse_odd_name,
 )
-from engine.data.sources.source import Array, refuse_too_large
+from netwright.engine.data.sources.source import Array, refuse_too_large
 
 AGAIN = "Write the file again with MATLAB's save."
 AXES: dict[int, tuple[int, ...]] = {2: (0, 1), 3: (2, 0, 1), 4: (3, 2, 0, 1), 5: (4, 3, 2, 0, 1)}

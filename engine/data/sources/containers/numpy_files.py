@@ -11,8 +11,8 @@ from typing import IO
 
 import numpy as np
 
-from engine.core.errors import UserError, plural
-from engine.data.sources.containers.stored import (
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.data.sources.containers.stored import (
     MOST_ARRAYS,
     MOST_DEFLATED,
     Place,
@@ -20,7 +20,7 @@ from engine.data.sources.containers.stored import (
     reading,
     refuse_odd_name,
 )
-from engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array
 
 AGAIN = "Write the file again with numpy.savez."
 DIRECTORY_BYTES = 2**22

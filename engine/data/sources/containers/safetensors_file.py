@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from engine.core.errors import UserError
-from engine.data.sources.containers.stored import (
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources.containers.stored import (
     MOST_ARRAYS,
     Converted,
     Place,
@@ -18,7 +18,7 @@ from engine.data.sources.containers.stored import (
     reading,
     refuse_odd_name,
 )
-from engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array
 
 AGAIN = "Write the file again with safetensors' save_file."
 DTYPES = {

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.fields import printable, quoted
-from engine.core.text import format_bytes
-from engine.data.sources.source import Array, refuse_too_large, unreadable
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable, quoted
+from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.source import Array, refuse_too_large, unreadable
 
 MOST_ARRAYS = 1000
 LONGEST_NAME = 200

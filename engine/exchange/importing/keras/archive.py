@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError
-from engine.core.extras import import_extra
-from engine.core.fields import printable
-from engine.core.text import format_bytes
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.extras import import_extra
+from netwright.engine.core.fields import printable
+from netwright.engine.core.text import format_bytes
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 JSON_LIMIT_BYTES = 2**26

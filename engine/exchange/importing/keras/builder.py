@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from engine.core.errors import FieldErrors, ShapeError, UserError
-from engine.core.fields import printable
-from engine.core.types import TensorType
-from engine.exchange.importing.keras.archive import Array, Weights
-from engine.exchange.importing.keras.config import Call, KerasLayer, Ref
-from engine.layers.base import LayerType
-from engine.network.catalog import built_in
-from engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port
+from netwright.engine.core.errors import FieldErrors, ShapeError, UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.core.types import TensorType
+from netwright.engine.exchange.importing.keras.archive import Array, Weights
+from netwright.engine.exchange.importing.keras.config import Call, KerasLayer, Ref
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.catalog import built_in
+from netwright.engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port
 
 CHANNELS_LAST: Final = {1: ("C",), 2: ("T", "C"), 3: ("H", "W", "C"), 4: ("D", "H", "W", "C")}
 CHANNELS_FIRST: Final = {1: ("C",), 2: ("T", "C"), 3: ("C", "H", "W"), 4: ("C", "D", "H", "W")}

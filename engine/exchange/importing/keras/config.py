@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
 
 MODELS = ("Functional", "Sequential", "Model")
 MOST_LAYERS = 20_000

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import FieldErrors, ShapeError, UserError
-from engine.core.fields import printable
-from engine.exchange.importing.keras import layers_recurrent, layers_shapes, layers_windows, original
-from engine.exchange.importing.keras.archive import Archive, Weights, opened
-from engine.exchange.importing.keras.builder import (
+from netwright.engine.core.errors import FieldErrors, ShapeError, UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing.keras import layers_recurrent, layers_shapes, layers_windows, original
+from netwright.engine.exchange.importing.keras.archive import Archive, Weights, opened
+from netwright.engine.exchange.importing.keras.builder import (
     RULES,
     TAKES_ANY_ORDER,
     Builder,
@@ -21,14 +21,14 @@ from engine.exchange.importing.keras.builder import (
     Value,
     refuse_unread,
 )
-from engine.exchange.importing.keras.config import KerasLayer, KerasModel, Ref, read_model
-from engine.exchange.importing.report import OperatorRow, ReadNetwork
-from engine.exchange.importing.values import BATCH, Tensor
-from engine.layers.base import LayerType
-from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
-from engine.layers.utility import Identity
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Port
+from netwright.engine.exchange.importing.keras.config import KerasLayer, KerasModel, Ref, read_model
+from netwright.engine.exchange.importing.report import OperatorRow, ReadNetwork
+from netwright.engine.exchange.importing.values import BATCH, Tensor
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from netwright.engine.layers.utility import Identity
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.network import Port
 
 FAMILIES = (layers_recurrent, layers_shapes, layers_windows)
 """Modules whose rules are registered when they are imported."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.fields import printable
-from engine.exchange.importing.keras.builder import (
+from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing.keras.builder import (
     RULES,
     Refused,
     Site,
@@ -14,7 +14,7 @@ from engine.exchange.importing.keras.builder import (
     like,
     rule,
 )
-from engine.exchange.importing.keras.config import Call, KerasLayer, Ref
+from netwright.engine.exchange.importing.keras.config import Call, KerasLayer, Ref
 
 ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "relu": ("relu", {}),

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.fields import printable
-from engine.exchange.importing.keras.builder import LAYOUT_OF, Refused, Site, Value, like, rule
-from engine.exchange.importing.keras.config import Ref
-from engine.exchange.importing.keras.layers_basic import refuse_other_axis
+from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing.keras.builder import LAYOUT_OF, Refused, Site, Value, like, rule
+from netwright.engine.exchange.importing.keras.config import Ref
+from netwright.engine.exchange.importing.keras.layers_basic import refuse_other_axis
 
 MERGES = {
     "Add": "addition",

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.fields import printable
-from engine.exchange.importing.keras.archive import Array
-from engine.exchange.importing.keras.builder import Refused, Site, Value, rule
-from engine.exchange.importing.keras.layers_basic import with_activation
+from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing.keras.archive import Array
+from netwright.engine.exchange.importing.keras.builder import Refused, Site, Value, rule
+from netwright.engine.exchange.importing.keras.layers_basic import with_activation
 
 
 def dims_of(site: Site) -> int:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from torch import fx
 
-from engine.core.errors import RunError
-from engine.exchange.importing.graph import Graph, Value
-from engine.exchange.importing.parity import Parity, compare
-from engine.exchange.importing.values import Tensor
-from engine.network.network import Network
+from netwright.engine.core.errors import RunError
+from netwright.engine.exchange.importing.graph import Graph, Value
+from netwright.engine.exchange.importing.parity import Parity, compare
+from netwright.engine.exchange.importing.values import Tensor
+from netwright.engine.network.network import Network
 
 MISSING = "Keras is not installed here, so its numbers are not known. Compare some predictions yourself."
 FOREIGN = (

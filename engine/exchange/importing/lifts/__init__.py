@@ -3,7 +3,7 @@
 How to write one: put a function into the file of its family (a new file here is found by itself), registered for the
 operators that it knows, with the keys of the layer types that it makes for the table in docs/onnx.md:
 
-    from engine.exchange.importing.registry import lift
+    from netwright.engine.exchange.importing.registry import lift
 
     @lift("Softmax", becomes=("softmax",), note="along the channels")
     def softmax(ctx: Context, node: Node) -> Tensor:
@@ -25,7 +25,7 @@ the layer: `ctx.add(node, FullyConnected(outputs=4), x, weights={"weight": w, "b
 Several operators that are one layer (a GELU that was written out) are first made one node by a rewrite:
 
     @rewrite("Erf")
-    def gelu(match: Match, node: Node) -> Node | None    # see `engine.exchange.importing.rewrites`
+    def gelu(match: Match, node: Node) -> Node | None    # see `netwright.engine.exchange.importing.rewrites`
 
-Nodes whose inputs are all known never come here: `engine.exchange.importing.folding` computes them.
+Nodes whose inputs are all known never come here: `netwright.engine.exchange.importing.folding` computes them.
 """

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
-from engine.exchange.importing.lifts.normalisation import epsilon_of
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
-from engine.layers import activation
-from engine.layers.activation_channels import LogSoftmax, Softmax
-from engine.layers.arithmetic import MathFunction
-from engine.layers.base import LayerType
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
+from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
+from netwright.engine.layers import activation
+from netwright.engine.layers.activation_channels import LogSoftmax, Softmax
+from netwright.engine.layers.arithmetic import MathFunction
+from netwright.engine.layers.base import LayerType
 
 SIMPLE: dict[str, LayerType] = {
     "Relu": activation.Relu(),
@@ -95,7 +95,7 @@ def hard_sigmoid(ctx: Context, node: Node) -> Tensor:
     alpha, beta = ctx.attribute(node, "alpha", 0.2), ctx.attribute(node, "beta", 0.5)
     if abs(alpha - 1 / 6) < 1e-6 and beta == 0.5:
         return ctx.add(node, activation.Hardsigmoid(), ctx.tensor(node, 0))
-    from engine.layers.arithmetic import Scaling
+    from netwright.engine.layers.arithmetic import Scaling
 
     scaled = ctx.add(
         node, ctx.make(Scaling, scale=epsilon_of(alpha), shift=epsilon_of(beta)), ctx.tensor(node, 0), name="scale"
@@ -186,7 +186,7 @@ def _with_channels_at(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
 @lift("Gelu", "BiasGelu", "FastGelu", domain=MICROSOFT, becomes=("gelu", "learned_scale"))
 def microsoft_gelu(ctx: Context, node: Node) -> Tensor:
     """Exact, or with tanh (FastGelu), of the input plus known numbers where there are some."""
-    from engine.exchange.importing.lifts.arithmetic import affine
+    from netwright.engine.exchange.importing.lifts.arithmetic import affine
 
     x = ctx.tensor(node, 0)
     if ctx.optional(node, 1) is not None:
@@ -197,8 +197,8 @@ def microsoft_gelu(ctx: Context, node: Node) -> Tensor:
 @lift("QuickGelu", domain=MICROSOFT, becomes=("scaling", "sigmoid", "multiplication"))
 def quick_gelu(ctx: Context, node: Node) -> Tensor:
     """x · sigmoid(alpha · x)."""
-    from engine.exchange.importing.lifts.arithmetic import affine, combined
-    from engine.layers.combination import Multiplication
+    from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined
+    from netwright.engine.layers.combination import Multiplication
 
     x = ctx.tensor(node, 0)
     scaled = affine(ctx, node, x, np.asarray(ctx.attribute(node, "alpha", 1.702), np.float32), None)

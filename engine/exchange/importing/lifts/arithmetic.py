@@ -4,15 +4,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.core.types import LAYOUTS, NAMES
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Node
-from engine.exchange.importing.lifts.normalisation import epsilon_of
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor, apart, joined_with_batch, together
-from engine.layers import combination
-from engine.layers.arithmetic import LearnedParameter, LearnedScale, MathFunction, Power, Scaling
-from engine.layers.base import LayerType
+from netwright.engine.core.types import LAYOUTS, NAMES
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
+from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import (
+    BATCH,
+    ONE,
+    NotLiftable,
+    Tensor,
+    apart,
+    joined_with_batch,
+    together,
+)
+from netwright.engine.layers import combination
+from netwright.engine.layers.arithmetic import LearnedParameter, LearnedScale, MathFunction, Power, Scaling
+from netwright.engine.layers.base import LayerType
 
 TWO: dict[str, type[LayerType]] = {
     "Add": combination.Addition,

@@ -4,22 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Node
-from engine.exchange.importing.heads import Factor, Headed, laid_out
-from engine.exchange.importing.lifts.activation import along
-from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
-from engine.exchange.importing.lifts.linear import product
-from engine.exchange.importing.lifts.normalisation import epsilon_of
-from engine.exchange.importing.patterns import HIDDEN
-from engine.exchange.importing.registry import Values, lift
-from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
-from engine.exchange.importing.values import product as product_of
-from engine.layers.activation_channels import Softmax
-from engine.layers.arithmetic import LearnedParameter
-from engine.layers.attention import PositionEmbedding
-from engine.layers.combination import Addition
-from engine.layers.cross_attention import Attention
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
+from netwright.engine.exchange.importing.heads import Factor, Headed, laid_out
+from netwright.engine.exchange.importing.lifts.activation import along
+from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
+from netwright.engine.exchange.importing.lifts.linear import product
+from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
+from netwright.engine.exchange.importing.patterns import HIDDEN
+from netwright.engine.exchange.importing.registry import Values, lift
+from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from netwright.engine.exchange.importing.values import product as product_of
+from netwright.engine.layers.activation_channels import Softmax
+from netwright.engine.layers.arithmetic import LearnedParameter
+from netwright.engine.layers.attention import PositionEmbedding
+from netwright.engine.layers.combination import Addition
+from netwright.engine.layers.cross_attention import Attention
 
 
 @lift("Attention", domain=OWN_DOMAIN, becomes=("attention",))

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
-from engine.exchange.importing.lifts.layout import as_numbers
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import NotLiftable, Tensor
-from engine.layers.activation import Relu
-from engine.layers.arithmetic import MathFunction, Scaling
-from engine.layers.combination import Maximum, Multiplication, Subtraction, Where
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
+from netwright.engine.exchange.importing.lifts.layout import as_numbers
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import NotLiftable, Tensor
+from netwright.engine.layers.activation import Relu
+from netwright.engine.layers.arithmetic import MathFunction, Scaling
+from netwright.engine.layers.combination import Maximum, Multiplication, Subtraction, Where
 
 NOT = Scaling(scale=-1.0, shift=1.0)
 BY_SIGN = ("math_function", "relu", "subtraction")

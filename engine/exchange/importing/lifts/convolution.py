@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import Free, NotLiftable, Tensor
-from engine.layers import convolution, padding
-from engine.layers.windows import reach_of, same_padding
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import Free, NotLiftable, Tensor
+from netwright.engine.layers import convolution, padding
+from netwright.engine.layers.windows import reach_of, same_padding
 
 PLAIN = {1: convolution.Conv1d, 2: convolution.Conv2d, 3: convolution.Conv3d}
 GROUPED = {1: convolution.GroupedConv1d, 2: convolution.GroupedConv2d, 3: convolution.GroupedConv3d}
@@ -95,7 +95,7 @@ def padded(ctx: Context, node: Node, x: Tensor, sides: Sides) -> tuple[Tensor, t
 )
 def transposed(ctx: Context, node: Node) -> Tensor:
     """Convolve transposed; the weights are (channels, filters, kernel), as in torch."""
-    from engine.layers import convolution_transposed as family
+    from netwright.engine.layers import convolution_transposed as family
 
     kinds = {1: family.TransposedConv1d, 2: family.TransposedConv2d, 3: family.TransposedConv3d}
     weight, bias = ctx.numbers(node, 1), ctx.learned(node, 2, 0.0)

@@ -1,10 +1,10 @@
 """Mathematical functions of each number."""
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import Tensor
-from engine.layers.arithmetic import MathFunction
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import Tensor
+from netwright.engine.layers.arithmetic import MathFunction
 
 
 def _function(ctx: Context, node: Node) -> Tensor:

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import MICROSOFT, Node
-from engine.exchange.importing.heads import Headed
-from engine.exchange.importing.lifts.arithmetic import affine
-from engine.exchange.importing.lifts.attention import attended, known_or_headed, mask_kind
-from engine.exchange.importing.lifts.linear import dense
-from engine.exchange.importing.lifts.normalisation import epsilon_of
-from engine.exchange.importing.registry import Values, lift, lifts
-from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
-from engine.layers.cross_attention import Attention
-from engine.layers.linear import FullyConnected
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import MICROSOFT, Node
+from netwright.engine.exchange.importing.heads import Headed
+from netwright.engine.exchange.importing.lifts.arithmetic import affine
+from netwright.engine.exchange.importing.lifts.attention import attended, known_or_headed, mask_kind
+from netwright.engine.exchange.importing.lifts.linear import dense
+from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
+from netwright.engine.exchange.importing.registry import Values, lift, lifts
+from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from netwright.engine.layers.cross_attention import Attention
+from netwright.engine.layers.linear import FullyConnected
 
 HIDDEN = -1e9
 """A number for what a mask of yes and no hides."""

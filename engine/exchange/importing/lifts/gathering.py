@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from engine.core.types import LAYOUTS, NAMES
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.lifts.convolution import PADS
-from engine.exchange.importing.lifts.layout import sliced
-from engine.exchange.importing.lifts.normalisation import epsilon_of
-from engine.exchange.importing.registry import Values, lift
-from engine.exchange.importing.sizes import as_sizes, grown
-from engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Sizes, Tensor
-from engine.layers.arithmetic import LearnedParameter
-from engine.layers.attention import Embedding
-from engine.layers.combination import Concatenation
-from engine.layers.reshape import Slice
-from engine.layers.reshape_layouts import Cast, Flip, Repeat
-from engine.layers.resizing import DepthToSpace2d, SpaceToDepth2d
+from netwright.engine.core.types import LAYOUTS, NAMES
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.lifts.convolution import PADS
+from netwright.engine.exchange.importing.lifts.layout import sliced
+from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
+from netwright.engine.exchange.importing.registry import Values, lift
+from netwright.engine.exchange.importing.sizes import as_sizes, grown
+from netwright.engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Sizes, Tensor
+from netwright.engine.layers.arithmetic import LearnedParameter
+from netwright.engine.layers.attention import Embedding
+from netwright.engine.layers.combination import Concatenation
+from netwright.engine.layers.reshape import Slice
+from netwright.engine.layers.reshape_layouts import Cast, Flip, Repeat
+from netwright.engine.layers.resizing import DepthToSpace2d, SpaceToDepth2d
 
 MODES = {"constant": "zeros", "reflect": "reflection", "edge": "replication", "wrap": "circular"}
 MOST_SLICES = 32
@@ -99,8 +99,8 @@ def _named(x: Tensor, axis: int) -> str:
 
 def without(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
     """Return the tensor without a dimension of size 1."""
-    from engine.exchange.importing.lifts.layout import reshaped
-    from engine.layers.reshape import SelectStep
+    from netwright.engine.exchange.importing.lifts.layout import reshaped
+    from netwright.engine.layers.reshape import SelectStep
 
     if x.dims[axis] == ONE:
         return x.viewed([dim for at, dim in enumerate(x.dims) if at != axis])
@@ -118,7 +118,7 @@ def without(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
 
 def _selected(ctx: Context, node: Node, x: Tensor, step: int, dims: list[str]) -> Tensor:
     """Return one step of a sequence in place of the slice that was just made of it."""
-    from engine.layers.reshape import SelectStep
+    from netwright.engine.layers.reshape import SelectStep
 
     layer = ctx.layers.pop()
     line = next(one for one in reversed(ctx.connections) if one.target.layer == layer.id)

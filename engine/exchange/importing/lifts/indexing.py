@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
-from engine.exchange.importing.lifts.gathering import padded_by, taken
-from engine.exchange.importing.lifts.layout import sliced
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
-from engine.layers.combination import Multiplication
-from engine.layers.reshape_layouts import OneHot
-from engine.layers.resizing import Fold
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
+from netwright.engine.exchange.importing.lifts.gathering import padded_by, taken
+from netwright.engine.exchange.importing.lifts.layout import sliced
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from netwright.engine.layers.combination import Multiplication
+from netwright.engine.layers.reshape_layouts import OneHot
+from netwright.engine.layers.resizing import Fold
 
 
 @lift("OneHot", becomes=("one_hot", "scaling"), note="of a sequence of indices, along the last or the second dimension")

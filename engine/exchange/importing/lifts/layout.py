@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.core.types import LAYOUTS
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.heads import follow, laid_out
-from engine.exchange.importing.inputs import is_rounded
-from engine.exchange.importing.lifts.arithmetic import parameter
-from engine.exchange.importing.registry import Values, lift
-from engine.exchange.importing.sizes import as_sizes
-from engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
-from engine.layers.arithmetic import MathFunction
-from engine.layers.combination import Concatenation
-from engine.layers.reshape import Flatten, Slice, Split
-from engine.layers.reshape_layouts import Cast, Flip, ImageToSequence, SequenceToImage
+from netwright.engine.core.types import LAYOUTS
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.heads import follow, laid_out
+from netwright.engine.exchange.importing.inputs import is_rounded
+from netwright.engine.exchange.importing.lifts.arithmetic import parameter
+from netwright.engine.exchange.importing.registry import Values, lift
+from netwright.engine.exchange.importing.sizes import as_sizes
+from netwright.engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
+from netwright.engine.layers.arithmetic import MathFunction
+from netwright.engine.layers.combination import Concatenation
+from netwright.engine.layers.reshape import Flatten, Slice, Split
+from netwright.engine.layers.reshape_layouts import Cast, Flip, ImageToSequence, SequenceToImage
 
 BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
 FAR = 1_000_000_000

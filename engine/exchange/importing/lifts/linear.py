@@ -4,17 +4,17 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from engine.core.types import LAYOUTS
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
-from engine.exchange.importing.lifts.arithmetic import parameter
-from engine.exchange.importing.lifts.normalisation import channels_last, epsilon_of
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import BATCH, NotLiftable, Tensor, apart, joined_with_batch, together
-from engine.layers.arithmetic import Scaling
-from engine.layers.combination_products import EinsteinSum
-from engine.layers.convolution import Conv2d, Conv3d
-from engine.layers.linear import FullyConnected
+from netwright.engine.core.types import LAYOUTS
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
+from netwright.engine.exchange.importing.lifts.arithmetic import parameter
+from netwright.engine.exchange.importing.lifts.normalisation import channels_last, epsilon_of
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor, apart, joined_with_batch, together
+from netwright.engine.layers.arithmetic import Scaling
+from netwright.engine.layers.combination_products import EinsteinSum
+from netwright.engine.layers.convolution import Conv2d, Conv3d
+from netwright.engine.layers.linear import FullyConnected
 
 LAST = {2: (BATCH, "C"), 3: (BATCH, "T", "C"), 4: (BATCH, "H", "W", "C"), 5: (BATCH, "D", "H", "W", "C")}
 """The dimensions of a tensor by rank with the channels last."""
@@ -81,7 +81,7 @@ def dense(ctx: Context, node: Node, x: Tensor, weight: np.ndarray, bias: np.ndar
 
 def product(ctx: Context, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """Return the product of two tensors as matrices: their last two dimensions are rows and columns."""
-    from engine.layers.combination_products import MatrixProduct
+    from netwright.engine.layers.combination_products import MatrixProduct
 
     if count := joined_with_batch(a, b):
         return together(product(ctx, node, apart(a), apart(b)), count)

@@ -2,12 +2,19 @@
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import MICROSOFT, Node
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
-from engine.layers.combination import Addition
-from engine.layers.normalisation import BatchNorm, CrossChannelNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import MICROSOFT, Node
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
+from netwright.engine.layers.combination import Addition
+from netwright.engine.layers.normalisation import (
+    BatchNorm,
+    CrossChannelNorm,
+    GroupNorm,
+    InstanceNorm,
+    LayerNorm,
+    RmsNorm,
+)
 
 
 @lift("BatchNormalization", becomes=("batch_norm",), note="with known statistics")
@@ -66,7 +73,7 @@ def layer_norm(ctx: Context, node: Node) -> Tensor:
 
 def channels_last(ctx: Context, node: Node, x: Tensor) -> Tensor:
     """Return the tensor with the channels as its last dimension."""
-    from engine.exchange.importing.lifts.linear import LAST
+    from netwright.engine.exchange.importing.lifts.linear import LAST
 
     if x.dims[-1] == "C":
         return x
@@ -145,7 +152,7 @@ def mean_variance(ctx: Context, node: Node) -> Tensor:
 )
 def skip_norm(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
     """Two inputs and known numbers added, then normalised; the fourth output is the sum."""
-    from engine.exchange.importing.lifts.arithmetic import affine, combined
+    from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined
 
     is_rms = "Simplified" in node.op
     scale = ctx.numbers(node, 2).reshape(-1)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import FieldErrors
-from engine.core.types import Sizes, TensorType
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
-from engine.exchange.importing.registry import Values, lift
-from engine.exchange.importing.values import BATCH, NotLiftable
-from engine.exchange.onnx_notes import GATES, KEY, NOTED, with_gates
-from engine.layers.base import LayerType
-from engine.network.catalog import catalog
+from netwright.engine.core.errors import FieldErrors
+from netwright.engine.core.types import Sizes, TensorType
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
+from netwright.engine.exchange.importing.registry import Values, lift
+from netwright.engine.exchange.importing.values import BATCH, NotLiftable
+from netwright.engine.exchange.onnx_notes import GATES, KEY, NOTED, with_gates
+from netwright.engine.layers.base import LayerType
+from netwright.engine.network.catalog import catalog
 
 OP = "Layer"
 LONGEST_NOTE = 10_000_000

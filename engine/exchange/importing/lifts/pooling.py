@@ -2,13 +2,13 @@
 
 import math
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.lifts.convolution import PADS, Sides, sides_of
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
-from engine.layers import pooling, pooling_variants
-from engine.layers.pooling import GlobalAveragePool, GlobalMaxPool
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.lifts.convolution import PADS, Sides, sides_of
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
+from netwright.engine.layers import pooling, pooling_variants
+from netwright.engine.layers.pooling import GlobalAveragePool, GlobalMaxPool
 
 MAX = {1: pooling.MaxPool1d, 2: pooling.MaxPool2d, 3: pooling.MaxPool3d}
 AVERAGE = {1: pooling.AveragePool1d, 2: pooling.AveragePool2d, 3: pooling.AveragePool3d}

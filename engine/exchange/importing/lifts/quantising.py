@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Node
-from engine.exchange.importing.lifts.arithmetic import affine
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import NotLiftable, Tensor
-from engine.layers.arithmetic import MathFunction
-from engine.layers.utility import FakeQuantization
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
+from netwright.engine.exchange.importing.lifts.arithmetic import affine
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import NotLiftable, Tensor
+from netwright.engine.layers.arithmetic import MathFunction
+from netwright.engine.layers.utility import FakeQuantization
 
 FORMATS = {"uint8": (8, False), "int8": (8, True), "uint16": (16, False), "int16": (16, True)}
 

@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.registry import Values, lift
-from engine.exchange.importing.sizes import as_sizes
-from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Sizes, Tensor
-from engine.layers import recurrent
-from engine.layers.arithmetic import Constant, LearnedParameter
-from engine.layers.recurrent import BEFORE, RECURRENT_BIAS, RecurrentLayer
-from engine.layers.recurrent_variants import PeepholeLstm
-from engine.layers.reshape_layouts import Flip
-from engine.layers.utility import Identity
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.registry import Values, lift
+from netwright.engine.exchange.importing.sizes import as_sizes
+from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Sizes, Tensor
+from netwright.engine.layers import recurrent
+from netwright.engine.layers.arithmetic import Constant, LearnedParameter
+from netwright.engine.layers.recurrent import BEFORE, RECURRENT_BIAS, RecurrentLayer
+from netwright.engine.layers.recurrent_variants import PeepholeLstm
+from netwright.engine.layers.reshape_layouts import Flip
+from netwright.engine.layers.utility import Identity
 
 LAYERS: dict[str, tuple[type[RecurrentLayer], type[RecurrentLayer]]] = {
     "LSTM": (recurrent.Lstm, recurrent.Bilstm),

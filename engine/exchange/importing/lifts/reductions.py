@@ -1,13 +1,13 @@
 """Reductions over dimensions, the places of largest and smallest numbers, and cumulative sums."""
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
-from engine.layers.arithmetic import ArgMax, CumulativeSum, MathFunction, Power, Reduction, Scaling
-from engine.layers.base import LayerType
-from engine.layers.combination import Division
-from engine.layers.pooling import GlobalAveragePool
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
+from netwright.engine.layers.arithmetic import ArgMax, CumulativeSum, MathFunction, Power, Reduction, Scaling
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.combination import Division
+from netwright.engine.layers.pooling import GlobalAveragePool
 
 FUNCTIONS = {
     "ReduceMean": "mean",

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import Dim, NotLiftable, Sizes, Tensor
-from engine.layers.resizing import Resize1d, Resize2d, Resize3d
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Node
+from netwright.engine.exchange.importing.registry import lift
+from netwright.engine.exchange.importing.values import Dim, NotLiftable, Sizes, Tensor
+from netwright.engine.layers.resizing import Resize1d, Resize2d, Resize3d
 
 LAYERS = {1: Resize1d, 2: Resize2d, 3: Resize3d}
 BECOMES = ("resize1d", "resize2d", "resize3d")

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Node
-from engine.exchange.importing.lifts.recurrent import LAYERS
-from engine.exchange.importing.registry import Values, lift
-from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
-from engine.layers.attention import SelfAttention
-from engine.layers.cross_attention import Attention, MultiheadAttention
-from engine.layers.recurrent import RECURRENT_BIAS, RecurrentLayer
-from engine.layers.transformers import TransformerEncoderLayer
-from engine.layers.utility import Dropout, Identity
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
+from netwright.engine.exchange.importing.lifts.recurrent import LAYERS
+from netwright.engine.exchange.importing.registry import Values, lift
+from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
+from netwright.engine.layers.attention import SelfAttention
+from netwright.engine.layers.cross_attention import Attention, MultiheadAttention
+from netwright.engine.layers.recurrent import RECURRENT_BIAS, RecurrentLayer
+from netwright.engine.layers.transformers import TransformerEncoderLayer
+from netwright.engine.layers.utility import Dropout, Identity
 
 Weights = dict[str, np.ndarray]
 PROJECTIONS = ("query", "key", "value", "result")

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import torch
 
-from engine.core.errors import UserError, plural
-from engine.core.fields import path_part
-from engine.exchange.importing.report import OperatorRow, ReadNetwork
-from engine.exchange.importing.source import original
-from engine.exchange.importing.source.parsing import parse
-from engine.exchange.importing.source.walker import Built, Walker
-from engine.exchange.importing.values import BATCH, Tensor
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights import State
-from engine.lowering.weights_file import read_weights_file
-from engine.network.analysis import analyse
-from engine.network.network import Network
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.fields import path_part
+from netwright.engine.exchange.importing.report import OperatorRow, ReadNetwork
+from netwright.engine.exchange.importing.source import original
+from netwright.engine.exchange.importing.source.parsing import parse
+from netwright.engine.exchange.importing.source.walker import Built, Walker
+from netwright.engine.exchange.importing.values import BATCH, Tensor
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights import State
+from netwright.engine.lowering.weights_file import read_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
 
 
 def read(path: Path, sizes: Mapping[str, int]) -> ReadNetwork:

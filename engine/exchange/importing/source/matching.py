@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import Bool, Choice, Float, Int, Text
-from engine.core.list_fields import Floats, Ints, Padding
-from engine.core.types import Symbol, TensorType
-from engine.layers.base import Call, LayerType, as_chain
-from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
-from engine.layers.weighted import GROUP
-from engine.lowering.module import resolve
-from engine.network.block import Block
-from engine.network.catalog import catalog
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import Bool, Choice, Float, Int, Text
+from netwright.engine.core.list_fields import Floats, Ints, Padding
+from netwright.engine.core.types import Symbol, TensorType
+from netwright.engine.layers.base import Call, LayerType, as_chain
+from netwright.engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from netwright.engine.layers.weighted import GROUP
+from netwright.engine.lowering.module import resolve
+from netwright.engine.network.block import Block
+from netwright.engine.network.catalog import catalog
 
 MOST_TRIES = 6000
 MOST_VALUES = 40
@@ -134,7 +134,11 @@ def _named(calls: tuple[Plain, ...]) -> Iterator[type[LayerType]]:
 @cache
 def _text(key: str) -> str:
     """Return the source of the rules of a layer type."""
-    own = [one for one in catalog()[key].__mro__ if one.__module__.startswith("engine.layers") and one is not LayerType]
+    own = [
+        one
+        for one in catalog()[key].__mro__
+        if one.__module__.startswith("netwright.engine.layers") and one is not LayerType
+    ]
     return "".join(inspect.getsource(one) for one in own)
 
 

@@ -11,15 +11,15 @@ import numpy as np
 import torch
 from torch import fx
 
-from engine.core.child_process import run_in_child_process
-from engine.core.errors import RunError, UserError
-from engine.exchange.importing.graph import Graph, Value
-from engine.exchange.importing.module_file import built, failing
-from engine.exchange.importing.parity import Parity, compare
-from engine.exchange.importing.values import BATCH, Tensor
-from engine.lowering.weights import State
-from engine.network.network import Network, Port
-from engine.user_code import trust
+from netwright.engine.core.child_process import run_in_child_process
+from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.exchange.importing.graph import Graph, Value
+from netwright.engine.exchange.importing.module_file import built, failing
+from netwright.engine.exchange.importing.parity import Parity, compare
+from netwright.engine.exchange.importing.values import BATCH, Tensor
+from netwright.engine.lowering.weights import State
+from netwright.engine.network.network import Network, Port
+from netwright.engine.user_code import trust
 
 CLASS = "Network"
 PATIENCE_S = 300.0

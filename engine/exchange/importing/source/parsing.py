@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.fields import printable
-from engine.core.files import read_file
-from engine.core.types import LAYOUTS, Size, Symbol, TensorType
-from engine.lowering import modules
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import printable
+from netwright.engine.core.files import read_file
+from netwright.engine.core.types import LAYOUTS, Size, Symbol, TensorType
+from netwright.engine.lowering import modules
 
 FILE_LIMIT_BYTES = 2**24
 INPUT = re.compile(r"Input (\w+): N × ([\w', ×]+) \(batch × ([CDHWT ×]+)\)(, whole numbers)?")

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.core.errors import UserError
-from engine.core.types import TensorType
-from engine.exchange.importing.source.matching import Plain, input_fields, input_layer_of, is_known, layer_of
-from engine.exchange.importing.source.parsing import Made, Row, Source, literal, refuse
-from engine.layers.base import Call, LayerType
-from engine.layers.utility import Identity
-from engine.network.analysis import copy_path
-from engine.network.block import SOLVERS, Block, BlockInput, BlockOutput, NeuralOde
-from engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import TensorType
+from netwright.engine.exchange.importing.source.matching import Plain, input_fields, input_layer_of, is_known, layer_of
+from netwright.engine.exchange.importing.source.parsing import Made, Row, Source, literal, refuse
+from netwright.engine.layers.base import Call, LayerType
+from netwright.engine.layers.utility import Identity
+from netwright.engine.network.analysis import copy_path
+from netwright.engine.network.block import SOLVERS, Block, BlockInput, BlockOutput, NeuralOde
+from netwright.engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port
 
 OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 FUNCTIONS = {
@@ -22,7 +22,7 @@ FUNCTIONS = {
     **{name: f"torch.nn.{kind}" for name, kind in (("selu", "SELU"), ("softplus", "Softplus"), ("mish", "Mish"))},
 }
 """Functions that a person may write in place of a module without weights."""
-ODE = "engine.lowering.modules.ode."
+ODE = "netwright.engine.lowering.modules.ode."
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ class Walker:
         return values
 
     def _not_understood(self, chain: Chain, calls: list[Plain], values: list[Value]) -> UserError:
-        target = calls[0].target.removeprefix("engine.lowering.modules.").replace("torch.nn.", "nn.")
+        target = calls[0].target.removeprefix("netwright.engine.lowering.modules.").replace("torch.nn.", "nn.")
         entering = ", ".join(str(value.type) for value in values)
         if is_known(calls, [value.type for value in values]):
             return refuse(chain.line, f"{target} does not fit what enters it, {entering}: sizes or arguments differ.")

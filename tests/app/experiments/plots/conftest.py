@@ -2,8 +2,8 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.experiments.plots.chart import Findings
-from app.experiments.plots.panel import PlotsPanel
+from netwright.app.experiments.plots.chart import Findings
+from netwright.app.experiments.plots.panel import PlotsPanel
 from tests.trials import ACCURACY, OPTIONS, sample_trials
 
 

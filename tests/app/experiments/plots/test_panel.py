@@ -12,17 +12,17 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.experiments.plots import importance as importance_module
-from app.experiments.plots import landscape
-from app.experiments.plots.chart import LEAST_PART, Findings, TrialChart
-from app.experiments.plots.coordinates import ParallelCoordinates
-from app.experiments.plots.curves import LearningCurves, joined
-from app.experiments.plots.front import ParetoPlot
-from app.experiments.plots.importance import COMPUTING, ImportancePlot
-from app.experiments.plots.landscape import ContourPlot, estimated
-from app.experiments.plots.panel import PLOTS, PlotsPanel
-from app.experiments.plots.scatter import ScatterMatrix, SlicePlot
-from engine.runs.trial_log import Trial, TrialRun
+from netwright.app.experiments.plots import importance as importance_module
+from netwright.app.experiments.plots import landscape
+from netwright.app.experiments.plots.chart import LEAST_PART, Findings, TrialChart
+from netwright.app.experiments.plots.coordinates import ParallelCoordinates
+from netwright.app.experiments.plots.curves import LearningCurves, joined
+from netwright.app.experiments.plots.front import ParetoPlot
+from netwright.app.experiments.plots.importance import COMPUTING, ImportancePlot
+from netwright.app.experiments.plots.landscape import ContourPlot, estimated
+from netwright.app.experiments.plots.panel import PLOTS, PlotsPanel
+from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
+from netwright.engine.runs.trial_log import Trial, TrialRun
 from tests.app.experiments.runs import log_curves, made
 from tests.trials import ACCURACY, OPTIONS, SOLVER, sample_trials, written
 

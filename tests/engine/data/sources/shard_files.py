@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from engine.project.data_hosts import MOST_FILES, granting
-from engine.project.sources.urls import host_of
+from netwright.engine.project.data_hosts import MOST_FILES, granting
+from netwright.engine.project.sources.urls import host_of
 
 
 def jpeg(level: int, size: int = 8) -> bytes:

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from engine.core.errors import UserError
-from engine.core.types import Symbol, sequence, tokens
-from engine.data.batches import ResidentDataset
-from engine.data.load import facts, load
-from engine.data.loaded import LoadedData
-from engine.data.sequences import Padding
-from engine.data.sources.array_files import headers
-from engine.data.streaming import streamed
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Symbol, sequence, tokens
+from netwright.engine.data.batches import ResidentDataset
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sequences import Padding
+from netwright.engine.data.sources.array_files import headers
+from netwright.engine.data.streaming import streamed
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
 
 OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0.0, test_share=0.0)
 Y = np.array([0, 1, 0, 1, 2, 2])

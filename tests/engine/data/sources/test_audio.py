@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import soundfile
 
-from engine.core.errors import UserError
-from engine.data.load import load, preview, record
-from engine.data.prepare import prepare
-from engine.data.sources.audio import look_at, read_sound
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
-from engine.project.preparation import Preparation
-from engine.project.preparing import preparation_of
-from engine.project.sources.guess import guesses
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load, preview, record
+from netwright.engine.data.prepare import prepare
+from netwright.engine.data.sources.audio import look_at, read_sound
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.preparing import preparation_of
+from netwright.engine.project.sources.guess import guesses
 from tests.builders import chain, layer
 
 OPTIONS = DataOptions(source="audio", path="d", validation_share=0.0, test_share=0.0)

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load
+from netwright.engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="table", path="t.csv", response="y", validation_share=0.0, test_share=0.0)
 ROWS = 300

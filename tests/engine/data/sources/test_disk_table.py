@@ -11,12 +11,12 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load, preview
-from engine.data.sources import csv_batches, csv_table, disk_table, stored_table
-from engine.data.sources.csv_batches import Reading
-from engine.data.sources.disk_table import DiskTable
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load, preview
+from netwright.engine.data.sources import csv_batches, csv_table, disk_table, stored_table
+from netwright.engine.data.sources.csv_batches import Reading
+from netwright.engine.data.sources.disk_table import DiskTable
+from netwright.engine.project.data import DataOptions
 
 PARQUET = DataOptions(source="table", path="some.parquet")
 CSV = DataOptions(source="table", path="some.csv", loading="stream")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.data.image_check import findings
-from engine.data.load import facts, load, preview
-from engine.project.data import DataOptions
-from engine.project.sources.guess import guesses, with_guess
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.image_check import findings
+from netwright.engine.data.load import facts, load, preview
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.guess import guesses, with_guess
 
 
 def picture(path: Path, value: int | tuple[int, ...] = 0, size: int = 6) -> None:

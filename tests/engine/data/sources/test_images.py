@@ -12,12 +12,12 @@ import psutil
 import pytest
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load, preview
-from engine.data.sources import image_file
-from engine.data.sources.image_file import read
-from engine.data.sources.images import Images
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load, preview
+from netwright.engine.data.sources import image_file
+from netwright.engine.data.sources.image_file import read
+from netwright.engine.data.sources.images import Images
+from netwright.engine.project.data import DataOptions
 
 LENIENT = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
 OPTIONS = LENIENT.replace(bad_samples="fatal")

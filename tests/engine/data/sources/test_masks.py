@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED
 
 OPTIONS = DataOptions(source="images", path="images", masks="masks", validation_share=0, test_share=0)
 VALUES = np.array([[0, 0, 7, 7, 7], [0, 255, 7, 7, 9], [0, 0, 0, 9, 9]], np.uint8)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.sources import source
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources import source
 
 
 def test_no_permission_says_so():

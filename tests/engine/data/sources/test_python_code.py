@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load
-from engine.data.sources import python_code
-from engine.project.data import DataOptions
-from engine.project.project import Project
-from engine.project.user_code import code_files
-from engine.user_code import registry, trust
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.sources import python_code
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.project import Project
+from netwright.engine.project.user_code import code_files
+from netwright.engine.user_code import registry, trust
 
 OPTIONS = DataOptions(source="python", path="own.py", validation_share=0.25, test_share=0)
 ITEMS = """

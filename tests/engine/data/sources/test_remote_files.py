@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from engine.cli.data import options_for
-from engine.cli.main import main
-from engine.core.errors import FieldErrors, UserError
-from engine.core.folders import cache_folder
-from engine.data import load as loads
-from engine.data.load import facts, load, record, remote_changes
-from engine.data.sources import remote_files, shard_places
-from engine.data.sources.shard_places import Shard
-from engine.project.data import DataOptions
-from engine.project.file import load as load_project
-from engine.project.file import save
-from engine.project.project import Project
-from engine.runs.data_record import DataRecord
+from netwright.engine.cli.data import options_for
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.core.folders import cache_folder
+from netwright.engine.data import load as loads
+from netwright.engine.data.load import facts, load, record, remote_changes
+from netwright.engine.data.sources import remote_files, shard_places
+from netwright.engine.data.sources.shard_places import Shard
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load as load_project
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.runs.data_record import DataRecord
 from tests.builders import classifier
 from tests.engine.data.sources.shard_files import jpeg, serving
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load, preview
-from engine.data.loaded import LoadedData
-from engine.data.sources.windows import Windows
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load, preview
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.windows import Windows
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED
 
 WHOLE: dict[str, Any] = {"validation_share": 0.0, "test_share": 0.0}
 LENGTHS = (3, 5, 2, 4)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data import load as loading
-from engine.data.load import facts, load, preview
-from engine.data.loaded import LoadedData
-from engine.data.sources.windows import Windows
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.data import load as loading
+from netwright.engine.data.load import facts, load, preview
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.windows import Windows
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
 
 WHOLE: dict[str, Any] = {"validation_share": 0.0, "test_share": 0.0}
 
@@ -264,7 +264,7 @@ def test_normalisation_sees_training_rows_alone_and_each_once(tmp_path):
 def test_the_file_is_read_once_for_facts_data_and_preview(tmp_path, monkeypatch):
     folder = write(tmp_path, "temp,load\n" + rows(40))
     facts(options(), folder)
-    monkeypatch.setattr("engine.data.sources.series.read_long_table", None)
+    monkeypatch.setattr("netwright.engine.data.sources.series.read_long_table", None)
     load(options(), folder)
     preview(options(), folder, tmp_path / "look", 3)
     assert loading.facts(options(validation_share=0.3), folder).samples["validation"] > 0

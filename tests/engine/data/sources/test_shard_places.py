@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from engine.core.errors import FieldErrors, UserError
-from engine.core.folders import cache_folder
-from engine.data import load as loads
-from engine.data.load import facts, load
-from engine.data.sources import shard_places, shard_store
-from engine.project.data import DataOptions
+from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.core.folders import cache_folder
+from netwright.engine.data import load as loads
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.sources import shard_places, shard_store
+from netwright.engine.project.data import DataOptions
 from tests.engine.data.sources.shard_files import parquet_pictures, pictures, serving, write_shards, write_tar
 
 ALL = list(range(24))

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from engine.core.errors import UserError
-from engine.data import load as loads
-from engine.data.load import facts, load, preview
-from engine.data.sources import shard_index
-from engine.data.sources.shards import ShardReader
-from engine.project.data import DataOptions
-from engine.project.sources.shards import expand
+from netwright.engine.core.errors import UserError
+from netwright.engine.data import load as loads
+from netwright.engine.data.load import facts, load, preview
+from netwright.engine.data.sources import shard_index
+from netwright.engine.data.sources.shards import ShardReader
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.shards import expand
 from tests.engine.data.sources.shard_files import jpeg, npy, pictures, write_shards, write_tar
 
 
@@ -129,7 +129,7 @@ def test_a_gap_in_a_parquet_file_names_its_row(tmp_path: Path) -> None:
 
 
 def test_an_index_is_made_once_and_anew_when_the_shard_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.data.sources import shard_store
+    from netwright.engine.data.sources import shard_store
 
     write_shards(tmp_path, 2)
     made: list[str] = []

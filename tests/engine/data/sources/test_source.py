@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from engine.data.sources import source
-from engine.data.sources.source import free_memory
+from netwright.engine.data.sources import source
+from netwright.engine.data.sources.source import free_memory
 
 
 @pytest.fixture

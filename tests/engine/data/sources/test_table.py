@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load
-from engine.data.sources import csv_table
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.sources import csv_table
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DatasetInfo
 
 OPTIONS = DataOptions(source="table", path="t.csv", validation_share=0.0, test_share=0.0)
 PLAIN = "a,b,y\n1,2,0.5\n3,4.5,1.5\n-5,6e2,2.5\n"

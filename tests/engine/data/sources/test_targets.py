@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.load import facts, load
-from engine.data.loaded import LoadedData
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, DatasetInfo, TargetInfo
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, DatasetInfo, TargetInfo
 
 OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0, test_share=0)
 IMAGES, STEPS = np.zeros((6, 1, 4, 5), np.float32), np.zeros((6, 7, 2), np.float32)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from engine.core.errors import UserError
-from engine.data.load import load, preview
-from engine.data.loaded import LoadedData
-from engine.data.prepare import prepare
-from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, DatasetInfo
-from engine.project.preparation import Preparation
-from engine.project.preparing import preparation_of
-from engine.project.sources.guess import guesses
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load, preview
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.prepare import prepare
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import IGNORED, DatasetInfo
+from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.preparing import preparation_of
+from netwright.engine.project.sources.guess import guesses
 from tests.builders import chain, layer
 
 OPTIONS = DataOptions(source="text", path="d.csv", validation_share=0.25, test_share=0.25)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import UserError
-from engine.data.sources import web
-from engine.data.sources.web import open_url, reach_of
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources import web
+from netwright.engine.data.sources.web import open_url, reach_of
 
 AWAY, NEAR, HERE = "127.0.0.2", "127.0.0.3", "127.0.0.1"
 """Addresses that count as public, of the own network, and of this machine."""

@@ -11,10 +11,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from engine.exchange.importing.importer import import_file
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 
 
 class Windows(nn.Module):

@@ -11,11 +11,11 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
-from engine.exchange.onnx_graph import output_names
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.exchange.onnx_graph import output_names
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 
 RANDOM = np.random.default_rng(8)
 

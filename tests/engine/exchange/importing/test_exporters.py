@@ -11,13 +11,13 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
-from engine.lowering.modules.onnx_runtime import onnx_runtime
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.lowering.modules.onnx_runtime import onnx_runtime
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 
 torch.manual_seed(0)
 

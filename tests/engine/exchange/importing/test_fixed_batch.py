@@ -8,12 +8,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.core.errors import UserError
-from engine.exchange.importing.importer import import_file, network_of
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.importing.parity import computed
-from engine.layers.onnx_operator import OnnxOperator
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.importer import import_file, network_of
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.importing.parity import computed
+from netwright.engine.layers.onnx_operator import OnnxOperator
+from netwright.engine.project.file import load
 
 RANDOM = np.random.default_rng(9)
 

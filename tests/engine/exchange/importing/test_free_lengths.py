@@ -14,11 +14,11 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional
 
-from engine.core.errors import UserError
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 
 RANDOM = np.random.default_rng(9)
 

@@ -11,13 +11,13 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.torch import load_file
 
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
-from engine.layers.onnx_operator import OnnxOperator
-from engine.project.data import DataOptions
-from engine.project.file import load
-from engine.project.project import Project
-from engine.project.training import TrainingOptions
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.layers.onnx_operator import OnnxOperator
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 from tests.runs import train
 
 RANDOM = np.random.default_rng(6)

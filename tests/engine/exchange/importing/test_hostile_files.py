@@ -8,11 +8,11 @@ import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
-from engine.cli.readers import ask
-from engine.core.errors import UserError
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.importing.onnx_functions import has_functions, refuse_large_functions
+from netwright.engine.cli.readers import ask
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.importing.onnx_functions import has_functions, refuse_large_functions
 from tests.engine.exchange.importing.hostile_files import OPSETS, call_twice, endless_loop, far_away, model, saved
 
 NOISE = np.random.default_rng(0).standard_normal(30_000).astype(np.float32)

@@ -10,13 +10,13 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.core.errors import UserError
-from engine.exchange.importing import onnx_runner
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
-from engine.lowering.weights_file import read_weights_file
-from engine.network.block import Block
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing import onnx_runner
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.lowering.weights_file import read_weights_file
+from netwright.engine.network.block import Block
+from netwright.engine.project.file import load
 
 RANDOM = np.random.default_rng(3)
 
@@ -97,7 +97,7 @@ def test_cnn_becomes_a_project_with_weights_that_computes_the_same(tmp_path: Pat
 
 
 def test_wrong_numbers_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.exchange.importing.lifts import arithmetic
+    from netwright.engine.exchange.importing.lifts import arithmetic
 
     monkeypatch.setattr(arithmetic, "TWO", {**arithmetic.TWO, "Add": arithmetic.TWO["Sub"]})
     report = imported(cnn(tmp_path / "net.onnx"))

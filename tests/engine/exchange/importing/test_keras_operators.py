@@ -8,8 +8,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.exchange.importing.importer import import_file
-from engine.project.file import load
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.project.file import load
 
 RANDOM = np.random.default_rng(3)
 

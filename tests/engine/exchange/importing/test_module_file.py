@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main
-from engine.core.errors import UserError
-from engine.exchange.importing.module_file import Example, import_module, read_arguments, read_example
-from engine.user_code import trust
-from engine.user_code.registry import module_names
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.module_file import Example, import_module, read_arguments, read_example
+from netwright.engine.user_code import trust
+from netwright.engine.user_code.registry import module_names
 
 SOURCE = """
 import sys

@@ -10,18 +10,18 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from engine.core.errors import RunError
-from engine.exchange.importing.graph import Graph
-from engine.exchange.importing.importer import import_file, network_of
-from engine.exchange.importing.lifts.noted import with_noted_layers
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.onnx_export import export_onnx
-from engine.exchange.onnx_notes import KEY
-from engine.layers.base import LayerType
-from engine.layers.recurrent_variants import PeepholeLstm
-from engine.network.network import Network
-from engine.project.export_options import OnnxOptions
-from engine.project.file import load
+from netwright.engine.core.errors import RunError
+from netwright.engine.exchange.importing.graph import Graph
+from netwright.engine.exchange.importing.importer import import_file, network_of
+from netwright.engine.exchange.importing.lifts.noted import with_noted_layers
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.exchange.onnx_notes import KEY
+from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.recurrent_variants import PeepholeLstm
+from netwright.engine.network.network import Network
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.file import load
 from tests.builders import chain, layer
 from tests.engine.layers.test_parity import built
 

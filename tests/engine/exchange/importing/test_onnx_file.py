@@ -8,10 +8,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.core.errors import UserError
-from engine.exchange.importing.importer import network_of
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.importing.onnx_tensors import external_file
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.importer import network_of
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.importing.onnx_tensors import external_file
 from tests.fuzz.onnx_readers import model, models
 
 Change = Callable[[onnx.ModelProto], object]

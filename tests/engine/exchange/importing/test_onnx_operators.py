@@ -14,14 +14,14 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from engine.core.errors import UserError
-from engine.exchange.importing import lifter, reference
-from engine.exchange.importing.folding import FOLDED
-from engine.exchange.importing.importer import network_of
-from engine.exchange.importing.numpy_operators import ELEMENTWISE
-from engine.exchange.importing.onnx_file import OLDEST, read
-from engine.exchange.importing.parity import computed
-from engine.exchange.importing.registry import lifts
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing import lifter, reference
+from netwright.engine.exchange.importing.folding import FOLDED
+from netwright.engine.exchange.importing.importer import network_of
+from netwright.engine.exchange.importing.numpy_operators import ELEMENTWISE
+from netwright.engine.exchange.importing.onnx_file import OLDEST, read
+from netwright.engine.exchange.importing.parity import computed
+from netwright.engine.exchange.importing.registry import lifts
 
 ROOT = Path(__file__).parents[4]
 SHORT = (

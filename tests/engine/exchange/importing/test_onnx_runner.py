@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.errors import RunError
-from engine.core.memory_limit import restrict_memory
-from engine.exchange.importing.onnx_runner import arrays_from_child
-from engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.core.errors import RunError
+from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.exchange.importing.onnx_runner import arrays_from_child
+from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 
 def test_arrays_come_back_as_they_are() -> None:

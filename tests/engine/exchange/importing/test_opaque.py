@@ -14,19 +14,19 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from engine.core.errors import UserError
-from engine.core.files import ROOT
-from engine.core.types import sequence
-from engine.exchange.foreign_operators import ForeignOperator
-from engine.exchange.importing import trials
-from engine.exchange.importing.importer import import_file, network_of
-from engine.exchange.importing.onnx_file import read
-from engine.exchange.importing.parity import computed
-from engine.layers.onnx_operator import OnnxOperator
-from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.project.file import load
-from engine.project.project import Project
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.types import sequence
+from netwright.engine.exchange.foreign_operators import ForeignOperator
+from netwright.engine.exchange.importing import trials
+from netwright.engine.exchange.importing.importer import import_file, network_of
+from netwright.engine.exchange.importing.onnx_file import read
+from netwright.engine.exchange.importing.parity import computed
+from netwright.engine.layers.onnx_operator import OnnxOperator
+from netwright.engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
 
 RANDOM = np.random.default_rng(5)
 ML = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
@@ -126,7 +126,7 @@ def test_operators_stay_through_project_and_export_with_equal_numbers(tmp_path: 
     kept = {row.operator: row.opaque for row in first.operators if row.opaque}
     assert {"CumSum", "IsInf", "Loop", "If", "Less", "ReduceSum"} <= set(kept)
     assert any(note.startswith("If computes across the samples of a batch") for note in first.notes)
-    command = [sys.executable, "-m", "engine", "export", str(first.project), "--format", "onnx"]
+    command = [sys.executable, "-m", "netwright.engine", "export", str(first.project), "--format", "onnx"]
     subprocess.run([*command, "-o", str(tmp_path / "b.onnx")], check=True, cwd=ROOT, capture_output=True)
     second = import_file(tmp_path / "b.onnx", tmp_path / "b.netwright")
     before, after = (operators(load(report.project).project) for report in (first, second))

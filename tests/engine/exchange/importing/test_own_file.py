@@ -9,16 +9,16 @@ import numpy as np
 import onnx
 import pytest
 
-from engine.exchange.export import Exported, export
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
-from engine.exchange.onnx_check import run_session
-from engine.lowering.modules.onnx_runtime import open_session
-from engine.network import edits
-from engine.network.catalog import built_in
-from engine.network.network import Port
-from engine.project.export_options import OnnxOptions
-from engine.project.file import load, save
+from netwright.engine.exchange.export import Exported, export
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.exchange.onnx_check import run_session
+from netwright.engine.lowering.modules.onnx_runtime import open_session
+from netwright.engine.network import edits
+from netwright.engine.network.catalog import built_in
+from netwright.engine.network.network import Port
+from netwright.engine.project.export_options import OnnxOptions
+from netwright.engine.project.file import load, save
 from tests.engine.exchange.test_export import pictures, said, sequences, table
 from tests.engine.exchange.test_onnx_options import columns
 

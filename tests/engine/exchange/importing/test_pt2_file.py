@@ -13,11 +13,11 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from engine.core.errors import UserError
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.pt2_file import read
-from engine.network.block import Block
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.pt2_file import read
+from netwright.engine.network.block import Block
+from netwright.engine.project.file import load
 
 
 class Residual(nn.Module):

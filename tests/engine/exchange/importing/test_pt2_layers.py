@@ -10,11 +10,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.pt2_layers import mark
-from engine.network.block import Block
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.pt2_layers import mark
+from netwright.engine.network.block import Block
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 
 
 def taken_in(model: nn.Module, example: torch.Tensor, folder: Path) -> Network:

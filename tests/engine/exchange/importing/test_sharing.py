@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import nn
 
-from engine.cli.main import main
-from engine.core.errors import EXIT_INPUT, UserError
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
+from netwright.engine.cli.main import main
+from netwright.engine.core.errors import EXIT_INPUT, UserError
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
 
 PHOTOS = Path(__file__).parents[3] / "golden/keras/photos.keras"
 

@@ -17,23 +17,23 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from engine.core.errors import UserError
-from engine.core.files import ROOT
-from engine.exchange.export import export
-from engine.exchange.training_script.model_section import schedule_function
-from engine.exchange.training_script.recipe import recipe_of
-from engine.exchange.training_script.write import training_job
-from engine.lowering.module import build, prefixes
-from engine.lowering.weights_file import write_weights_file
-from engine.network.analysis import analyse
-from engine.network.network import Network
-from engine.project.data import DataOptions
-from engine.project.file import save
-from engine.project.project import Project
-from engine.project.schedules import rate_at
-from engine.project.training import TrainingOptions
-from engine.project.weights import WeightsOptions
-from engine.training.builder import TrainerBuilder
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.exchange.export import export
+from netwright.engine.exchange.training_script.model_section import schedule_function
+from netwright.engine.exchange.training_script.recipe import recipe_of
+from netwright.engine.exchange.training_script.write import training_job
+from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.network import Network
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
+from netwright.engine.project.schedules import rate_at
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.project.weights import WeightsOptions
+from netwright.engine.training.builder import TrainerBuilder
 from tests import warm
 from tests.builders import add, chain, layer
 from tests.runs import train
@@ -348,7 +348,7 @@ def test_scripts_are_formatted_and_typed(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parity
 def test_the_examples_train_as_their_runs_do(tmp_path: Path) -> None:
-    from engine.project.file import load
+    from netwright.engine.project.file import load
 
     for name in ("digits", "heating"):
         example = load(ROOT / "resources" / "examples" / f"{name}.netwright").project

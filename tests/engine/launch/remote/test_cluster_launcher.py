@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.profile_file import save_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import EXIT_DONE, RunError
-from engine.launch.prepare import prepare
-from engine.launch.remote.cluster_launcher import ClusterLauncher
-from engine.launch.remote.nodes import Nodes
-from engine.launch.remote.offer import Offer
-from engine.launch.remote.placers import AgentLostError, Placer
-from engine.launch.remote.stream import FrameKind, connect
-from engine.project.file import load, save
-from engine.runs.folder import RunFolder
+from netwright.engine.cluster.profile_file import save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import EXIT_DONE, RunError
+from netwright.engine.launch.prepare import prepare
+from netwright.engine.launch.remote.cluster_launcher import ClusterLauncher
+from netwright.engine.launch.remote.nodes import Nodes
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.launch.remote.placers import AgentLostError, Placer
+from netwright.engine.launch.remote.stream import FrameKind, connect
+from netwright.engine.project.file import load, save
+from netwright.engine.runs.folder import RunFolder
 from tests.engine.launch.remote.test_nodes import PATIENCE_S, TOKEN
 from tests.runs import ROOT
 from tests.system.test_training import digits, mlp
@@ -173,7 +173,7 @@ def test_an_agent_comes_back_after_its_connection_broke_and_outlives_its_starter
     nodes = Nodes("127.0.0.1", TOKEN, None, lambda words: None)
     project = hashlib.sha256(folder.project.read_bytes()).hexdigest()
     offer = Offer("127.0.0.1", nodes.port, TOKEN.hex(), "", str(folder.path), project, "lo", label="1", stays=True)
-    command = [sys.executable, "-m", "engine.launch.remote.node_agent"]
+    command = [sys.executable, "-m", "netwright.engine.launch.remote.node_agent"]
     (left := tmp_path / "temporary").mkdir()
     with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT, env={**os.environ, "TMPDIR": str(left)}) as agent:
         assert agent.stdin is not None

@@ -11,12 +11,12 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.launch.remote import node_agent, stream
-from engine.launch.remote import nodes as module
-from engine.launch.remote.nodes import Nodes
-from engine.launch.remote.offer import Offer
-from engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, connect, tls_of_run
-from engine.launch.worker_process import EXIT_BROKEN
+from netwright.engine.launch.remote import node_agent, stream
+from netwright.engine.launch.remote import nodes as module
+from netwright.engine.launch.remote.nodes import Nodes
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, connect, tls_of_run
+from netwright.engine.launch.worker_process import EXIT_BROKEN
 
 TOKEN = bytes(32)
 PATIENCE_S = 60.0

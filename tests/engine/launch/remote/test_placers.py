@@ -3,16 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.profile_file import save_profile
-from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import RunError, UnavailableError
-from engine.launch.remote import placers
-from engine.launch.remote.interfaces import address_of, address_towards, interface_with
-from engine.launch.remote.offer import Offer, folder_problem
-from engine.launch.remote.placers import CommandPlacer, begun_placer, ssh
-from engine.launch.remote.ray_address import address_of_head, head_of, ray_environment
-from engine.placement.inventory import LOOPBACK
-from engine.project.environment import EnvironmentOptions
+from netwright.engine.cluster.profile_file import save_profile
+from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.core.errors import RunError, UnavailableError
+from netwright.engine.launch.remote import placers
+from netwright.engine.launch.remote.interfaces import address_of, address_towards, interface_with
+from netwright.engine.launch.remote.offer import Offer, folder_problem
+from netwright.engine.launch.remote.placers import CommandPlacer, begun_placer, ssh
+from netwright.engine.launch.remote.ray_address import address_of_head, head_of, ray_environment
+from netwright.engine.placement.inventory import LOOPBACK
+from netwright.engine.project.environment import EnvironmentOptions
 from tests.faults.harness import wait_for
 
 
@@ -50,7 +50,7 @@ def test_ssh_shares_the_workers_among_hosts(tmp_path: Path, monkeypatch: pytest.
     assert "-- two py -m" in told[0]
     assert '"slots": 1' in told[0]
     for line in told[1:]:
-        assert "-p 22 -- anna@one py -m engine.launch.remote.node_agent" in line
+        assert "-p 22 -- anna@one py -m netwright.engine.launch.remote.node_agent" in line
         assert '"slots": 2' in line
 
 
@@ -83,7 +83,7 @@ def test_slurm_starts_an_agent_per_node_of_the_job(tmp_path: Path, monkeypatch: 
     first, second = sorted((tmp_path / "told").read_text().splitlines())
     assert first.startswith(
         "--overlap --nodelist=n1 --nodes=1 --ntasks=1 --cpus-per-task=6 "
-        "conda run --no-capture-output --name nw python -m engine.launch.remote.node_agent "
+        "conda run --no-capture-output --name nw python -m netwright.engine.launch.remote.node_agent "
     )
     assert "--nodelist=n2" in second
     assert '"slots": 2' in first

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.launch.remote import ray_placer
-from engine.launch.remote.offer import Offer
-from engine.launch.remote.ray_placer import RayRooms
+from netwright.engine.launch.remote import ray_placer
+from netwright.engine.launch.remote.offer import Offer
+from netwright.engine.launch.remote.ray_placer import RayRooms
 
 OFFER = Offer("127.0.0.1", 1, "00", "", "/runs/1", "", "lo")
 

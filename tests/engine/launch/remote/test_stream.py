@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.launch.remote.stream import (
+from netwright.engine.launch.remote.stream import (
     GREETING,
     MOST_PAYLOAD,
     FrameKind,

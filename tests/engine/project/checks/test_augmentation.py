@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from engine.core.types import TensorType, features, image, sequence, volume
-from engine.network.problems import Problem
-from engine.project.check import check
-from engine.project.check_augmentation import augmentation_problems
-from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.project import Project
-from engine.project.relevance import unused_options
+from netwright.engine.core.types import TensorType, features, image, sequence, volume
+from netwright.engine.network.problems import Problem
+from netwright.engine.project.check import check
+from netwright.engine.project.check_augmentation import augmentation_problems
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
+from netwright.engine.project.project import Project
+from netwright.engine.project.relevance import unused_options
 from tests.builders import chain, layer
 
 GREY, COLOUR = image(1, 8, 12), image(3, 8, 12)

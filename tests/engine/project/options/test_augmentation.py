@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine.core.errors import FieldError
-from engine.core.records import set_by_text
-from engine.project.options.augmentation import AUGMENTATION
-from engine.project.training import TrainingOptions
+from netwright.engine.core.errors import FieldError
+from netwright.engine.core.records import set_by_text
+from netwright.engine.project.options.augmentation import AUGMENTATION
+from netwright.engine.project.training import TrainingOptions
 
 
 def test_ranges_are_typed_in_many_ways() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.core.errors import FieldErrors
-from engine.project.options.loss import LossOptions
+from netwright.engine.core.errors import FieldErrors
+from netwright.engine.project.options.loss import LossOptions
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What cannot be watched is refused in words."""
 
-from engine.project.training import TrainingOptions
+from netwright.engine.project.training import TrainingOptions
 
 
 def test_a_solver_without_a_gradient_has_no_norm_of_it() -> None:

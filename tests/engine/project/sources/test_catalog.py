@@ -8,23 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from designer.forms.form import Form
-from engine.core.errors import UserError
-from engine.core.fields import Int
-from engine.core.records import Record
-from engine.core.types import features
-from engine.data import load
-from engine.data.sources.source import Array, Outline, Samples, Source
-from engine.project import project as projects
-from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo, numbers_of
-from engine.project.file import dumps, loads
-from engine.project.project import Project, set_option
-from engine.project.schema import schema
-from engine.project.sources import catalog
-from engine.project.sources.base import Guess, Peek, SourceType
-from engine.project.sources.catalog import SOURCES, SourceOptions, source_choice
-from engine.project.sources.guess import guesses
+from netwright.designer.forms.form import Form
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import Int
+from netwright.engine.core.records import Record
+from netwright.engine.core.types import features
+from netwright.engine.data import load
+from netwright.engine.data.sources.source import Array, Outline, Samples, Source
+from netwright.engine.project import project as projects
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import InputInfo, numbers_of
+from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project, set_option
+from netwright.engine.project.schema import schema
+from netwright.engine.project.sources import catalog
+from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.catalog import SOURCES, SourceOptions, source_choice
+from netwright.engine.project.sources.guess import guesses
 
 
 class ToyOptions(Record):

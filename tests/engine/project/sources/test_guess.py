@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.project.data import DataOptions
-from engine.project.sources import base
-from engine.project.sources.base import Peek
-from engine.project.sources.guess import guesses, with_guessed_source
+from netwright.engine.core.errors import UserError
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources import base
+from netwright.engine.project.sources.base import Peek
+from netwright.engine.project.sources.guess import guesses, with_guessed_source
 from tests.engine.data.sources.shard_files import write_shards
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.project.sources.number_texts import UnlikeNumbersError, is_number_like, mark_shown, number_format
+from netwright.engine.project.sources.number_texts import UnlikeNumbersError, is_number_like, mark_shown, number_format
 
 
 @pytest.mark.parametrize(

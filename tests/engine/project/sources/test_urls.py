@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.project.sources.urls import (
+from netwright.engine.project.sources.urls import (
     address_of,
     host_of,
     is_remote,

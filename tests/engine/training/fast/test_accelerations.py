@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import FieldErrors
-from engine.project.project import ACCELERATIONS, RunOptions
-from engine.project.training import TrainingOptions
-from engine.training.fast import accelerations, fused_optimizers, manual_backward
-from engine.training.fast.accelerations import Accelerations
-from engine.training.losses import SingleOutputLoss, cross_entropy
-from engine.training.solvers import Solver
+from netwright.engine.core.errors import FieldErrors
+from netwright.engine.project.project import ACCELERATIONS, RunOptions
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.fast import accelerations, fused_optimizers, manual_backward
+from netwright.engine.training.fast.accelerations import Accelerations
+from netwright.engine.training.losses import SingleOutputLoss, cross_entropy
+from netwright.engine.training.solvers import Solver
 
 
 @pytest.fixture(autouse=True)

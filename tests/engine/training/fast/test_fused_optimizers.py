@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from engine.project.training import TrainingOptions
-from engine.training.fast import fused_optimizers
-from engine.training.solvers import Solver, public_optimizer
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.fast import fused_optimizers
+from netwright.engine.training.solvers import Solver, public_optimizer
 
 CASES: list[dict[str, Any]] = [
     {"solver": "adam"},
@@ -125,9 +125,9 @@ def test_parameters_of_several_types_take_the_public_one() -> None:
 def test_the_compiler_is_not_imported_for_them_nor_by_workers() -> None:
     code = """
 import sys, torch
-import engine.launch.worker
-from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+import netwright.engine.launch.worker
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.solvers import Solver
 Solver(TrainingOptions(solver="adam"), torch.nn.Linear(2, 2)).step(0.1)
 print("torch._dynamo" in sys.modules)
 """

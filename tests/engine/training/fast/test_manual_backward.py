@@ -8,18 +8,18 @@ import pytest
 import torch
 from torch import fx, nn
 
-from engine.data.batches import Batch
-from engine.lowering.modules.normalization import Normalize
-from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.single import Single
-from engine.project.training import TrainingOptions
-from engine.training.fast import manual_backward
-from engine.training.fast.manual_backward import chain_backward
-from engine.training.losses import Loss, SingleOutputLoss, cross_entropy, half_mse, huber, mse
-from engine.training.model import TrainedModel
-from engine.training.precision import Precision
-from engine.training.solvers import Solver
-from engine.training.step import StepOptions, TrainStep
+from netwright.engine.data.batches import Batch
+from netwright.engine.lowering.modules.normalization import Normalize
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.parallel.strategies.single import Single
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.fast import manual_backward
+from netwright.engine.training.fast.manual_backward import chain_backward
+from netwright.engine.training.losses import Loss, SingleOutputLoss, cross_entropy, half_mse, huber, mse
+from netwright.engine.training.model import TrainedModel
+from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Solver
+from netwright.engine.training.step import StepOptions, TrainStep
 
 CPU = torch.device("cpu")
 SIZES = (32, 32, 7, 32, 7)

@@ -14,12 +14,12 @@ import torch
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
-from engine.core.errors import UserError
-from engine.data.load import load
-from engine.data.loaded import LoadedData
-from engine.data.sources.array_files import headers
-from engine.project.data import DataOptions
-from engine.project.sources.guess import guesses
+from netwright.engine.core.errors import UserError
+from netwright.engine.data.load import load
+from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.sources.array_files import headers
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.guess import guesses
 
 OPTIONS = DataOptions(source="arrays", path="d", validation_share=0.0, test_share=0.0)
 DRAWN = np.random.default_rng(5)

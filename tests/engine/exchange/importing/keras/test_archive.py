@@ -9,9 +9,9 @@ import h5py
 import numpy as np
 import pytest
 
-from engine.core.errors import UserError
-from engine.exchange.importing.keras import archive
-from engine.exchange.importing.keras.convert import read
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.keras import archive
+from netwright.engine.exchange.importing.keras.convert import read
 from tests.engine.exchange.importing.keras.files import functional, layer, sequential, weights_file, write
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from engine.core.errors import UserError
-from engine.exchange.importing.assemble import Assembled, layout_of
-from engine.exchange.importing.importer import filled, state_of
-from engine.exchange.importing.keras.convert import read
-from engine.exchange.importing.report import ReadNetwork
-from engine.lowering.module import prefixes
-from engine.network.analysis import analyse
-from engine.network.block import Block
+from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.assemble import Assembled, layout_of
+from netwright.engine.exchange.importing.importer import filled, state_of
+from netwright.engine.exchange.importing.keras.convert import read
+from netwright.engine.exchange.importing.report import ReadNetwork
+from netwright.engine.lowering.module import prefixes
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.block import Block
 from tests.engine.exchange.importing.keras.files import functional, layer, sequential, write
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.keras import original
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.keras import original
 from tests.engine.exchange.importing.keras.files import functional, layer, write
 
 KERNEL = np.random.default_rng(5).normal(size=(4, 3)).astype(np.float32)

@@ -8,18 +8,18 @@ import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from safetensors.torch import load_file, save_file
 
-from engine.core.errors import UserError
-from engine.core.types import Kind, TensorType
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.source.convert import read
-from engine.layers.base import LayerType, as_chain
-from engine.lowering.module import build
-from engine.lowering.source import source
-from engine.network.analysis import analyse
-from engine.network.block import Block
-from engine.network.catalog import catalog
-from engine.network.network import Network
-from engine.project.file import load
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.types import Kind, TensorType
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.source.convert import read
+from netwright.engine.layers.base import LayerType, as_chain
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.source import source
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.block import Block
+from netwright.engine.network.catalog import catalog
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import load
 from tests.builders import layer
 from tests.strategies import Case, cases, lifelike
 

@@ -7,14 +7,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.cli.main import main
-from engine.exchange.importing.importer import import_file
-from engine.exchange.importing.report import ImportReport
-from engine.lowering.module import build
-from engine.lowering.source import source
-from engine.network.analysis import analyse
-from engine.project.file import load
-from engine.user_code import trust
+from netwright.engine.cli.main import main
+from netwright.engine.exchange.importing.importer import import_file
+from netwright.engine.exchange.importing.report import ImportReport
+from netwright.engine.lowering.module import build
+from netwright.engine.lowering.source import source
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.file import load
+from netwright.engine.user_code import trust
 
 TEMPLATES = Path(__file__).parents[5] / "resources" / "templates"
 SLOW = {"resnet101", "unet", "vgg16"}
