@@ -20,7 +20,9 @@ HEAD = '<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" font-fa
 def rooms() -> list[str]:
     """The rooms of the engine from high to low, as the layers contract lists them."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    contract = next(contract for contract in settings["contracts"] if contract.get("containers") == ["netwright.engine"])
+    contract = next(
+        contract for contract in settings["contracts"] if contract.get("containers") == ["netwright.engine"]
+    )
     return list(contract["layers"])
 
 

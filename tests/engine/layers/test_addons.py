@@ -66,7 +66,10 @@ def test_an_installed_package_brings_its_layer_types(tmp_path: Path) -> None:
         ("import nowhere_to_be_found\n", "No module named 'nowhere_to_be_found' (types.py, line 1)."),
         ("raise SystemExit(3)\n", "SystemExit: 3 (types.py, line 1)."),
         ("x = 1\n", "acme_layers.types declares no layer type with a key."),
-        (TYPES.replace('"acme_swirl"', '"conv2d"'), "Two layer types have the key 'conv2d': 2-D convolution of netwright.engine"),
+        (
+            TYPES.replace('"acme_swirl"', '"conv2d"'),
+            "Two layer types have the key 'conv2d': 2-D convolution of netwright.engine",
+        ),
         (TYPES.replace('"Activation"', '"Magic"'), "Layer type 'acme_swirl' needs a label, a docstring and one of"),
         (f"{TYPES}\n    def short_value(self):\n        return 1 / 0\n", "ZeroDivisionError"),
     ],
