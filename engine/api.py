@@ -1,9 +1,9 @@
 """Netwright for scripts and notebooks: load a project, train it, evaluate it, predict, search values.
 
-    from netwright.engine import api
+    import netwright as nw
 
-    project = api.load("digits.netwright", {"training.max_epochs": 5})
-    run = api.train(project)
+    project = nw.load("digits.netwright", {"training.max_epochs": 5})
+    run = nw.train(project)
     print(run.test["accuracy"], run.run)
 
 Each function takes the way of the command of its name. A training or an experiment has a process and a folder of its

@@ -43,7 +43,7 @@ class Training:
 
     It has a process of its own and goes on if nobody looks. As a context it is stopped where its body raises:
 
-        with api.start(project) as training:
+        with nw.start(project) as training:
             for progress in training:
                 print(progress.epoch, progress.metrics)
         run = training.result()

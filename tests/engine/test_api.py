@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine import api
+import netwright as nw
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.data_hosts import granted
 from tests import warm
@@ -74,8 +74,8 @@ assert project.to_dict()["training"]["max_epochs"] == 3
 assert abs(scores.metrics["accuracy"] - run.test["accuracy"]) < 1e-9 and scores.confusion.sum() == scores.samples
 assert len(answer.top) == 3 and answer.label == max(answer.top, key=answer.top.get) and not answer.error
 assert [trial.state for trial in found.trials] == ["finished"] * 2 and found.best.number in (1, 2)
-assert stopped.state == "stopped" and 2 <= api.load_run(training.run).epochs < 1000
-assert api.load_experiment(found.folder).to_dict() == found.to_dict()
+assert stopped.state == "stopped" and 2 <= nw.load_run(training.run).epochs < 1000
+assert nw.load_experiment(found.folder).to_dict() == found.to_dict()
 
 endless = project.with_options({"training.max_epochs": 100_000})
 
@@ -83,7 +83,7 @@ def interrupt(progress):
     assert progress.iterations > 100_000 and math.isfinite(progress.metrics["training.loss"])
     raise KeyboardInterrupt
 
-assert api.train(endless, interrupt).state == "stopped"
+assert nw.train(endless, interrupt).state == "stopped"
 """
 ANNOUNCED = """
 import contextlib
@@ -98,15 +98,15 @@ FAILING = """
 def fail(progress):
     raise ZeroDivisionError
 try:
-    api.train(endless, fail, run_dir="failed")
+    nw.train(endless, fail, run_dir="failed")
 except ZeroDivisionError:
-    assert api.load_run("failed").state == "stopped"
+    assert nw.load_run("failed").state == "stopped"
 else:
     raise AssertionError("the error of a callback goes on")
 bad = {"training.initial_learn_rate": 1000, "training.solver": "sgdm", "training.l2_regularization": 1}
 try:
-    api.train(project.with_options(bad))
-except api.RunError as error:
+    nw.train(project.with_options(bad))
+except nw.RunError as error:
     assert error.hint and "finite" in str(error), error
 else:
     raise AssertionError("a run that fails raises")
@@ -135,37 +135,37 @@ def test_the_example_of_the_page(launch: str, digits: Path) -> None:
 
 
 def test_options_are_values_by_path(digits: Path) -> None:
-    project = api.load(digits, {"training.max_epochs": 3, "network.conv_1.filters": 5})
+    project = nw.load(digits, {"training.max_epochs": 3, "network.conv_1.filters": 5})
     assert (project.value.training.max_epochs, project.value.network.by_name["conv_1"].type.write()["filters"]) == (
         3,
         5,
     )
-    assert api.load(digits).value.training.max_epochs == 12
+    assert nw.load(digits).value.training.max_epochs == 12
     assert repr(project).startswith(f"Project('{digits}', 15 layers")
 
 
 def test_errors_say_the_way_out(digits: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Did you mean 'max_epochs'"):
-        api.load(digits, {"training.max_epoch": 3})
+        nw.load(digits, {"training.max_epoch": 3})
     with pytest.raises(UserError, match=r'training.max_epochs: .*"many"'):
-        api.load(digits, {"training.max_epochs": "many"})
+        nw.load(digits, {"training.max_epochs": "many"})
     with pytest.raises(UserError, match=r"does not exist|no file"):
-        api.load(tmp_path / "none.netwright")
+        nw.load(tmp_path / "none.netwright")
     with pytest.raises(UserError, match="Give one of them"):
-        api.evaluate(tmp_path, "test", data="other.csv")
+        nw.evaluate(tmp_path, "test", data="other.csv")
     with pytest.raises(UserError, match="definition stays"):
-        api.experiment(tmp_path, {"training.momentum": [0.8]})
+        nw.experiment(tmp_path, {"training.momentum": [0.8]})
     with pytest.raises(UserError, match=r"experiment.strategy: .*gird"):
-        api.experiment(digits, {"training.momentum": [0.8, 0.9]}, strategy="gird")
+        nw.experiment(digits, {"training.momentum": [0.8, 0.9]}, strategy="gird")
 
 
 def test_only_an_address_of_the_script_is_contacted(digits: Path) -> None:
     """That of the project file is a stranger's."""
-    theirs = api.load(digits, {"data.source": "table"}).with_options({"data.path": "train.csv"})
+    theirs = nw.load(digits, {"data.source": "table"}).with_options({"data.path": "train.csv"})
     theirs.save(digits)
     digits.write_text(digits.read_text().replace("train.csv", "https://a.example/train.csv"))
     with pytest.raises(UserError, match=r"The data is at a\.example, and nothing is fetched") as refused:
-        api.start(digits)
+        nw.start(digits)
     assert refused.value.code == "host_not_allowed"
-    api.load(digits, {"data.path": "https://b.example/train.csv"})
+    nw.load(digits, {"data.path": "https://b.example/train.csv"})
     assert list(granted()) == ["b.example"]
