@@ -2,12 +2,11 @@
 
 import os
 import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -29,13 +28,11 @@ from PySide6.QtWidgets import (
 )
 
 from tests.app.clipping import clipped, settle
+from tests.journeys.dialogs import PATIENCE_MS, Dialogs, wait_until
 from tests.journeys.screen import ScreenWatch, columns_of, plain, screen_words, seen, windows
 
 Kind = TypeVar("Kind", bound=QWidget)
-PATIENCE_MS = int(os.environ.get("NETWRIGHT_JOURNEY_PATIENCE_MS", "240000"))
-"""Only a journey that fails waits so long."""
 SETTLE_MS = 3_000
-LOOK_MS = 10
 PICTURES = os.environ.get("NETWRIGHT_JOURNEY_PICTURES", "")
 """Folder for pictures of what is looked at, for a person to look at as well."""
 UNTRUE = (
@@ -49,55 +46,6 @@ UNTRUE = (
     r"defect",
 )
 """What a user is never to read, whatever the journey."""
-
-
-def wait_until(fact: Callable[[], bool], patience_ms: int) -> bool:
-    """Let the window live until a fact holds; return whether it came to that in time."""
-    deadline = time.monotonic() + patience_ms / 1000
-    while not fact():
-        if time.monotonic() > deadline:
-            return False
-        QTest.qWait(LOOK_MS)
-    return True
-
-
-class Dialogs:
-    """Context for the act that opens dialogs, one after the other, each of which blocks until it is left: `works` are
-    what is done in them. What fails in one, fails here."""
-
-    def __init__(self, works: Sequence[Callable[[], None]]) -> None:
-        self._works = list(works)
-        self._known: list[QWidget | None] = [QApplication.activeModalWidget()]
-        self._error: BaseException | None = None
-
-    def __enter__(self) -> None:
-        QTimer.singleShot(0, self._look)
-
-    def _look(self) -> None:
-        """Work the next dialog, once it is there."""
-        dialog = QApplication.activeModalWidget()
-        if dialog is None or dialog in self._known or not dialog.isActiveWindow():
-            QTimer.singleShot(LOOK_MS, self._look)
-            return
-        self._known.append(dialog)
-        try:
-            self._works.pop(0)()
-            assert not dialog.isVisible(), f"the dialog '{dialog.windowTitle()}' is still open"
-        except BaseException as error:  # raised again where the test can see it
-            self._error = error
-            self._works.clear()
-        finally:
-            if isinstance(dialog, QDialog) and dialog.isVisible():
-                dialog.reject()
-        if self._works:
-            QTimer.singleShot(LOOK_MS, self._look)
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None and self._error is None:
-            wait_until(lambda: not self._works or self._error is not None, PATIENCE_MS)
-        if self._error is not None:
-            raise self._error
-        assert kind is not None or not self._works, f"{len(self._works)} dialogs were not opened"
 
 
 class Person:
@@ -202,11 +150,12 @@ class Person:
         QTest.mouseClick(tab, Qt.MouseButton.LeftButton)
 
     def set_options(self, **options: str) -> None:
-        """Type values into the dialog of training options."""
+        """Type values into the dialog of training options, or choose them."""
 
         def work() -> None:
             for name, value in options.items():
-                self.type_into(name, value)
+                is_list = bool(self._fields(name, QComboBox, ""))
+                (self.choose if is_list else self.type_into)(name, value)
             self.click("OK")
 
         with self.dialog(work):
@@ -219,6 +168,40 @@ class Person:
         self._wait(lambda: self.button("Train") is not None, "for the button Train")
         start = next(b for b in self.window.findChildren(QPushButton) if b.text() == "Train" and not b.isCheckable())
         QTest.mouseClick(start, Qt.MouseButton.LeftButton)
+
+    def train_to_the_end(self, *, epochs: int = 0) -> None:
+        """Train and look at what comes of it."""
+        self.train(epochs=epochs)
+        self.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
+        self.look("trained")
+
+    def make_network(self, layers: str = "^[1-9][0-9]* layers") -> None:
+        """Let the data propose a network."""
+        self.click("Make a network for the data")
+        self.wait_to_see(layers)
+
+    def evaluate(self, score: str) -> None:
+        """Test the network on the test split."""
+        self.click("Test network")
+        self.click("Evaluate")
+        self.wait_to_see(score)
+        self.look("scores")
+
+    def predict_file(self, path: Path, *answers: str) -> None:
+        """Choose a file on the page Predict."""
+        self.click("Predict")
+        with self.choose_file(path):
+            self.click("Files…")
+        for answer in answers:
+            self.wait_to_see(answer)
+        self.look("predicted")
+
+    def explain(self, picture: str) -> None:
+        """Ask for the explanation that is proposed."""
+        self.click("Look inside")
+        self.click("Show")
+        self.wait_to_see(picture)
+        self.look("explained")
 
     def menu(self, *path: str) -> None:
         """Choose an entry of the menu bar."""

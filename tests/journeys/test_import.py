@@ -41,19 +41,9 @@ def test_a_foreign_network_gets_a_new_head_and_runs_elsewhere(visit: Visit, plac
     person.drop(place / "shapes")
     person.wait_to_see("603 files checked")
     person.look("data")
-
-    def choose_options() -> None:
-        person.choose("Solver", "adam")
-        person.type_into("Initial learn rate", "0.002")
-        person.type_into("Mini-batch size", "32")
-        person.type_into("Max epochs", "12")
-        person.click("OK")
-
-    with person.dialog(choose_options):
-        person.click("Training options…")
-    person.train()
-    person.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
-    person.look("trained")
+    options = {"Solver": "adam", "Initial learn rate": "0.002", "Mini-batch size": "32", "Max epochs": "12"}
+    person.set_options(**options)
+    person.train_to_the_end()
     accuracy = re.search(r"accuracy (\d+\.\d) %", person.wait_to_see("accuracy .* loss"))
     assert accuracy is not None
     assert float(accuracy[1]) > 70, "with chance at 20"

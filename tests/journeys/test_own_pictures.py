@@ -23,8 +23,7 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     person.look("data")
     assert person.sees("^shapes: folder of images. 5 subfolders with 605 images: one class each.")
     assert person.sees("^2 of 605 image files are left out because of damage: cross/cut off.jpg .*, cross/empty.png")
-    person.click("Make a network for the data")
-    person.wait_to_see("15 layers .* parameters")
+    person.make_network("15 layers .* parameters")
 
     person.train(epochs=10)
     person.wait_to_see("Epoch [1-9]")
@@ -34,19 +33,13 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     assert accuracy is not None
     assert float(accuracy[1]) > 80, "with chance at 20"
 
-    person.click("Test network")
-    person.click("Evaluate")
-    person.wait_to_see("of 90 correct")
-    person.look("scores")
+    person.evaluate("of 90 correct")
     person.click("Predict")
     with person.choose_file(place / "shapes" / "ring" / "large.png"):
         person.click("Files…")
     assert person.wait_to_see(r"^(circle|cross|ring|square|triangle) \d") != ""
     person.look("predicted")
-    person.click("Look inside")
-    person.click("Show")
-    person.wait_to_see("Grad-CAM for ")
-    person.look("explained")
+    person.explain("Grad-CAM for ")
 
     person.tab("Train")
     with person.dialog(lambda: person.export(place / "shapes.onnx")):

@@ -27,16 +27,10 @@ def test_a_table_with_gaps_dates_and_groups_becomes_a_regression(visit: Visit, p
     person.wait_to_see(r"^house \(split\)|; house \(split\)")
     person.wait_to_see("^15$")  # inputs: the house is none of them any more
     person.look("groups")
-    person.click("Make a network for the data")
-    person.wait_to_see("^7 layers")
+    person.make_network("^7 layers")
 
-    person.train(epochs=3)
-    person.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
-    person.look("trained")
-    person.click("Test network")
-    person.click("Evaluate")
-    person.wait_to_see("samples of the test split, best weights")
-    person.look("scores")
+    person.train_to_the_end(epochs=3)
+    person.evaluate("samples of the test split, best weights")
     texts = person.screen().splitlines()
     r_squared = float(texts[texts.index("  R²") + 1])
     assert r_squared > 0.9
@@ -53,10 +47,7 @@ def test_a_table_with_gaps_dates_and_groups_becomes_a_regression(visit: Visit, p
         person.click("Files…")
     person.wait_to_see("Marsstadt")
     person.look("a district that it never saw")
-    person.click("Look inside")
-    person.click("Show")
-    person.wait_to_see("how much the RMSE rises where a column is shuffled")
-    person.look("explained")
+    person.explain("how much the RMSE rises where a column is shuffled")
 
     person.tab("Train")
     with person.dialog(lambda: person.export(place / "flats.onnx")):

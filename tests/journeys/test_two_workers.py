@@ -16,8 +16,7 @@ OF_THE_RATE_BEFORE = r"learn rate 0\.01\b|sgdm, 0\.01$"
 def begin(person: Person, place: Path) -> None:
     """Train pictures on two workers for long."""
     person.drop(place / "shapes")
-    person.click("Make a network for the data")
-    person.wait_to_see("15 layers")
+    person.make_network("15 layers")
     person.save_as(place / "shapes.netwright")
 
     def choose() -> None:
