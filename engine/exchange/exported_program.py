@@ -149,9 +149,9 @@ def _plain(value: Any) -> Any:
             return {key: _plain(part) for key, part in value.items()}
         case tuple() | list():
             return type(value)(_plain(part) for part in value)
-        case str() if value.startswith("netwright."):
+        case str() if value.startswith("netwright.engine."):
             return value.rpartition(".")[2]
-        case type() if value.__module__.startswith("netwright."):
+        case type() if value.__module__.startswith("netwright.engine."):
             return value.__name__
     return value
 

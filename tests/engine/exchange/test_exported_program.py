@@ -46,7 +46,7 @@ def test_a_project_leaves_as_a_program_with_its_preparation(tmp_path: Path) -> N
     assert prepared["inputs"][0]["columns"][0]["name"] == "area"
     assert [loaded.module()(torch.rand(size, 3)).shape for size in (1, 3, 8)] == [(1, 1), (3, 1), (8, 1)]
     content = done.path.read_bytes()
-    assert b"netwright." not in content
+    assert b"netwright.engine" not in content
     assert str(ROOT).encode() not in content
 
 

@@ -238,7 +238,7 @@ def test_requests_are_done_told_and_outlive_a_resume(tmp_path: Path) -> None:
 def test_every_piece_of_a_training_is_registered() -> None:
     """A class with a state of its own that nobody saves would make a resumed run another one."""
     files = (file.relative_to(ROOT).with_suffix("") for file in TRAINING.rglob("[!_]*.py"))
-    modules = [importlib.import_module(".".join(file.parts)) for file in files]
+    modules = [importlib.import_module(".".join(("netwright", *file.parts))) for file in files]
     found = {
         name
         for module in modules
