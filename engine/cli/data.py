@@ -178,7 +178,12 @@ def _print_facts(data: _Data, info: DatasetInfo, look: dict[str, Any]) -> None:
             say(f"and {len(rows) - MOST_CLASSES:,} more classes")
     for note in _notes(info, look):
         say(f"note: {note}")
-    for warning in info.warnings:
+    _say_warnings(info.warnings)
+
+
+def _say_warnings(warnings: Sequence[str]) -> None:
+    """Print the warnings of the facts about the data."""
+    for warning in warnings:
         say(f"warning: {warning}")
 
 
@@ -206,6 +211,7 @@ def _check(arguments: argparse.Namespace) -> int:
         errors = [finding.title for finding in result.findings if finding.severity == "error"]
         print_json(arguments, {**told, **(failure("invalid_data", "; ".join(errors)) if errors else {})})
         return code
+    _say_warnings(result.warnings)
     for finding in result.findings:
         say(f"{finding.severity}: {finding.title}. {finding.outcome}".replace("..", "."))
         for name, what in finding.items[:MOST_SHOWN]:

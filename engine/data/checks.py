@@ -84,6 +84,7 @@ def check_data(options: DataOptions, base: Path, *, labels: bool = False, files:
         checked=len(found.places) + len(found.bad),
         findings=tuple(sorted(every, key=lambda finding: order[finding.severity])),
         passed=tuple(text for kind, text in PASSED.items() if kind in is_told - kinds),
+        warnings=opened.facts.warnings,
     )
 
 

@@ -39,12 +39,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class DataCheck:
-    """Result of a check: number of samples, of those that were checked, findings, and what was checked without any."""
+    """Result of a check: number of samples, of those that were checked, findings, and what was checked without any.
+
+    `warnings` are those of the facts about the data (`DatasetInfo`), such as files that are left out because of damage:
+    their samples are not among those that are checked."""
 
     samples: int = 0
     checked: int = 0
     findings: tuple[Finding, ...] = ()
     passed: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     @property
     def has_errors(self) -> bool:

@@ -59,3 +59,5 @@ class DataCheck(TypedDict):
     findings: list[DataFinding]
     passed: list[str]
     """Checks that found nothing."""
+    warnings: list[str]
+    """Those of the facts about the data, such as files that are left out because of damage."""

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from netwright.engine.cli.main import main
 from netwright.engine.project.data import DataOptions
@@ -64,6 +65,27 @@ def test_a_check_says_what_it_found_and_exits_2_for_errors(table: Path, capsys: 
     assert finding["fix"]["options"] == {"missing_values": "leave-out"}
     assert main(["data", "check", str(table), "--set", "data.missing_values=leave-out"]) == 0
     assert main(["data", "check", str(table)]) == 0
+
+
+def test_a_check_warns_of_files_left_out_as_inspect_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("cat", "dog"):
+        folder = tmp_path / "pets" / name
+        folder.mkdir(parents=True)
+        for index in range(10):
+            Image.new("RGB", (16, 16), (index * 20, 80, 90)).save(folder / f"{index}.png")
+        (folder / "cut.png").write_bytes((folder / "1.png").read_bytes()[:40])
+    said, written = {}, {}
+    for way in ("inspect", "check"):
+        assert main(["data", way, str(tmp_path / "pets")]) == 0
+        said[way] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")]
+        assert main(["data", way, str(tmp_path / "pets"), "--json"]) == 0
+        written[way] = json.loads(capsys.readouterr().out)
+    (warning,) = said["inspect"]
+    assert "2 of " in warning and "cat/cut.png" in warning and "dog/cut.png" in warning
+    assert warning in said["check"]
+    assert (
+        written["check"]["warnings"] == written["inspect"]["facts"]["warnings"] == [warning.removeprefix("warning: ")]
+    )
 
 
 def test_what_is_no_data_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
