@@ -134,7 +134,7 @@ class CsvTable:
         self.most_rows = 0
         if counts_lines:
             self._refuse_too_long()
-            self.most_rows = self._lines(is_open=not written.encoding)
+            self.most_rows = max(0, self._lines(is_open=not written.encoding) - self.dialect.first_line)
             self._checks_lines = False
             cells = f"The {self.most_rows * len(self.names):,} cells of {path}"
             refuse_too_large(self.most_rows * len(self.names) * CELL_BYTES, cells, "Use fewer rows or columns.")
@@ -180,7 +180,7 @@ class CsvTable:
     def _lines(self, *, is_open: bool) -> int:
         """Return the number of lines of the file, at most; where the encoding `is_open`, take that of all bytes. Raises
         `UserError` for a line too long for memory."""
-        lines, length = 1, 0
+        lines, length, last = 0, 0, b"\n"
         decoder = getincrementaldecoder("utf-8")() if is_open and self.encoding == "utf-8" else None
         with self._reading(), open(self.path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -193,10 +193,11 @@ class CsvTable:
                         self.encoding, decoder = "windows-1252", None
                 lines += max(block.count(b"\n"), block.count(b"\r"))
                 block = block.replace(b"\r", b"\n")
+                last = block[-1:]
                 length = length + len(block) if b"\n" not in block else len(block) - block.rfind(b"\n")
                 if length > ROW_LIMIT:
                     raise self._too_long()
-        return lines
+        return lines + (last != b"\n")
 
     def _too_long(self) -> UserError:
         return UserError(f"{self.path} has a row of more than {ROW_LIMIT:,} characters. Expected {EXPECTED}.")

@@ -67,13 +67,25 @@ def not_understood(path: Path) -> str:
         shown = f" ({', '.join(source.suffixes)})" if source.suffixes else ""
         if source.takes != "nothing":
             known.append(f"{source.label}{shown}")
-    what = "the folder holds none of them" if path.is_dir() else f"the file ends in {quoted(path.suffix)}"
-    if not path.is_dir() and not path.suffix:
-        what = "the file has no suffix"
-    elif not path.is_dir() and not any(Peek(path).head):
-        what = "the file is empty" if not path.stat().st_size else "the file begins with zero bytes only"
     listed = "; ".join(known)
+    what = "the folder holds none of them" if path.is_dir() else _unlike(path)
     return f"{path} is nothing that Netwright reads as data: {what}. It reads: {listed}."
+
+
+def _unlike(path: Path) -> str:
+    """Return the reason why no source reads a file."""
+    peek = Peek(path)
+    if not peek.suffix:
+        return "the file has no suffix"
+    if not any(peek.head):
+        return "the file is empty" if not path.stat().st_size else "the file begins with zero bytes only"
+    end = f"the file ends in {quoted(path.suffix)}"
+    ways = {source.takes for source in SOURCES.values() if peek.suffix in source.suffixes}
+    if ways <= {"folder"}:
+        return f"{end}, and such files are read from a folder" if ways else end
+    if peek.suffix in SOURCES["text"].suffixes and not peek.text:
+        return f"{end}, but it is no text"
+    return f"{end}, but its contents are of another kind"
 
 
 def with_guess(options: T, guess: Guess, path: Path, short: Callable[[Path], str] = str) -> T:

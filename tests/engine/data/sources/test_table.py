@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.load import facts, load
 from netwright.engine.data.sources import csv_table
@@ -76,6 +77,20 @@ def test_the_quick_way_and_the_long_way_agree(tmp_path, monkeypatch):
     long = table(tmp_path, text + "\n")  # another file for the cache
     assert quick == long
     np.testing.assert_array_equal(np.array(quick[1]), random[:, :3].astype(np.float32))
+
+
+@pytest.mark.parametrize("cell", ["1", "word"], ids=["numbers", "texts"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("has_last_end", [True, False])
+def test_progress_counts_rows_without_the_header(tmp_path, cell, end, has_last_end):
+    rows = [f"{index},{cell},{index % 7}.5" for index in range(25_000)]
+    text = end.join(["a,b,y", *rows]) + (end if has_last_end else "")
+    reports: list[tuple[int, int, str]] = []
+    with progress.listening(lambda *values: reports.append(values)):
+        table(tmp_path, text)
+    of_rows = [(done, total) for done, total, unit in reports if unit == "rows"]
+    assert {total for _, total in of_rows} == {25_000}
+    assert max(done for done, _ in of_rows) == 25_000
 
 
 def test_the_response_by_name_leaves_the_others_in_order(tmp_path):

@@ -10,7 +10,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources import base
 from netwright.engine.project.sources.base import Peek
-from netwright.engine.project.sources.guess import guesses, with_guessed_source
+from netwright.engine.project.sources.guess import guesses, not_understood, with_guessed_source
 from tests.engine.data.sources.shard_files import write_shards
 
 
@@ -95,6 +95,27 @@ def test_what_no_source_reads_gives_no_guess(tmp_path: Path) -> None:
     assert guesses(tmp_path) == []
     with pytest.raises(UserError, match="cannot be read"):
         guesses(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("noise.csv", 'the file ends in ".csv", but it is no text'),
+        ("noise.MD", 'the file ends in ".MD", but it is no text'),
+        ("noise.parquet", 'the file ends in ".parquet", but its contents are of another kind'),
+        ("noise.npz", 'the file ends in ".npz", but its contents are of another kind'),
+        ("noise.png", 'the file ends in ".png", and such files are read from a folder'),
+        ("noise.doc", 'the file ends in ".doc"'),
+        ("noise", "the file has no suffix"),
+    ],
+)
+def test_bytes_of_no_kind_are_refused_by_their_contents_where_the_suffix_fits(
+    tmp_path: Path, name: str, reason: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(np.random.default_rng(0).bytes(200_000))
+    assert guesses(path) == []
+    assert f"{path} is nothing that Netwright reads as data: {reason}. It reads: " in not_understood(path)
 
 
 def test_a_look_at_a_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
