@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -105,8 +106,24 @@ def _local_facts(project: Project, base: Path) -> DatasetInfo | None:
     if source is not None and source.is_remote(project.data):
         note([f"The data is read over the network, and was not looked at. {LOOK}"])
         return None
+    if source is not None:
+        _import_numpy()
     with showing("reading"):
         return facts_of(project, base)
+
+
+def _import_numpy() -> None:
+    """Import NumPy, which reads the data, without the threads for products of matrices: these are started with it, take
+    as long as all of the import, and have nothing to do here. Processes started later have the environment of before.
+    """
+    name = "OPENBLAS_NUM_THREADS"
+    if name in os.environ:
+        return
+    os.environ[name] = "1"
+    try:
+        import numpy  # noqa: F401
+    finally:
+        del os.environ[name]
 
 
 def _checked(path: Path, arguments: argparse.Namespace) -> Checked:

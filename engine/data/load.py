@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import FilePath
 from netwright.engine.data.loaded import CHUNK_BYTES, LoadedData
 from netwright.engine.data.prefetch import LazyArray, SampleCache, num_threads
-from netwright.engine.data.preview import Change, describe
 from netwright.engine.data.reader_processes import ReaderProcesses
 from netwright.engine.data.sources.joined import Joined, outline_like, parts_of
 from netwright.engine.data.sources.remote_files import naming_urls, recorded_remote
@@ -69,6 +68,9 @@ from netwright.engine.project.sources.urls import is_remote
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.data_files import DataPlace
 from netwright.engine.runs.data_record import DataRecord
+
+if TYPE_CHECKING:
+    from netwright.engine.data.preview import Change
 
 T = TypeVar("T")
 KEPT = 2
@@ -228,12 +230,14 @@ def preview(
     base: Path,
     folder: Path,
     count: int,
-    change: Change | None = None,
+    change: "Change | None" = None,
     *,
     training: TrainingOptions | None = None,
 ) -> dict[str, Any]:
     """Return a preview for the Data tab, in the shape that `netwright.engine.data.preview` describes; its entry
     `loading` describes how a run with these options and one worker loads the data. Raises `UserError`."""
+    from netwright.engine.data.preview import describe  # imports Pillow
+
     opened = open_source(options, base)
     how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
     is_large = (

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from netwright.engine.cli.main import main
+
 ROOT = Path(__file__).parents[2]
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 HEAVY = {"torch", "onnx", "onnxruntime", "onnxscript", "safetensors", "scipy", "sklearn"}
@@ -104,6 +106,26 @@ def test_a_light_command_loads_few_rooms_and_nothing_of_networks_and_numbers(wor
         "netwright.engine.cli",
         "netwright.engine.core",
     }
+
+
+def test_a_check_of_a_project_with_a_table_loads_numpy_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy reads and splits the rows; no picture is made of them, and nothing is asked for over the network."""
+    table = tmp_path / "prices.csv"
+    table.write_text("size,age,price\n" + "".join(f"{index},{index % 7},{index}.5\n" for index in range(60)))
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "--data", str(table)]) == 0
+    loaded = loaded_by_command(["check", str(tmp_path / "prices.netwright")])
+    assert "numpy" in loaded
+    assert loaded & (QT | HEAVY | {"ssl", "http", "email", "PIL", "rich", "fsspec"}) == set()
+    code = f"""
+import contextlib, io, os, psutil
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+from netwright.engine.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()):
+    main(["check", {str(tmp_path / "prices.netwright")!r}])
+print(psutil.Process().num_threads(), os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+    assert printed(code).split() == ["1", "None"], "no threads for products of matrices, and none less for others"
 
 
 def test_a_drawing_as_svg_loads_no_network_library() -> None:

@@ -6,11 +6,9 @@ without its user, password and query (`without_secrets`).
 """
 
 import glob
-import http.client
 import os
 import re
 import time
-import urllib.error
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,7 +19,6 @@ from typing import Any, NoReturn, TypeVar
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import printable
 from netwright.engine.data.sources.source import locate, unreadable
-from netwright.engine.data.sources.web import open_url
 from netwright.engine.project.data_hosts import refuse_contact
 from netwright.engine.project.sources.shards import MOST_SHARDS, PARQUET, PROTOCOLS, TAR, expand
 from netwright.engine.project.sources.urls import is_remote, split_url, url_fault, without_file_scheme, without_secrets
@@ -188,6 +185,8 @@ def listed_state(url: str, facts: Mapping[str, Any]) -> Shard:
 
 
 def _http_state(url: str) -> Shard:
+    import urllib.error  # imports e-mail
+
     try:
         response = _request(url, "HEAD", {})
     except urllib.error.HTTPError as error:
@@ -256,6 +255,8 @@ def is_http(url: str) -> bool:
 
 
 def _request(url: str, method: str, headers: dict[str, str]) -> Any:
+    from netwright.engine.data.sources.web import open_url  # imports HTTP and TLS
+
     refuse_contact(url)
     return open_url(url, method=method, headers={"User-Agent": "netwright", "Accept-Encoding": "identity", **headers})
 
@@ -282,6 +283,9 @@ def file_system(url: str) -> Any:
 @contextmanager
 def _translated(url: str) -> Iterator[None]:
     """Turn errors of the network into `_LostError`, where a new try may help, or `UserError`, without secrets."""
+    import http.client  # imports e-mail and TLS
+    import urllib.error
+
     shown = printable(without_secrets(url))
     try:
         yield
