@@ -140,15 +140,7 @@ class ExportDialog(Dialog):
         self.takes = text_label("Input of the network")
         theme.mark(self.takes, "role", "help")
         column.addWidget(self.takes)
-        self.busy = QProgressBar()
-        self.busy.setRange(0, 0)
-        self.busy.hide()
-        self.outcome = text_label("Result")
-        column.addWidget(self.busy)
-        column.addWidget(self.outcome)
-        self.report = ReportTable(self)
-        self.report.layer_chosen.connect(self.layer_chosen)
-        column.addWidget(self.report)
+        self._add_result(column)
         column.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 16)
@@ -159,6 +151,18 @@ class ExportDialog(Dialog):
         self.weights.changed.connect(self._show_inputs)
         self.formats.button(0).setChecked(True)
         self._show_inputs()
+
+    def _add_result(self, column: QVBoxLayout) -> None:
+        """Add what shows that the export is at work, and what has come of it."""
+        self.busy = QProgressBar()
+        self.busy.setRange(0, 0)
+        self.busy.hide()
+        column.addWidget(self.busy)
+        self.outcome = text_label("Result")
+        column.addWidget(self.outcome)
+        self.report = ReportTable(self)
+        self.report.layer_chosen.connect(self.layer_chosen)
+        column.addWidget(self.report)
 
     def follow(self, training: ShownRun) -> None:
         """Offer the weights of the run that is shown, also when it saves some or another begins behind the dialog."""

@@ -84,8 +84,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     original. Raises `UserError` for the project and its data, `UnavailableError` for the environment, `RunError` if the
     folder cannot be created.
     """
-    here = Path.cwd()
-    source = origin(project_path) if project_path else Origin(here, here, here / "untitled", "untitled")
+    source = origin(project_path) if project_path else _untitled(Path.cwd())
     base, name = source.base, source.name
     if project_path is not None:
         look_up(project_path)
@@ -131,13 +130,23 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         folder = create(path, text, info, files.values(), data, constants)
         if not trial:
             keep_for(folder.path, project.data)
-            register(folder, project.identity)
-            if placement.resolved == "parallel":
-                note_run_here(folder, profile_of(project.environment))
+            list_run(folder, project, project.identity, placement)
     if user_code.has_code(project):
         trust.grant(folder.path)  # a copy of the code found to be trusted above
     hold(folder, take_lock(folder))
     return folder
+
+
+def _untitled(folder: Path) -> Origin:
+    """Return the origin of a project without a file, whose paths start at a folder."""
+    return Origin(folder, folder, folder / "untitled", "untitled")
+
+
+def list_run(folder: RunFolder, project: Project, project_id: str, placement: Placement) -> None:
+    """Enter a run in the history of its project; where it trains on a cluster, also in the list of jobs."""
+    register(folder, project_id)
+    if placement.resolved == "parallel":
+        note_run_here(folder, profile_of(project.environment))
 
 
 def _absolute(run_dir: Path) -> Path:

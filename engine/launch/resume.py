@@ -6,22 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from netwright.engine.cluster.environment import profile_of
-from netwright.engine.cluster.job_list import note_run_here
 from netwright.engine.core.errors import RunError, UserError, plural
 from netwright.engine.core.files import set_aside, write_atomically
-from netwright.engine.launch.prepare import go_back, hold, longest_sequence, place
+from netwright.engine.launch.prepare import go_back, hold, list_run, longest_sequence, place
 from netwright.engine.placement.candidates import record_of
 from netwright.engine.project.check import check
 from netwright.engine.project.data_hosts import admit, look_up
+from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import dumps, load
 from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.relevance import refuse_without_unit
 from netwright.engine.project.user_code import ready
 from netwright.engine.runs.checkpoints import all_checkpoints
-from netwright.engine.runs.data_record import read_record, write_record
+from netwright.engine.runs.data_record import DataRecord, read_record, write_record
 from netwright.engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
-from netwright.engine.runs.history import register
 from netwright.engine.runs.info import RunInfo
 from netwright.engine.runs.summary import RunSummary, summary_of
 
@@ -81,20 +79,10 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
     admit(project.data)
-    from netwright.engine.data.load import choose_loading, facts, record, remote_changes, split_codes
+    from netwright.engine.data.load import choose_loading, record
 
     data_before = read_record(folder.path)
-    data_changes: tuple[str, ...] = ()
-    if data_before is not None:
-        data_changes = data_before.changes() or remote_changes(project.data, base, data_before)
-    if not allow_changed_data:
-        _refuse_changed_data(folder, data_changes)
-    data_facts = facts(project.data, base)
-    check(project, data_facts).refuse_errors()
-    if data_before is not None and not data_changes and split_codes(project.data, base) != data_before.parts:
-        data_changes = ("The samples are divided into splits in another way than before.",)
-        if not allow_changed_data:
-            _refuse_changed_data(folder, data_changes)
+    data_facts, data_changes = _check_data(folder, project, base, data_before, allow_changed_data=allow_changed_data)
     # The environment chosen at the start of the run is kept, so that the results are the same.
     chosen = dict(info.chosen_environment()) if project.environment == before.environment else {}
     samples = data_facts.samples.get("training")
@@ -130,12 +118,31 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
             released=False,
             state="starting",
         )
-        register(folder, info.project_id)
-        if placement.resolved == "parallel":
-            note_run_here(folder, profile_of(project.environment))
+        list_run(folder, project, info.project_id, placement)
         folder.take_requests()  # late requests to the previous attempt do not apply to this one
     except OSError as error:
         raise RunError(f"The run folder {folder.path} cannot be written: {error.strerror or error}.") from None
+
+
+def _check_data(
+    folder: RunFolder, project: Project, base: Path, before: DataRecord | None, *, allow_changed_data: bool
+) -> tuple[DatasetInfo, tuple[str, ...]]:
+    """Check the project with its data. Return the facts about the data, and how it has changed since its record of
+    `before`. Raises `UserError`."""
+    from netwright.engine.data.load import facts, remote_changes, split_codes
+
+    changes: tuple[str, ...] = ()
+    if before is not None:
+        changes = before.changes() or remote_changes(project.data, base, before)
+    if not allow_changed_data:
+        _refuse_changed_data(folder, changes)
+    data_facts = facts(project.data, base)
+    check(project, data_facts).refuse_errors()
+    if before is not None and not changes and split_codes(project.data, base) != before.parts:
+        changes = ("The samples are divided into splits in another way than before.",)
+        if not allow_changed_data:
+            _refuse_changed_data(folder, changes)
+    return data_facts, changes
 
 
 def changed(project: Project, settings: Sequence[str]) -> Project:

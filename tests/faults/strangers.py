@@ -111,51 +111,73 @@ def run_of(folder: Path, project: Project) -> Path:
     return run
 
 
-def look(folder: Path) -> int:
-    """Look at everything, and return how often; what is wrong with a file is said in words."""
-    count = 0
+class Looks:
+    """Requests to the engine and commands, counted; what is wrong with a file is said in words."""
 
-    def ask(do: str, **values: Any) -> None:
-        nonlocal count
-        count += 1
-        said = answer({"id": count, "do": do, "with": values})
+    def __init__(self) -> None:
+        self.count = 0
+
+    def ask(self, do: str, **values: Any) -> None:
+        """Send a request, which may fail but for no defect of ours."""
+        self.count += 1
+        said = answer({"id": self.count, "do": do, "with": values})
         assert not said.get("error", {}).get("defect"), (do, values, said)
 
-    def run(*words: object) -> None:
-        nonlocal count
-        count += 1
+    def run(self, *words: object) -> None:
+        """Run a command, which may fail but not with a traceback."""
+        self.count += 1
         assert command(list(map(str, words))) in (0, 2, 3, 4, 5), words
 
-    pictures = str(folder / "pictures")
+
+def look(folder: Path) -> int:
+    """Look at everything, and return how often."""
+    looks = Looks()
     for name, project in projects():
         path = folder / f"{name}.netwright"
         save(project, path)
-        data, base = project.data.write(), str(folder)
-        ask("facts", data=data, base=base)
-        ask("check_data", data=data, base=base)
-        for do in ("preview", "first_samples"):
-            ask(do, data=data, base=base, folder=pictures, count=3)
-        ask("weights", project=dumps(project), base=base)
-        ask("begin_experiment", project=dumps(project), base=base, project_path=str(path))
-        ask("train", project=dumps(project), project_path=str(path), data=data, base=base)
-        for words in (["check"], ["check", "--fit"], ["draw", "-o", folder / "net.svg"], ["runs"]):
-            run(*words[:1], path, *words[1:])
-        run("compare", path, folder / "table.netwright")
-        run("export", path, "--format", "pytorch", "-o", folder / "net.py", "--force")
+        look_at_project(looks, folder, path, project)
     for path in networks(folder):
-        ask("guess", path=str(path))
-        ask("import", path=str(path), to=str(path.with_suffix(".netwright")), replaces=True)
-        ask("predictor", path=str(path))
-        run("weights", "match", folder / "table.netwright", "--from", path)
+        looks.ask("guess", path=str(path))
+        looks.ask("import", path=str(path), to=str(path.with_suffix(".netwright")), replaces=True)
+        looks.ask("predictor", path=str(path))
+        looks.run("weights", "match", folder / "table.netwright", "--from", path)
     for path in tables(folder):
-        ask("guess", path=str(path))
-        run("data", "inspect", path)
-        run("data", "check", path)
-    theirs = run_of(folder, load(folder / "table.netwright").project)
+        looks.ask("guess", path=str(path))
+        looks.run("data", "inspect", path)
+        looks.run("data", "check", path)
+    project = load(folder / "table.netwright").project
+    look_at_run(looks, folder, run_of(folder, project))
+    info = ExperimentInfo(name="theirs", base=str(folder), objectives=("validation.loss",), state="stopped")
+    experiment = create_experiment(folder / "table.netwright", "theirs", dumps(project), info)
+    for way in ("status", "best"):
+        looks.run("experiment", way, experiment.path)
+    for way in ("report", "export"):
+        looks.run("experiment", way, experiment.path, "-o", folder / f"{way}.html")
+    return looks.count
+
+
+def look_at_project(looks: Looks, folder: Path, path: Path, project: Project) -> None:
+    """Look at a project and its data, and train it."""
+    data, base = project.data.write(), str(folder)
+    looks.ask("facts", data=data, base=base)
+    looks.ask("check_data", data=data, base=base)
+    for do in ("preview", "first_samples"):
+        looks.ask(do, data=data, base=base, folder=str(folder / "pictures"), count=3)
+    looks.ask("weights", project=dumps(project), base=base)
+    looks.ask("begin_experiment", project=dumps(project), base=base, project_path=str(path))
+    looks.ask("train", project=dumps(project), project_path=str(path), data=data, base=base)
+    for words in (["check"], ["check", "--fit"], ["draw", "-o", folder / "net.svg"], ["runs"]):
+        looks.run(*words[:1], path, *words[1:])
+    looks.run("compare", path, folder / "table.netwright")
+    looks.run("export", path, "--format", "pytorch", "-o", folder / "net.py", "--force")
+
+
+def look_at_run(looks: Looks, folder: Path, theirs: Path) -> None:
+    """Look at a run, and at the weights in it."""
     for do in ("evaluate", "predictor", "data_changes", "resume"):
-        ask(do, path=str(theirs), run_dir=str(theirs))
-    ask("compare_runs", path=str(theirs), against=str(theirs))
-    ask("explain", path=str(theirs), question={"method": "sample"}, folder=pictures)
+        looks.ask(do, path=str(theirs), run_dir=str(theirs))
+    looks.ask("compare_runs", path=str(theirs), against=str(theirs))
+    looks.ask("explain", path=str(theirs), question={"method": "sample"}, folder=str(folder / "pictures"))
     for words in (
         ["show"],
         ["follow"],
@@ -163,18 +185,10 @@ def look(folder: Path) -> int:
         ["curves", "-o", folder / "c.csv"],
         ["stop"],
     ):
-        run(*words[:1], theirs, *words[1:])
+        looks.run(*words[:1], theirs, *words[1:])
     for inner in ("best", "last", "checkpoints"):
-        ask("guess", path=str(theirs / inner))
-        run("weights", "match", folder / "table.netwright", "--from", theirs / inner)
-    project = load(folder / "table.netwright").project
-    info = ExperimentInfo(name="theirs", base=str(folder), objectives=("validation.loss",), state="stopped")
-    experiment = create_experiment(folder / "table.netwright", "theirs", dumps(project), info)
-    for way in ("status", "best", "report", "export"):
-        run(
-            "experiment", way, experiment.path, *(["-o", folder / f"{way}.html"] if way in ("report", "export") else [])
-        )
-    return count
+        looks.ask("guess", path=str(theirs / inner))
+        looks.run("weights", "match", folder / "table.netwright", "--from", theirs / inner)
 
 
 if __name__ == "__main__":

@@ -134,29 +134,16 @@ def _change(generator: random.Random, proto: onnx.ModelProto) -> None:
         case 7:
             tensor.data_type = generator.randrange(30)
         case 8:
-            tensor.data_location = TensorProto.EXTERNAL
-            place = generator.choice([*PLACES, "big.bin"])
-            for key, value in (("location", place), ("offset", str(generator.choice(SIZES))), ("length", "x")):
-                tensor.external_data.add(key=key, value=value)
+            _move_outside(generator, tensor)
         case 9:
-            attribute = generator.choice(
-                ["axis", "pads", "kernel_shape", "strides", "group", "perm", "dilations", "to", "split"]
-            )
-            given: Any = generator.choice(
-                [generator.choice(SIZES), [generator.choice(SIZES) for _ in range(4)], "text", 0.5]
-            )
-            node.attribute.append(helper.make_attribute(attribute, given))
+            _add_attribute(generator, node)
         case 10:
             dims = graph.input[0].type.tensor_type.shape.dim
             generator.choice(dims).dim_value = generator.choice(SIZES) if dims else 0
         case 11:
             proto.opset_import[0].version = generator.choice([0, 1, 7, 11, 13, 30, 2**40, -1])
         case 12:
-            inner = node
-            for _ in range(generator.choice([1, 5, 40])):
-                body = helper.make_graph([inner], "body", [], [])
-                inner = helper.make_node("If", ["x"], ["y"], then_branch=body, else_branch=body) if _ < 6 else inner
-            node.CopyFrom(inner)
+            _put_in_branches(generator, node)
         case 13:
             tensor.CopyFrom(numpy_helper.from_array(np.array([generator.choice(SIZES) for _ in range(3)]), tensor.name))
         case 14:
@@ -175,6 +162,32 @@ def _change(generator: random.Random, proto: onnx.ModelProto) -> None:
         case 19:
             for one in _with_attribute(generator, proto).attribute:
                 one.type = generator.randrange(15)
+
+
+def _move_outside(generator: random.Random, tensor: onnx.TensorProto) -> None:
+    """Say that the numbers of a tensor are in another file."""
+    tensor.data_location = TensorProto.EXTERNAL
+    place = generator.choice([*PLACES, "big.bin"])
+    for key, value in (("location", place), ("offset", str(generator.choice(SIZES))), ("length", "x")):
+        tensor.external_data.add(key=key, value=value)
+
+
+def _add_attribute(generator: random.Random, node: onnx.NodeProto) -> None:
+    """Add an attribute that operators know, with a value of any kind."""
+    attribute = generator.choice(
+        ["axis", "pads", "kernel_shape", "strides", "group", "perm", "dilations", "to", "split"]
+    )
+    value: Any = generator.choice([generator.choice(SIZES), [generator.choice(SIZES) for _ in range(4)], "text", 0.5])
+    node.attribute.append(helper.make_attribute(attribute, value))
+
+
+def _put_in_branches(generator: random.Random, node: onnx.NodeProto) -> None:
+    """Put a node into both branches of a condition, and that into those of others, at most 6 deep."""
+    inner = node
+    for depth in range(generator.choice([1, 5, 40])):
+        body = helper.make_graph([inner], "body", [], [])
+        inner = helper.make_node("If", ["x"], ["y"], then_branch=body, else_branch=body) if depth < 6 else inner
+    node.CopyFrom(inner)
 
 
 def _with_attribute(generator: random.Random, proto: onnx.ModelProto) -> onnx.NodeProto:
