@@ -45,7 +45,7 @@ from netwright.engine.training.losses import Loss, OutputAdapters, loss_for, nor
 from netwright.engine.training.metrics import channels_last
 
 FOLDER = "evaluations"
-FORMAT = 2
+FORMAT = 3
 LIMIT_BYTES = 2**28
 RANKED = 24
 """Number of samples in the lists of the worst and the most uncertain."""

@@ -15,7 +15,7 @@ from netwright.engine.data.sources.csv_table import Columns
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation.measures import Measures, measures_of
 from netwright.engine.evaluation.per_sample import SampleScores
-from netwright.engine.evaluation.scores import draws, interval
+from netwright.engine.evaluation.scores import draws, interval, wilson
 from netwright.engine.project.data import DataOptions
 
 MOST_GROUPS = 50
@@ -98,9 +98,13 @@ def groups(by: str, values: Values, targets: Sequence[Mapping[str, Any]], sample
 
 def _group(name: str, measures: Measures, chosen: Array) -> dict[str, Any]:
     rows = measures.rows[chosen]
-    values = {metric: float(value) for metric, value in _shown(measures.of(rows.sum(0))).items()}
+    sums = rows.sum(0)
+    values = {metric: float(value) for metric, value in _shown(measures.of(sums)).items()}
     drawn = _shown(measures.of(draws(rows)))
     ends = {metric: interval(values) for metric, values in drawn.items()}
+    if measures.answers is not None:
+        answers = measures.answers(sums)
+        ends["accuracy"] = wilson(values["accuracy"] * answers, answers).tolist()
     return {"group": name, "samples": len(chosen), "metrics": values, "intervals": ends}
 
 

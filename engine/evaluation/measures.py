@@ -17,11 +17,13 @@ LOWER_IS_BETTER = frozenset({"loss", "rmse", "mae"})
 class Measures:
     """What each sample adds to the metrics of an output.
 
-    `rows` (N, K) are added up over samples; `of` returns the metrics by name of sums (..., K).
+    `rows` (N, K) are added up over samples; `of` returns the metrics by name of sums (..., K). `answers` returns the
+    number of samples that the accuracy is a proportion of; None where it is no proportion of samples.
     """
 
     rows: Array
     of: Callable[[Array], dict[str, Array]]
+    answers: Callable[[Array], Array] | None = None
 
 
 def measures_of(task: str, classes: Sequence[str], arrays: Mapping[str, Array]) -> Measures | None:
@@ -53,7 +55,9 @@ def _of_classes(arrays: Mapping[str, Array], count: int) -> Measures:
     is_right = (predicted == target) & there
     rows = np.stack([arrays["loss"] * there, is_right, there], axis=1).astype(np.float64)
     return Measures(
-        rows, lambda sums: {"accuracy": ratio(sums[..., 1], sums[..., 2]), "loss": ratio(sums[..., 0], sums[..., 2])}
+        rows,
+        lambda sums: {"accuracy": ratio(sums[..., 1], sums[..., 2]), "loss": ratio(sums[..., 0], sums[..., 2])},
+        lambda sums: sums[..., 2],
     )
 
 
@@ -79,4 +83,4 @@ def _counted(counts: Array, arrays: Mapping[str, Array]) -> Measures:
         accuracy = {"accuracy": ratio(correct.sum(-1), actual.sum(-1))}
         return {**accuracy, **({"f-score": mean["f1"]} if is_sample else {"mean_iou": mean["iou"]}), **found}
 
-    return Measures(rows, of)
+    return Measures(rows, of, (lambda sums: sums[..., -classes:].sum(-1)) if is_sample else None)

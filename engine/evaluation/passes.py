@@ -17,6 +17,7 @@ from netwright.engine.evaluation.scores import (
     interval,
     per_class,
     residuals,
+    wilson,
 )
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo
 
@@ -173,16 +174,24 @@ class ClassPass:
         return {
             "answers": self._answers,
             "accuracy": float(self._counts[0].sum() / total),
-            "accuracy_interval": interval(accuracies) if accuracies is not None else None,
+            "accuracy_interval": self._accuracy_interval(accuracies),
             "cross_entropy": self._loss / total,
             "mean_iou": _mean_of_there(counts),
             "confusion": self._table.tolist() if shown else None,
-            "per_class": per_class(counts, self.info.classes, drawn),
+            "per_class": per_class(counts, self.info.classes, drawn, is_sample=self.info.per == "sample"),
             "most_confused": self._confused(),
             "calibration": self._calibration.write(),
             "worst": self._worst.write(),
             "most_uncertain": self._unsure.write(),
         }
+
+    def _accuracy_interval(self, drawn: Array | None) -> list[float] | None:
+        """Return Wilson's interval of one answer per sample; steps and pixels of a sample are not independent, so that
+        theirs is that of the accuracies `drawn` (B), where there are draws."""
+        if self.info.per == "sample" and self._answers:
+            ends: list[float] = wilson(self._counts[0].sum(), np.asarray(self._answers)).tolist()
+            return ends
+        return interval(drawn) if drawn is not None else None
 
     def each(self) -> dict[str, Array]:
         """Return `scores`, `target`, `predicted`, `loss`, `confidence`, `answers`; of steps and pixels `counts`."""
@@ -290,7 +299,9 @@ class LabelPass:
             "answers": self._answers,
             "accuracy": self._right / total,
             "cross_entropy": self._loss / total,
-            "per_class": per_class(ClassCounts(*self._counts), self.info.classes, drawn),
+            "per_class": per_class(
+                ClassCounts(*self._counts), self.info.classes, drawn, is_sample=self.info.per == "sample"
+            ),
             "calibration": self._calibration.write(),
             "worst": self._worst.write(),
             "most_uncertain": self._unsure.write(),

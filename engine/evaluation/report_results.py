@@ -97,7 +97,7 @@ def _classes(target: Mapping[str, Any]) -> Html:
             scores.append(f"{row[name]:.3f}" + (f" ({ends[0]:.2f} to {ends[1]:.2f})" if ends else ""))
         cells.append((str(row["class"]), f"{row['support']:,}", *scores))
     head = ("Label" if target["task"] == "labels" else "Class", "Support", *(titles[name] for name in names))
-    caption = "Scores per class, with 95 % intervals of a bootstrap over samples"
+    caption = "Scores per class, with 95 % intervals"
     return table(head, cells, numbers=range(1, len(head)), caption=caption)
 
 

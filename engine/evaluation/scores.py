@@ -1,7 +1,8 @@
 """Scores of classes, labels and numbers, from counts and errors that a pass over the data gathers.
 
-Intervals are percentiles of a bootstrap over samples (Efron and Tibshirani, An Introduction to the Bootstrap, 1993),
-with a fixed seed, so that the same results give the same interval.
+Intervals of a proportion of samples, such as the accuracy, are Wilson's (`wilson`). The others are percentiles of a
+bootstrap over samples (Efron and Tibshirani, An Introduction to the Bootstrap, 1993), with a fixed seed, so that the
+same results give the same interval.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,8 @@ import numpy as np
 from netwright.engine.data.sources.source import Array
 
 DRAWS = 1000
+NORMAL_QUANTILE = 1.959963984540054
+"""Quantile of the standard normal distribution between whose negative and which 95 % lie."""
 INTERVAL = (2.5, 97.5)
 """Percentiles of the ends of an interval: 95 % of the draws lie between."""
 MOST_DRAWN = 200_000_000
@@ -51,11 +54,17 @@ class ClassCounts:
         return cls(np.diagonal(table, axis1=-2, axis2=-1), table.sum(-2), table.sum(-1))
 
 
-def per_class(counts: ClassCounts, names: Sequence[str], drawn: ClassCounts | None) -> list[dict[str, Any]]:
+def per_class(
+    counts: ClassCounts, names: Sequence[str], drawn: ClassCounts | None, *, is_sample: bool
+) -> list[dict[str, Any]]:
     """Return a row per class: its scores, each with an interval where `drawn`, counts of bootstrap draws (B, C), are
-    given; `support` is the number of its samples."""
+    given; `support` is the number of its samples. `is_sample`: each answer is that of a sample, so that precision and
+    recall are proportions of samples."""
     scores = counts.scores()
     ends = {name: _ends(values) for name, values in drawn.scores().items()} if drawn is not None else {}
+    if is_sample:
+        ends["precision"] = wilson(counts.correct, counts.predicted).tolist()
+        ends["recall"] = wilson(counts.correct, counts.actual).tolist()
     return [
         {
             "class": name,
@@ -65,6 +74,21 @@ def per_class(counts: ClassCounts, names: Sequence[str], drawn: ClassCounts | No
         }
         for place, name in enumerate(names)
     ]
+
+
+def wilson(part: Array, whole: Array) -> Array:
+    """Return the ends (..., 2) of the 95 % interval of proportions `part` / `whole` (...) of independent samples: 0 to
+    1 where there is no sample.
+
+    Wilson, Probable Inference, the Law of Succession, and Statistical Inference, Journal of the American Statistical
+    Association 22, 1927. Of 90 right answers of 90 a bootstrap tells that the accuracy is 100 % for sure; this, 95.9 %
+    to 100 %.
+    """
+    count, share = np.asarray(whole, np.float64), ratio(part, whole)
+    square = NORMAL_QUANTILE**2
+    middle = (share * count + square / 2) / (count + square)
+    half = NORMAL_QUANTILE * np.sqrt(share * (1 - share) * count + square / 4) / (count + square)
+    return np.clip(np.stack([middle - half, middle + half], axis=-1), 0.0, 1.0)
 
 
 def _ends(values: Array) -> list[list[float]]:

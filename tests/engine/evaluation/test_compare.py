@@ -125,6 +125,9 @@ def test_metrics_of_sums_are_those_of_scikit_learn() -> None:
     many = measures_of("classes", [str(number) for number in range(50)], arrays)
     assert many is not None
     assert many.of(many.rows.sum(0))["accuracy"] == pytest.approx(found["accuracy"])
+    for one in (measures, many):
+        assert one.answers is not None
+        assert one.answers(one.rows.sum(0)) == 100
     truth = generator.random((100, 3)) > 0.5
     said = generator.random((100, 3)) > 0.5
     counts = np.stack([truth & said, said, truth], axis=1).astype(np.int32)
@@ -153,8 +156,9 @@ def test_groups_by_a_column_and_by_class(folder: Path, capsys: pytest.CaptureFix
     rows = by_class["groups"]["targets"][0]["groups"]
     assert [row["group"] for row in rows] == ["no", "yes"]
     assert [row["metrics"]["accuracy"] for row in rows] == pytest.approx(recalls)
-    low, high = rows[0]["intervals"]["accuracy"]
-    assert low <= recalls[0] <= high
+    ends = [row["recall_interval"] for row in by_class["targets"][0]["per_class"]]
+    assert [row["intervals"]["accuracy"] for row in rows] == [pytest.approx(pair) for pair in ends]
+    assert all(low < recall and low < 1.0 for (low, _), recall in zip(ends, recalls, strict=True))
     assert len(evaluate(run, by="number")["groups"]["targets"][0]["groups"]) == 4, "a column that is no input"
     assert main(["evaluate", str(run), "--by", "knd"]) == 2
     assert 'cannot be grouped by "knd". Did you mean' in capsys.readouterr().err

@@ -6,7 +6,7 @@ import sklearn.metrics as reference
 
 from netwright.engine.core.types import features, image
 from netwright.engine.evaluation.passes import ClassPass, LabelPass, NumberPass
-from netwright.engine.evaluation.scores import Calibration, Ranking, drawn_of_table, draws
+from netwright.engine.evaluation.scores import Calibration, Ranking, drawn_of_table, draws, wilson
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo
 
 NAMES = ("a", "b", "c", "d")
@@ -71,6 +71,46 @@ def test_pixels_that_do_not_count_are_left_out() -> None:
     assert [row["iou"] for row in found["per_class"]] == pytest.approx(expected)
     low, high = found["accuracy_interval"]
     assert low < found["accuracy"] < high
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "ends"),
+    [
+        (90, 90, (0.9591, 1.0)),
+        (0, 90, (0.0, 0.0409)),
+        (81, 263, (0.2553, 0.3662)),  # Newcombe, Two-Sided Confidence Intervals for the Single Proportion, 1998
+        (15, 148, (0.0624, 0.1605)),
+        (0, 20, (0.0, 0.1611)),
+        (1, 29, (0.0061, 0.1718)),
+        (0, 0, (0.0, 1.0)),
+    ],
+)
+def test_intervals_of_proportions_are_those_of_wilson(part: int, whole: int, ends: tuple[float, float]) -> None:
+    assert wilson(np.array([part]), np.array([whole])) == pytest.approx(np.array([ends]), abs=5e-5)
+
+
+def test_right_answers_alone_leave_the_accuracy_uncertain() -> None:
+    target = np.arange(90) % 3
+    one = classes_pass()
+    one.update(20 * np.eye(4)[target], target, 0)
+    said = one.write()
+    assert said["accuracy"] == 1.0
+    assert said["accuracy_interval"] == pytest.approx([0.9591, 1.0], abs=5e-5)
+    first, *_, never = said["per_class"]
+    assert first["precision_interval"] == first["recall_interval"] == pytest.approx([0.8865, 1.0], abs=5e-5)
+    assert first["f1_interval"] == [1.0, 1.0]
+    assert never["recall_interval"] == [0.0, 1.0]
+
+
+def test_pixels_of_a_picture_are_no_independent_answers() -> None:
+    """All of a picture is right or wrong together: 8 pictures of 6 pixels are 8 answers, and not 48."""
+    target = np.zeros((8, 2, 3), int)
+    logits = np.broadcast_to(np.eye(4)[(np.arange(8) < 2).astype(int)][:, None, None], (8, 2, 3, 4))
+    one = classes_pass(per_pixel=True)
+    one.update(logits, target, 0)
+    low, high = one.write()["accuracy_interval"]
+    assert high - low > 0.4
+    assert np.diff(wilson(np.array(36), np.array(48))) < 0.3
 
 
 def test_intervals_hold_the_value_and_shrink_with_more_samples() -> None:
