@@ -54,7 +54,7 @@ class WayTable(QWidget):
         """Show these rows; without any there is no table."""
         self.ways = list(ways)
         rows = (f"{way.name}: {', '.join(filter(None, (way.text, way.other, way.note)))}" for way in ways)
-        self.setAccessibleDescription("; ".join(rows))
+        self.setAccessibleDescription(markup.visible("; ".join(rows)))
         self.setToolTip("\n".join(f"{way.name}: {way.note}" for way in ways if way.note))
         self.setFixedHeight(_ROW * (len(ways) + 1))
         self.setVisible(bool(ways))
@@ -116,7 +116,7 @@ class Bars(QWidget):
         descriptions = (
             f"{bar.panel}, {bar.kind}: {bar.refusal or f'{format_number(bar.value)} {bar.unit}'}" for bar in self.bars
         )
-        self.setAccessibleDescription("; ".join(descriptions))
+        self.setAccessibleDescription(markup.visible("; ".join(descriptions)))
         self.setFixedHeight(self.sizeHint().height())
         self.update()
 

@@ -23,6 +23,7 @@ from netwright.app.dialogs.request_state import RequestState
 from netwright.app.processes import EngineServer
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.user_code import trust
@@ -234,7 +235,7 @@ class ModuleFields(QWidget):
         if EXPORTED in names or not names:
             self.choice.addItem("Source that Netwright exported", "")
         for name in names:
-            self.choice.addItem(f"class {name}", name)
+            self.choice.addItem(visible(f"class {name}"), name)
         self.runs = QCheckBox("Run the class to compare its numbers")
         self.runs.setChecked(self.is_python and trust.is_trusted(source))
         self._inputs, self._arguments = QLineEdit(), QLineEdit()

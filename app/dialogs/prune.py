@@ -23,6 +23,7 @@ from netwright.app.plots.pruning_plot import PruningPlot
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.items import table_item
+from netwright.designer.markup import visible
 from netwright.engine.core.text import format_bytes, format_number, format_percent
 from netwright.engine.project.options.metrics import format_score, title_of
 from netwright.engine.runs.folder import RunFolder
@@ -63,7 +64,7 @@ class PruneDialog(Dialog):
         self.create_button.setToolTip("A project with the network of the selected row, to be trained on")
         column, top, bottom = QVBoxLayout(self), QHBoxLayout(), QHBoxLayout()
         column.setSpacing(12)
-        top.addWidget(QLabel(f"{run_title(run)}, without"))
+        top.addWidget(QLabel(visible(f"{run_title(run)}, without")))
         top.addWidget(self.way)
         top.addStretch(1)
         bottom.addWidget(self.state, 1)

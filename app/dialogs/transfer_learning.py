@@ -25,6 +25,7 @@ from netwright.app.processes import EngineServer
 from netwright.app.widgets import within_screen
 from netwright.designer import theme
 from netwright.designer.forms.row import section_label
+from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.text import format_percent
 from netwright.engine.network.analysis import analyse, frozen_parameters
@@ -108,10 +109,10 @@ class TransferDialog(Dialog):
         self.source.setAccessibleName("Weights to start from")
         self.source.addItem("None: random numbers", NONE)
         if self._weights.file:
-            self.source.addItem(_file_name(self._weights.file), CURRENT)
+            self.source.addItem(visible(_file_name(self._weights.file)), CURRENT)
             self.source.setCurrentIndex(1)
         if self._run is not None:
-            self.source.addItem(f"Run: {self._run[0]}", RUN)
+            self.source.addItem(visible(f"Run: {self._run[0]}"), RUN)
         self.source.addItem("A file…", FILE)
         self.source.addItem("Another run…", OTHER_RUN)
         self.source.addItem("Published weights…", PUBLISHED)
@@ -178,7 +179,7 @@ class TransferDialog(Dialog):
             chosen = self._before.weights.freeze_up_to
             found = self.freeze.findData(ids.get(chosen, chosen))
             if found < 0:  # inside a block, which the list does not show
-                self.freeze.addItem(chosen, chosen)
+                self.freeze.addItem(visible(chosen), chosen)
                 found = self.freeze.count() - 1
             self.freeze.setCurrentIndex(found)
         self.freeze_note = _note()
@@ -214,7 +215,7 @@ class TransferDialog(Dialog):
         for id in network.order:
             layer = network.layers[id]
             if "frozen" in layer.type.fields or (isinstance(layer.type, Block) and layer.type.has_weights):
-                box.addItem(f"{layer.name} · {layer.type.label}", id)
+                box.addItem(visible(f"{layer.name} · {layer.type.label}"), id)
         box.setMaxVisibleItems(20)
         return box
 

@@ -13,6 +13,7 @@ from netwright.app.experiments.history import READING
 from netwright.app.plots.figure_card import FigureCard
 from netwright.app.shell import Shell
 from netwright.designer import theme
+from netwright.designer.markup import visible
 from netwright.engine.core.errors import plural
 from netwright.engine.core.text import format_percent
 from netwright.engine.project.options.metrics import format_score, in_a_line, is_share
@@ -74,7 +75,7 @@ class ComparePage(TestPage):
         self.other.clear()
         for title, path in runs or ():
             if path != self.run:
-                self.other.addItem(title, path)
+                self.other.addItem(visible(title), path)
         self.other.setCurrentIndex(max(0, self.other.findData(chosen)))
         has_any = self.other.count() > 0
         self.button.setEnabled(has_any)
@@ -146,7 +147,7 @@ class ComparePage(TestPage):
         column.setSpacing(12)
         self.cards = []
         for target in result["targets"]:
-            conclusion = QLabel(target["conclusion"])
+            conclusion = QLabel(visible(target["conclusion"]))
             conclusion.setWordWrap(True)
             theme.mark(conclusion, "role", "title")
             column.addWidget(conclusion)
@@ -159,7 +160,7 @@ class ComparePage(TestPage):
         self.message.hide()
         if not result["targets"]:
             self._say("Nothing is known of single samples of this output, so that it cannot be compared.")
-        notes = " ".join(result["notes"])
+        notes = visible(" ".join(result["notes"]))
         self.state.setText(f"{plural(result['samples'], 'sample')}. {notes}")
         self.state.setToolTip(notes)
 

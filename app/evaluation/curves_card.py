@@ -65,7 +65,7 @@ class CurvePlot(Plot):
         else:
             self._x, self._y = recall, points[:, 1] / np.maximum(1, points[:, 1] + points[:, 2])
         self.kind = kind
-        self.setAccessibleName(f"{kind} of {curve['class']}")
+        self.setAccessibleName(markup.visible(f"{kind} of {curve['class']}"))
         self.refresh()
 
     def show_place(self, place: int) -> None:
@@ -129,7 +129,7 @@ class CurvesCard(FigureCard):
         self.store, self.reset = QPushButton("Store with the network"), QPushButton("Reset")
         super().__init__(self._make_content(), "Threshold", "", self._rows)
         for one in self._curves:
-            self.classes.addItem(f"{one['class']}: area {format_figure(one['auc'])}")
+            self.classes.addItem(markup.visible(f"{one['class']}: area {format_figure(one['auc'])}"))
         self.kinds.addItems([ROC, PRECISION])
         self.classes.setAccessibleName("Class of the curve")
         self.kinds.setAccessibleName("Kind of curve")
@@ -198,7 +198,7 @@ class CurvesCard(FigureCard):
         self.plot.show_place(self.slider.value())
         is_stored = self.curve["class"] in self._stored
         stored = f", stored: {format_number(self._stored[self.curve['class']])}" if is_stored else ""
-        self.said.setText(f"{self.curve['class']} from {format_number(self.threshold)} on{stored}")
+        self.said.setText(markup.visible(f"{self.curve['class']} from {format_number(self.threshold)} on{stored}"))
         found = scores_at(self.curve, self.slider.value())
         for name, value in found.items():
             self.values.set(name, f"{value:,}" if isinstance(value, int) else format_score(name.lower(), value))

@@ -41,7 +41,7 @@ class ForecastPlot(Plot):
         self._past, self._next, self._now, self._true, self._simple = Line(), Line(), Line(), Line(), Line()
         for item in (self._now, self._simple, self._true, self._past, self._next):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(f"Forecast of {whole}")
+        self.setAccessibleName(markup.visible(f"Forecast of {whole}"))
 
     @property
     def baseline_name(self) -> str:

@@ -36,7 +36,7 @@ class GroupBars(QWidget):
         self._most = 1.0 if metric in SHARES else max([*ends, self._whole, 1e-12])
         self.setFixedHeight(ROW * len(self.rows))
         texts = (f"{row['group']}: {format_score(metric, row['metrics'][metric])}" for row in self.rows)
-        self.setAccessibleDescription("; ".join(texts))
+        self.setAccessibleDescription(markup.visible("; ".join(texts)))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -98,7 +98,7 @@ class GroupsCard(FigureCard):
         self.message.setText("Choose a column, class or folder: is the network as good on each group?")
         self.by.addItem("by…", "")
         for name in groupings:
-            self.by.addItem(f"by {name}", name)
+            self.by.addItem(markup.visible(f"by {name}"), name)
         self.by.setAccessibleName("Group samples by")
         self.metrics.setAccessibleName("Metric of the groups")
         self.metrics.hide()
@@ -117,7 +117,7 @@ class GroupsCard(FigureCard):
 
     def show_error(self, reason: str) -> None:
         """Say why there are no groups."""
-        self.message.setText(reason)
+        self.message.setText(markup.visible(reason))
         self.message.show()
 
     def show_groups(self, found: Mapping[str, Any], output: str) -> None:
@@ -129,9 +129,9 @@ class GroupsCard(FigureCard):
         self._target = target
         self.metrics.clear()
         for name in target["whole"]:
-            self.metrics.addItem(in_a_line(name), name)
+            self.metrics.addItem(markup.visible(in_a_line(name)), name)
         self.message.setVisible(bool(found["note"]))
-        self.message.setText(found["note"])
+        self.message.setText(markup.visible(found["note"]))
         self.metrics.show()
         self.bars.show()
         self._show_metric()
@@ -140,7 +140,7 @@ class GroupsCard(FigureCard):
         metric = str(self.metrics.currentData())
         self.bars.show_groups(self._target, metric)
         whole = format_score(metric, self._target["whole"][metric])
-        self.note.setText(f"{in_a_line(metric)} with 95 % intervals; all samples {whole}")
+        self.note.setText(markup.visible(f"{in_a_line(metric)} with 95 % intervals; all samples {whole}"))
 
     def _rows(self) -> Iterator[Sequence[object]]:
         names = list(self._target.get("whole", ()))

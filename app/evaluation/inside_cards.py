@@ -114,7 +114,7 @@ class DependencePlot(Plot):
         self._band = pg.FillBetweenItem(*self._ends) if self._ends else None
         for item in filter(None, (self._band, *self._ends, *self._lines)):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(f"Mean answer by {name}")
+        self.setAccessibleName(markup.visible(f"Mean answer by {name}"))
 
     def dress(self) -> None:
         """Lines in the colours of their classes, the range in the accent colour."""

@@ -33,6 +33,7 @@ from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_number, format_percent
 from netwright.engine.network.analysis import analyse, named_path, type_at
@@ -218,7 +219,7 @@ class InsidePage(TestPage):
         self.target.clear()
         self.target.addItem("Predicted class", "")
         for name in self.facts.classes:
-            self.target.addItem(name, name)
+            self.target.addItem(visible(name), name)
         self.method.setCurrentIndex(self.method.findData(self.facts.first_method))
         self._is_wanted, self.file = False, ""
         self.place.blockSignals(True)
@@ -254,12 +255,12 @@ class InsidePage(TestPage):
             widget.setVisible(name in shown and (name != CLASS or len(self.facts.classes) > 1))
         self.method.setToolTip(METHODS[method][1])
         self.split.setVisible(method not in ("filters", "max_activation"))
-        chosen = self.layer.currentText()
+        chosen = self.layer.currentData()
         self.layer.clear()
         self.layer.addItem("No layer" if method == "max_activation" else "Automatic layer", "")
         for name in self.facts.layers_for(method):
-            self.layer.addItem(name, name)
-        self.layer.setCurrentIndex(max(0, self.layer.findText(chosen)))
+            self.layer.addItem(visible(name), name)
+        self.layer.setCurrentIndex(max(0, self.layer.findData(chosen)))
         self._on_changed()
 
     def _on_split(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QStacked
 
 from netwright.app.shell import Shell
 from netwright.designer import theme
+from netwright.designer.markup import visible
 
 
 class TestPage(QWidget):
@@ -57,7 +58,7 @@ class CardsPage(TestPage):
     def say(self, text: str, *, refused: bool = False) -> None:
         """Show a text in the place of the cards."""
         theme.mark(self.message, "role", "error" if refused else "muted")
-        self.message.setText(text)
+        self.message.setText(visible(text))
         self.pages.setCurrentIndex(0)
 
     def clear(self) -> None:

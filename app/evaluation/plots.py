@@ -72,7 +72,7 @@ class PredictionPlot(Plot):
         self._diagonal = Line()
         for item in (self._diagonal, self._points):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(f"Predicted against true {self._name}")
+        self.setAccessibleName(markup.visible(f"Predicted against true {self._name}"))
 
     def dress(self) -> None:
         """Points in the accent colour, the diagonal dashed."""

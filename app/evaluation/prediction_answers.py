@@ -49,7 +49,7 @@ class ClassBars(QWidget):
     def show_classes(self, top: Sequence[Mapping[str, Any]], chosen: Sequence[str]) -> None:
         """Show classes and probabilities."""
         self.rows = [(str(one["class"]), float(one["probability"]), one["class"] in chosen) for one in top]
-        words = [f"{name} {percent(share)}" for name, share, _ in self.rows]
+        words = [markup.visible(f"{name} {percent(share)}") for name, share, _ in self.rows]
         self.setAccessibleDescription(", ".join(words))
         self.setToolTip("\n".join(words))
         self.setFixedHeight(ROW * len(self.rows))
@@ -143,7 +143,9 @@ class Legend(QWidget):
         """Show the classes that occur, by their share of the pixels."""
         rows = [(number, name, share) for number, (name, share) in enumerate(shares.items()) if share]
         self.rows = sorted(rows, key=lambda row: -row[2])
-        self.setAccessibleDescription(", ".join(f"{name} {percent(share)}" for _, name, share in self.rows))
+        self.setAccessibleDescription(
+            markup.visible(", ".join(f"{name} {percent(share)}" for _, name, share in self.rows))
+        )
         self.setFixedHeight(ROW * len(self.rows))
         self.update()
 
@@ -229,7 +231,7 @@ class AnswerView(QWidget):
         if _form(before) != _form(answer) or None in _form(answer):
             return False
         for head, bars, output in zip(self._heads, self.bars, answer["outputs"], strict=True):
-            head.setText(answer_text(output))
+            head.setText(markup.visible(answer_text(output)))
             bars.show_classes(output["top"], _chosen(output))
         if self.picture is not None:
             self.picture.show_picture(str(answer["picture"]), "")
@@ -250,19 +252,19 @@ class AnswerView(QWidget):
         right = QVBoxLayout()
         right.setSpacing(8)
         if "error" in answer:
-            label = QLabel(str(answer["error"]))
+            label = QLabel(markup.visible(str(answer["error"])))
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             theme.mark(label, "role", "error")
             right.addWidget(label)
         if "warnings" in answer:
-            label = QLabel("\n".join(answer["warnings"]))
+            label = QLabel(markup.visible("\n".join(answer["warnings"])))
             label.setWordWrap(True)
             theme.mark(label, "role", "warning")
             right.addWidget(label)
         for output in outputs:
             if len(outputs) > 1:
-                heading = QLabel(str(output["name"]))
+                heading = QLabel(markup.visible(str(output["name"])))
                 theme.mark(heading, "role", "strong")
                 right.addWidget(heading)
             for widget in self._widgets_of(answer, output):
@@ -295,7 +297,7 @@ class AnswerView(QWidget):
     def _widgets_of(self, answer: Answer, output: Answer) -> list[QWidget]:
         """Return what shows one output."""
         if "top" in output:
-            bars, head = ClassBars(), large(answer_text(output))
+            bars, head = ClassBars(), large(markup.visible(answer_text(output)))
             bars.show_classes(output["top"], _chosen(output))
             self.bars.append(bars)
             self._heads.append(head)
@@ -307,13 +309,13 @@ class AnswerView(QWidget):
         if plots := forecast_plots(answer, output):
             shown: list[QWidget] = []
             for plot in plots:
-                heading = QLabel(plot.heading)
+                heading = QLabel(markup.visible(plot.heading))
                 theme.mark(heading, "role", "strong")
                 shown += [heading, plot]
             return [*shown, values_table(named_values(output))]
         values = named_values(output)
         if len(values) == 1:
-            what = QLabel(values[0][0])
+            what = QLabel(markup.visible(values[0][0]))
             theme.mark(what, "role", "muted")
             return [what, large(values[0][1])]
         return [*self._series(answer), values_table(values)]

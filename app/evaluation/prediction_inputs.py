@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.markup import visible
 from netwright.engine.core.text import format_number
 from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
 
@@ -242,7 +243,7 @@ class RowInput(SampleInput):
             if column.missing is not None:
                 field.addItem("no value", "")
             for category in column.categories:
-                field.addItem(category, category)
+                field.addItem(visible(category), category)
             field.setCurrentIndex(max(0, field.findData(value)))
             field.setMinimumContentsLength(8)
             field.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -257,7 +258,7 @@ class RowInput(SampleInput):
             help.setText(note, note=f"In the training data: {note}")
         theme.mark(help, "role", "help")
         label.setBuddy(field)
-        field.setAccessibleName(column.name)
+        field.setAccessibleName(visible(column.name))
         for place, widget in enumerate((label, field, help)):
             grid.addWidget(widget, row, place)
         self.fields[column.name], self.usual[column.name] = field, value

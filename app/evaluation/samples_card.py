@@ -15,6 +15,7 @@ from netwright.app.evaluation.sample_tiles import tiles_of
 from netwright.app.plots.figure_card import FigureCard
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
+from netwright.designer.markup import visible
 from netwright.engine.core.errors import plural
 from netwright.engine.core.text import format_figure, format_number, format_percent
 
@@ -66,7 +67,7 @@ class SamplesCard(FigureCard):
         """Choose other samples, and ask for them."""
         at = self.choice.findText(label)
         if at < 0:
-            self.choice.addItem(label, dict(which))
+            self.choice.addItem(visible(label), dict(which))
             at = self.choice.count() - 1
         self.choice.setCurrentIndex(at)
         self.ask()
@@ -74,7 +75,7 @@ class SamplesCard(FigureCard):
     def show_error(self, reason: str) -> None:
         """Say why there are no samples to see."""
         theme.mark(self.message, "role", "error")
-        self.message.setText(reason)
+        self.message.setText(visible(reason))
         self.message.show()
 
     def show_answer(self, answer: dict[str, Any]) -> None:

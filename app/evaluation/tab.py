@@ -26,6 +26,7 @@ from netwright.app.evaluation.scores_page import ScoresPage
 from netwright.app.experiments.history import READING, RunHistory
 from netwright.app.shell import Shell
 from netwright.designer import theme
+from netwright.designer.markup import visible
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import in_order
@@ -165,7 +166,7 @@ class TestTab(QWidget):
             listed.insert(0, self._trial)
         self.runs.clear()
         for title, path in listed:
-            self.runs.addItem(title, path)
+            self.runs.addItem(visible(title), path)
         paths = [path for _, path in listed]
         if self._wanted in paths:
             chosen, self._wanted = self._wanted, None
