@@ -88,7 +88,8 @@ def wilson(part: Array, whole: Array) -> Array:
     square = NORMAL_QUANTILE**2
     middle = (share * count + square / 2) / (count + square)
     half = NORMAL_QUANTILE * np.sqrt(share * (1 - share) * count + square / 4) / (count + square)
-    return np.clip(np.stack([middle - half, middle + half], axis=-1), 0.0, 1.0)
+    ends: Array = np.clip(np.stack([middle - half, middle + half], axis=-1), 0.0, 1.0)
+    return ends
 
 
 def _ends(values: Array) -> list[list[float]]:
