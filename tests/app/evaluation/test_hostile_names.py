@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from netwright.app.dialogs.export import ExportDialog
 from netwright.app.dialogs.transfer_learning import TransferDialog
+from netwright.app.evaluation.groups_card import GroupsCard
 from netwright.app.evaluation.inside_page import InsidePage
 from netwright.app.evaluation.predict_page import PredictPage
 from netwright.app.evaluation.scores_page import ScoresPage
@@ -55,7 +56,7 @@ def test_scores_groups_and_curves(server: FakeServer, qtbot) -> None:
     server.answer("evaluate", answer)
     check_visible(page)
     row = {"group": NAME, "samples": 4, "metrics": {"accuracy": 0.75}, "intervals": {"accuracy": [0.5, 1.0]}}
-    groups = [card for card in page.findChildren(QWidget) if type(card).__name__ == "GroupsCard"]
+    groups = page.findChildren(GroupsCard)
     for card in groups:
         card.by.setCurrentIndex(1)
         card.by.activated.emit(1)
