@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from netwright.engine.core.errors import FieldErrors, ShapeError
-from netwright.engine.core.fields import Bool, Choice, Choices, Field, Float, Int
-from netwright.engine.core.list_fields import Floats, Ints, Padding, Pairs, Range, Texts
+from netwright.engine.core.fields import Bool, Choice, Field, Float, Int
+from netwright.engine.core.list_fields import Choices, Floats, Ints, Padding, Pairs, Range, Texts
 from netwright.engine.core.records import Record
 from netwright.engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from netwright.engine.layers.base import LayerType

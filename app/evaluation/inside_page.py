@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.data.dataset_tracker import progress_text
-from netwright.app.evaluation.inside_cards import SaveTable, cards_of
+from netwright.app.evaluation.inside_cards import SaveTable, cards_of, sample_line
 from netwright.app.evaluation.inside_views import Array
 from netwright.app.evaluation.page import TestPage
 from netwright.app.shell import Shell
@@ -35,7 +35,6 @@ from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.text import format_number, format_percent
 from netwright.engine.network.analysis import analyse, named_path, type_at
 from netwright.engine.project.file import load
 from netwright.engine.project.preparation import Preparation
@@ -431,30 +430,3 @@ def _with_labels(message: str) -> str:
     """Return a message of the engine with methods called as they are offered here."""
     named = "|".join(key for key in METHODS if key not in ("attention", "embedding"))
     return re.sub(rf"\b({named})\b", lambda found: METHODS[found[1]][0], message)
-
-
-def sample_line(told: Mapping[str, Any]) -> str:
-    """Return which sample is explained, its label, and the answers of the network."""
-    sample = told.get("sample")
-    if not sample:
-        return ""
-    if sample.get("file"):
-        where = Path(sample["file"]).name
-    else:
-        named = f", {sample['name']}" if sample.get("name") else ""
-        where = f"Sample {sample['place']:,} of the {sample['split']} split{named}"
-    label = f", labelled {sample['label']}" if sample.get("label") else ""
-    return f"{where}{label}. Answer: {_answer(sample['outputs'][0])}."
-
-
-def _answer(output: Mapping[str, Any]) -> str:
-    if top := output.get("top"):
-        likely = [one for one in top[:3] if one["probability"] >= 0.005 or one is top[0]]
-        return ", ".join(f"{one['class']} ({format_percent(one['probability'], 1)})" for one in likely)
-    if shares := output.get("shares"):
-        first = sorted(shares.items(), key=lambda pair: -pair[1])[:3]
-        return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in first if share)
-    value = output.get("value", output.get("classes", output.get("transcript", "")))
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    texts = [format_number(one) if isinstance(one, float) else str(one) for one in list(values)[:6]]
-    return ", ".join(texts) + (", …" if len(list(values)) > 6 else "")

@@ -38,8 +38,8 @@ from netwright.designer.forms.line_editors import (
 from netwright.designer.forms.switch import Switch
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import Bool, Choice, Choices, ColumnNames, Field, FilePath, Float, Int, Text
-from netwright.engine.core.list_fields import Floats, Ints, Padding, Pairs, Texts
+from netwright.engine.core.fields import Bool, Choice, ColumnNames, Field, FilePath, Float, Int, Text
+from netwright.engine.core.list_fields import Choices, Floats, Ints, Padding, Pairs, Texts
 from netwright.engine.core.records import Record
 from netwright.engine.project.options.schedule import Phases
 from netwright.engine.project.parameters import Parameters, Rows

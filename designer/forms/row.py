@@ -20,7 +20,8 @@ from netwright.designer.forms.field_editors import FieldEditor, PathEditor, edit
 from netwright.designer.forms.labels import FieldLabel, HelpLine, add_field_actions
 from netwright.designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
 from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import Bool, Choice, Choices, Field, first_clause
+from netwright.engine.core.fields import Bool, Choice, Field, first_clause
+from netwright.engine.core.list_fields import Choices
 from netwright.engine.core.records import Record
 
 LONGEST_DEFAULT = 16

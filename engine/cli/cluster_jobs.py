@@ -54,14 +54,6 @@ def register(commands: Commands) -> None:
     command.set_defaults(run=run_fetch)
 
 
-def open_followed(path: Path) -> RunFolder:
-    """Return a run folder; one of a run on a cluster is followed from now on. Raises `UserError`."""
-    folder = open_run(path)
-    if read_remote(folder.path) is not None:
-        ensure_follower(folder)
-    return folder
-
-
 def profile_of(project: Project, name: str | None) -> ClusterProfile | None:
     """Return the profile of a project whose target is parallel, or that was named; None for other targets."""
     if project.environment.target != "parallel":

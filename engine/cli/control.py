@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from netwright.engine.cli.answers import add_json, print_json
-from netwright.engine.cli.cluster_jobs import open_followed
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.follow import tell_silence
 from netwright.engine.cli.printing import say
+from netwright.engine.cluster.follower import open_followed
 from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
 from netwright.engine.runs.checkpoints import way_on
 from netwright.engine.runs.events import ENDS, Refused, Requested

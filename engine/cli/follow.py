@@ -244,7 +244,7 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print events until the run has ended, its coordinator is gone, or nobody reads the output. Returns the exit
     code."""
-    from netwright.engine.cli.cluster_jobs import open_followed
+    from netwright.engine.cluster.follower import open_followed
 
     folder = open_followed(arguments.folder)
     with ProgressPrinter(sys.stderr if arguments.json else sys.stdout) as printer:

@@ -10,7 +10,8 @@ from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.errors import EXIT_DONE, UserError
-from netwright.engine.core.fields import Choice, Choices, Field
+from netwright.engine.core.fields import Choice, Field
+from netwright.engine.core.list_fields import Choices
 from netwright.engine.project.layer_reference import default_text
 from netwright.engine.project.option_names import as_option_name, option_named
 from netwright.engine.project.project import SECTIONS

@@ -22,7 +22,7 @@ from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.files import ROOT
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
-from netwright.engine.runs.remote import write_remote
+from netwright.engine.runs.remote import read_remote, write_remote
 
 POLL_S = 1.0
 POLL_BY_SSH_S = 3.0
@@ -65,6 +65,14 @@ def ensure_follower(folder: RunFolder) -> bool:
         os.close(log)
         os.close(lock)
     return True
+
+
+def open_followed(path: Path) -> RunFolder:
+    """Return a run folder; one of a run on a cluster is followed from now on. Raises `UserError`."""
+    folder = open_run(path)
+    if read_remote(folder.path) is not None:
+        ensure_follower(folder)
+    return folder
 
 
 def follow_to_end(folder: RunFolder, lock: int, wait: Callable[[float], None] = time.sleep) -> None:

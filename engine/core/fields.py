@@ -370,47 +370,6 @@ class Choice(Field[str]):
         return {"enum": list(self.options)}
 
 
-class Choices(Field[tuple[str, ...]]):
-    """Choice of one or more options, ordered, without duplicates. `notes` describes the options."""
-
-    def __init__(
-        self,
-        default: Sequence[str],
-        *,
-        options: Sequence[str],
-        notes: Mapping[str, str] | None = None,
-        **described: Any,
-    ) -> None:
-        super().__init__(tuple(default), **described)
-        self.options = tuple(options)
-        self.notes = dict(notes or {})
-
-    @property
-    def expects(self) -> str:  # type: ignore[override]  # computed from the options
-        return "one or more of " + ", ".join(self.options)
-
-    def check(self, value: object) -> tuple[str, ...]:
-        if isinstance(value, str):
-            value = value.replace(",", " ").strip("[]() ").split()
-        if not isinstance(value, (list, tuple)) or not value or not all(isinstance(word, str) for word in value):
-            raise self.refuse(value)
-        unknown = next((word for word in value if word not in self.options), None)
-        if unknown is not None:
-            hint = did_you_mean(unknown, self.options)
-            raise FieldError(self.name, f"expected {self.expects}, received {quoted(unknown)}.", hint=hint)
-        return tuple(dict.fromkeys(value))
-
-    def write(self, value: tuple[str, ...]) -> JSON:
-        return list(value)
-
-    def show(self, value: tuple[str, ...]) -> str:
-        return ", ".join(value)
-
-    def limits_schema(self) -> dict[str, JSON]:
-        word = {"enum": list(self.options)}
-        return {"type": "array", "items": word, "minItems": 1, "uniqueItems": True}
-
-
 class Text(Field[str]):
     """Text of a single line."""
 

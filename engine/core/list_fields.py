@@ -1,12 +1,12 @@
-"""Fields that hold several numbers: sizes, weights, ranges, padding."""
+"""Fields that hold several values: sizes, weights, ranges, padding, and choices of several options."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import JSON, Bool, Choice, Choices, Field, FilePath, Float, Int, Text
+from netwright.engine.core.errors import FieldError, did_you_mean
+from netwright.engine.core.fields import JSON, Bool, Choice, Field, FilePath, Float, Int, Text, quoted
 
 
 class Ints(Field[tuple[int, ...]]):
@@ -253,6 +253,47 @@ class Padding(Field[PaddingValue]):
 
     def limits_schema(self) -> dict[str, JSON]:
         return {"anyOf": [{"enum": list(self.words)}, *self.sizes.limits_schema()["anyOf"]]}
+
+
+class Choices(Field[tuple[str, ...]]):
+    """Choice of one or more options, ordered, without duplicates. `notes` describes the options."""
+
+    def __init__(
+        self,
+        default: Sequence[str],
+        *,
+        options: Sequence[str],
+        notes: Mapping[str, str] | None = None,
+        **described: Any,
+    ) -> None:
+        super().__init__(tuple(default), **described)
+        self.options = tuple(options)
+        self.notes = dict(notes or {})
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the options
+        return "one or more of " + ", ".join(self.options)
+
+    def check(self, value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            value = value.replace(",", " ").strip("[]() ").split()
+        if not isinstance(value, (list, tuple)) or not value or not all(isinstance(word, str) for word in value):
+            raise self.refuse(value)
+        unknown = next((word for word in value if word not in self.options), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, self.options)
+            raise FieldError(self.name, f"expected {self.expects}, received {quoted(unknown)}.", hint=hint)
+        return tuple(dict.fromkeys(value))
+
+    def write(self, value: tuple[str, ...]) -> JSON:
+        return list(value)
+
+    def show(self, value: tuple[str, ...]) -> str:
+        return ", ".join(value)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        word = {"enum": list(self.options)}
+        return {"type": "array", "items": word, "minItems": 1, "uniqueItems": True}
 
 
 FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Texts, Range, Size, Padding)

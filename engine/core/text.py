@@ -90,3 +90,14 @@ def format_flops(per_second: float) -> str:
 def xml_text(text: str) -> str:
     """Return text as it stands between the tags of XML. `xml.sax.saxutils` would import TLS and HTTP for this."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first sentence of an error's text, with the line after it where it ends at a colon."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    text = lines[0]
+    for line in lines[1:]:
+        if not text.endswith(":"):
+            break
+        text = f"{text} {line}"
+    return text.rstrip(":")

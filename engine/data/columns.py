@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from itertools import accumulate, islice
@@ -14,16 +14,16 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_number
 from netwright.engine.core.types import features, tokens
-from netwright.engine.data.dates import CALENDAR, ELAPSED
-from netwright.engine.data.dates import numbers as date_numbers
 from netwright.engine.data.sources.source import Array, listed
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import InputInfo
 from netwright.engine.project.dates import DAY_FIRST, forms_of, in_order, is_date, parts_in
 from netwright.engine.project.dates import read as read_date
-from netwright.engine.project.preparation import DATE_FORMS, ColumnPreparation
+from netwright.engine.project.preparation import DATE_FORMS, DATE_PARTS, ColumnPreparation
 from netwright.engine.project.sources.number_texts import is_missing, is_number, number_format
 
+CALENDAR, ELAPSED = DATE_PARTS[:-1], DATE_PARTS[-1]
+_SECONDS_A_DAY = 86_400.0
 MOST_CATEGORIES = 50
 """Categories that are encoded as one input each."""
 MOST_INDICES = 100_000
@@ -384,3 +384,17 @@ def encode(columns: Sequence[ColumnPreparation], cells: Mapping[str, Cells]) -> 
                 rows = np.flatnonzero(numbers >= 0)
                 block[rows, numbers[rows]] = 1.0
     return out
+
+
+def date_numbers(dates: Sequence[datetime], parts: Sequence[str], origin: str) -> Array:
+    """Return one number per date and part (N, parts). Monday is 1; elapsed days are counted from `origin`."""
+    start = datetime.combine(date.fromisoformat(origin), datetime.min.time()) if origin else datetime.min
+    of: Mapping[str, Callable[[datetime], float]] = {
+        "year": lambda moment: moment.year,
+        "month": lambda moment: moment.month,
+        "day of week": lambda moment: moment.isoweekday(),
+        "hour": lambda moment: moment.hour + moment.minute / 60,
+        "elapsed days": lambda moment: (moment - start).total_seconds() / _SECONDS_A_DAY,
+    }
+    columns = [np.fromiter((of[part](moment) for moment in dates), np.float64, len(dates)) for part in parts]
+    return np.stack(columns, axis=1)

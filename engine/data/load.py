@@ -36,7 +36,7 @@ import numpy as np
 from netwright.engine.core.errors import FieldErrors, UserError
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import FilePath
-from netwright.engine.data.loaded import CHUNK_BYTES, LoadedData
+from netwright.engine.data.loaded import LoadedData
 from netwright.engine.data.prefetch import LazyArray, SampleCache, num_threads
 from netwright.engine.data.reader_processes import ReaderProcesses
 from netwright.engine.data.sources.joined import Joined, outline_like, parts_of
@@ -48,13 +48,12 @@ from netwright.engine.data.sources.source import (
     Samples,
     Source,
     free_memory,
-    listed,
     locate,
     located,
     refuse_too_large,
     unreadable,
 )
-from netwright.engine.data.split import Division, Rule
+from netwright.engine.data.split import Division, Rule, untrained_classes
 from netwright.engine.placement.choose import Placement
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.project.data import DataOptions
@@ -338,33 +337,6 @@ def _divide(rule: Rule, outline: Outline) -> Division:
         return Division(rule, outline.groups, in_time=outline.in_time)
     names = first.classes if first.is_one_class else ()
     return Division(rule, outline.groups, names, outline.split_keys, outline.given)
-
-
-def untrained_classes(outline: Outline, training: Array) -> list[str]:
-    """Return a warning per target with classes that no training sample has."""
-    warnings = []
-    for info, target in zip(outline.wanted, outline.targets, strict=True):
-        is_next_token = info.per == "step" and any(given.text is not None for given in outline.inputs)
-        if info.task == "numbers" or is_next_token or not len(training):
-            continue
-        is_seen = np.zeros(len(info.classes), bool)
-        step = max(1, CHUNK_BYTES // max(1, target[:1].nbytes))
-        for start in range(0, len(training), step):
-            some = target[training[start : start + step]]
-            if info.task == "labels":
-                axes = tuple(axis for axis in range(some.ndim) if axis != info.type.dim("C"))
-                is_seen |= (some == 1).any(axes)
-            else:
-                is_seen |= np.bincount(some[some >= 0], minlength=len(is_seen)) > 0
-            if is_seen.all():
-                break
-        if missing := [name for name, is_there in zip(info.classes, is_seen, strict=True) if not is_there]:
-            noun = "label" if info.task == "labels" else "class"
-            warnings.append(
-                f"No training sample of '{info.name}' has the {noun} {listed(missing)}, which the network cannot learn "
-                "so. Choose another split, or add samples."
-            )
-    return warnings
 
 
 def split_codes(options: DataOptions, base: Path) -> bytes:

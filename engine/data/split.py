@@ -26,7 +26,8 @@ import numpy as np
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_percent
-from netwright.engine.data.sources.source import Array, InTime, listed
+from netwright.engine.data.loaded import CHUNK_BYTES
+from netwright.engine.data.sources.source import Array, InTime, Outline, listed
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.sources.base import SPLIT_NAMES
 
@@ -355,3 +356,30 @@ def ordered(count: int, keys: Array | None, shares: tuple[float, float], gap: in
             "smaller gap (data.split_gap)."
         )
     return parts
+
+
+def untrained_classes(outline: Outline, training: Array) -> list[str]:
+    """Return a warning per target with classes that no training sample has."""
+    warnings = []
+    for info, target in zip(outline.wanted, outline.targets, strict=True):
+        is_next_token = info.per == "step" and any(given.text is not None for given in outline.inputs)
+        if info.task == "numbers" or is_next_token or not len(training):
+            continue
+        is_seen = np.zeros(len(info.classes), bool)
+        step = max(1, CHUNK_BYTES // max(1, target[:1].nbytes))
+        for start in range(0, len(training), step):
+            some = target[training[start : start + step]]
+            if info.task == "labels":
+                axes = tuple(axis for axis in range(some.ndim) if axis != info.type.dim("C"))
+                is_seen |= (some == 1).any(axes)
+            else:
+                is_seen |= np.bincount(some[some >= 0], minlength=len(is_seen)) > 0
+            if is_seen.all():
+                break
+        if missing := [name for name, is_there in zip(info.classes, is_seen, strict=True) if not is_there]:
+            noun = "label" if info.task == "labels" else "class"
+            warnings.append(
+                f"No training sample of '{info.name}' has the {noun} {listed(missing)}, which the network cannot learn "
+                "so. Choose another split, or add samples."
+            )
+    return warnings

@@ -19,7 +19,7 @@ from netwright.engine.core.text import format_duration
 from netwright.engine.data.sources.source import Array, allowed_memory
 from netwright.engine.evaluation.assumed import Port
 from netwright.engine.exchange.importing.onnx_functions import refuse_functions_of
-from netwright.engine.exchange.importing.onnx_runner import Helper
+from netwright.engine.exchange.onnx_runner import Helper
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 from netwright.engine.training.out_of_memory import is_out_of_memory
 

@@ -18,8 +18,9 @@ from torch import fx, nn
 from torch.overrides import TorchFunctionMode
 
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.text import first_line
 from netwright.engine.data.sample_inputs import Arrays, in_input_types
-from netwright.engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
+from netwright.engine.exchange.onnx_runner import PATIENCE_S, arrays_from_child
 from netwright.engine.lowering.modules.normalization import Normalize
 from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
 from netwright.engine.lowering.modules.onnx_runtime import open_session
@@ -343,14 +344,3 @@ def _undone(module: fx.GraphModule, node: fx.Node, array: np.ndarray) -> np.ndar
             undone: np.ndarray = array / np.where(scale == 0.0, 1.0, scale).astype(np.float64) + shift
             return undone
     return array
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first sentence of an error's text, with the line after it where it ends at a colon."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    text = lines[0]
-    for line in lines[1:]:
-        if not text.endswith(":"):
-            break
-        text = f"{text} {line}"
-    return text.rstrip(":")

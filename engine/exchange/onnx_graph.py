@@ -17,11 +17,11 @@ import torch
 from torch import fx
 
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.text import first_line
 from netwright.engine.core.types import Symbol
 from netwright.engine.core.version import VERSION
 from netwright.engine.data.sample_inputs import Arrays
 from netwright.engine.exchange.foreign_operators import restore_operators
-from netwright.engine.exchange.onnx_check import first_line
 from netwright.engine.exchange.onnx_forms import MARK, exportable
 from netwright.engine.exchange.onnx_opset import LOWEST_EXPORTED, with_opset
 from netwright.engine.layers.user_code import UserCode

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from netwright.engine.core.fields import Choice, Choices, Field
+from netwright.engine.core.fields import Choice, Field
 from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.core.list_fields import Choices
 from netwright.engine.layers.base import FAMILIES, LayerType
 from netwright.engine.layers.names import torch_names
 from netwright.engine.network.catalog import built_in

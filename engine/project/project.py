@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netwright.engine.core.errors import FieldError, UserError, did_you_mean
-from netwright.engine.core.fields import Choices, Int
+from netwright.engine.core.fields import Int
+from netwright.engine.core.list_fields import Choices
 from netwright.engine.core.records import Record, all_problems, set_by_text
 from netwright.engine.network import blocks
 from netwright.engine.network.block import Block

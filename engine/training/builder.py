@@ -17,14 +17,14 @@ from netwright.engine.hardware.utilization import peak_memory_bytes, release_mem
 from netwright.engine.layers.weighted import ParameterOptions
 from netwright.engine.parallel import process_group
 from netwright.engine.parallel.process_group import SingleProcess
-from netwright.engine.parallel.strategies.strategy import State, Strategy, form_of_data_parallel, strategy_for
+from netwright.engine.parallel.strategies.selection import form_of_data_parallel, strategy_for
+from netwright.engine.parallel.strategies.strategy import State, Strategy
 from netwright.engine.parallel.sync_batch_norm import Share
 from netwright.engine.placement.batch_arithmetic import rate_factor
 from netwright.engine.project import user_code
 from netwright.engine.project.check_strategies import pieces_of_batch, stages_of
 from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingLength, training_length, whole_batch_note
-from netwright.engine.project.user_code import has_code
 from netwright.engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from netwright.engine.runs.events import Message, Started
 from netwright.engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
@@ -330,7 +330,7 @@ class TrainerBuilder:
             called,
             all_learn=learns,
             # DDP's static graph knows no micro-batches without all-reduce. User code may compute otherwise every step.
-            is_static=options.gradient_accumulation == 1 and called is network and not has_code(job.project),
+            is_static=options.gradient_accumulation == 1 and called is network and not user_code.has_code(job.project),
         )
 
     def _gradient_step(self, batches: BatchLoader) -> Step:

@@ -1,7 +1,7 @@
 """Readers of networks that other programs made, and what turns them into ours.
 
     graph.py       the graph that every reader produces, with the operators of ONNX
-    onnx_file.py   the reader of ONNX files, with onnx_tensors.py for numbers and onnx_runner.py for ONNX Runtime
+    onnx_file.py   the reader of ONNX files, with onnx_tensors.py for numbers
     pt2_file.py    the reader of programs of torch.export, through torch's ONNX exporter; pt2_archive.py refuses what
                    torch would run
     keras/         the reader of Keras models, which gives layers and no graph

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 
 from netwright.engine.core.types import LAYOUTS, Symbol
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Graph, Node
-from netwright.engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
+from netwright.engine.exchange.importing.values import (
+    BATCH,
+    ONE,
+    Dim,
+    Free,
+    NotLiftable,
+    Tensor,
+    as_sizes,
+    divided,
+    product,
+)
 
 if TYPE_CHECKING:
     from netwright.engine.exchange.importing.context import Context
@@ -145,8 +155,6 @@ def _sliced(ctx: "Context", node: Node, x: Headed) -> Headed:
 
 
 def _sizes(ctx: "Context", node: Node, x: Headed) -> list[Dim]:
-    from netwright.engine.exchange.importing.sizes import as_sizes
-
     sizes = as_sizes(ctx.optional(node, 1))
     if sizes is None:
         raise NotLiftable("computes its sizes")

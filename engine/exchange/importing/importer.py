@@ -15,6 +15,7 @@ from torch import fx
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
+from netwright.engine.core.text import first_line
 from netwright.engine.exchange.importing.assemble import Assembled, assemble, layout_of
 from netwright.engine.exchange.importing.ends import notes_on_ends, output_places, with_ends
 from netwright.engine.exchange.importing.graph import Graph, Value
@@ -25,7 +26,6 @@ from netwright.engine.exchange.importing.parity import Parity, compare, first_di
 from netwright.engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork, inputs_of, warnings_on
 from netwright.engine.exchange.importing.sharing import shared_weights
 from netwright.engine.exchange.importing.values import Tensor
-from netwright.engine.exchange.onnx_check import first_line
 from netwright.engine.layers.onnx_operator import KINDS, read_constant
 from netwright.engine.lowering.constants import set_constants
 from netwright.engine.lowering.module import build, prefixes

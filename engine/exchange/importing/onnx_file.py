@@ -1,6 +1,7 @@
 """Read an ONNX file as a graph: every count and size is checked before memory is taken, for the file may be hostile.
 
-Functions that the file defines are inlined. `onnx_tensors.py` reads its numbers, `onnx_runner.py` computes with it.
+Functions that the file defines are inlined. `onnx_tensors.py` reads its numbers, `onnx_runner.py` of the room computes
+with it.
 """
 
 import ast
@@ -20,8 +21,8 @@ from netwright.engine.exchange.importing.onnx_functions import (
     ONNX_DOMAINS,
     refuse_large_functions,
 )
-from netwright.engine.exchange.importing.onnx_runner import Runner
 from netwright.engine.exchange.importing.onnx_tensors import AGAIN, constant, refused, text
+from netwright.engine.exchange.onnx_runner import Runner
 
 if TYPE_CHECKING:
     import onnx

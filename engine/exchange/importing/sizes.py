@@ -10,11 +10,20 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Constant, Node
-from netwright.engine.exchange.importing.values import Dim, Free, Held, NotLiftable, Sizes, divided, product
+from netwright.engine.exchange.importing.values import (
+    LONGEST_SHAPE,
+    Dim,
+    Free,
+    Held,
+    NotLiftable,
+    Sizes,
+    as_sizes,
+    divided,
+    product,
+)
 
 MOST_BYTES = 2**31
 """Limit of what one node may make."""
-LONGEST_SHAPE = 64
 
 
 def simplified(value: Sizes) -> Held:
@@ -23,17 +32,6 @@ def simplified(value: Sizes) -> Held:
         return value
     numbers = np.asarray(value.items, np.int64)
     return numbers.reshape(()) if value.is_scalar else numbers
-
-
-def as_sizes(value: Held | None) -> Sizes | None:
-    """Return whole numbers of at most one dimension as sizes, None for anything else."""
-    if isinstance(value, Sizes):
-        return value
-    if not isinstance(value, np.ndarray) or value.ndim > 1 or value.size > LONGEST_SHAPE:
-        return None
-    if value.dtype.kind in "iub" or (value.dtype.kind == "f" and np.all(value == np.round(value))):
-        return Sizes(tuple(int(one) for one in value.reshape(-1)), is_scalar=value.ndim == 0)
-    return None
 
 
 def symbolic(ctx: Context, node: Node) -> Held | None:

@@ -15,8 +15,8 @@ from netwright.engine.core.errors import RunError
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.folding import RANDOM
 from netwright.engine.exchange.importing.graph import Graph, Node
-from netwright.engine.exchange.importing.onnx_runner import Helper, arrays_from_child
 from netwright.engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
+from netwright.engine.exchange.onnx_runner import Helper, arrays_from_child
 from netwright.engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
 from netwright.engine.lowering.module import resolve
 from netwright.engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule

@@ -9,6 +9,9 @@ from netwright.engine.core.types import Symbol, TensorType
 from netwright.engine.network.network import Port
 
 BATCH, ONE = "N", "1"
+LAST = {2: (BATCH, "C"), 3: (BATCH, "T", "C"), 4: (BATCH, "H", "W", "C"), 5: (BATCH, "D", "H", "W", "C")}
+"""The dimensions of a tensor by rank with the channels last."""
+LONGEST_SHAPE = 64
 
 
 class NotLiftable(Exception):
@@ -157,3 +160,19 @@ def together(x: Tensor, count: int) -> Tensor:
 
 Known = np.ndarray | Sizes
 Held = Tensor | np.ndarray | Sizes
+
+
+def as_sizes(value: Held | None) -> Sizes | None:
+    """Return whole numbers of at most one dimension as sizes, None for anything else."""
+    if isinstance(value, Sizes):
+        return value
+    if not isinstance(value, np.ndarray) or value.ndim > 1 or value.size > LONGEST_SHAPE:
+        return None
+    if value.dtype.kind in "iub" or (value.dtype.kind == "f" and np.all(value == np.round(value))):
+        return Sizes(tuple(int(one) for one in value.reshape(-1)), is_scalar=value.ndim == 0)
+    return None
+
+
+def epsilon_of(value: float) -> float:
+    """Return an epsilon as its shortest decimal: 1e-05 for the single-precision number next to it."""
+    return float(str(np.float32(value)))

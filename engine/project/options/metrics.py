@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int
+from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int
+from netwright.engine.core.list_fields import Choices
 from netwright.engine.core.records import Record
 from netwright.engine.core.text import format_figure, format_percent
 from netwright.engine.project.options.execution import PYTHON

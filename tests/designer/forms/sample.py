@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QLineEdit
 
 from netwright.designer.forms.form import Form
 from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int, Text
-from netwright.engine.core.list_fields import Ints, Padding, Size
+from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int, Text
+from netwright.engine.core.list_fields import Choices, Ints, Padding, Size
 from netwright.engine.core.records import Record
 
 

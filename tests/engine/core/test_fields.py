@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
-from netwright.engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text, quoted
-from netwright.engine.core.list_fields import Floats, Ints, Padding, Pairs, Size, Texts
+from netwright.engine.core.fields import Bool, Choice, Field, FilePath, Float, Int, Text, quoted
+from netwright.engine.core.list_fields import Choices, Floats, Ints, Padding, Pairs, Size, Texts
 from netwright.engine.core.records import Record, set_by_text
 from netwright.engine.network.catalog import catalog
 from netwright.engine.project.project import SECTIONS

@@ -7,8 +7,9 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import features, sequence, tokens
-from netwright.engine.data.load import facts, load, preview, untrained_classes
+from netwright.engine.data.load import facts, load, preview
 from netwright.engine.data.sources.source import Outline
+from netwright.engine.data.split import untrained_classes
 from netwright.engine.project.check import check
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo, Task

@@ -17,7 +17,7 @@ from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from netwright.engine.parallel.shards import whole
-from netwright.engine.parallel.strategies.strategy import strategy_for
+from netwright.engine.parallel.strategies.selection import strategy_for
 from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
 from netwright.engine.project.bindings import alone
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of

@@ -17,7 +17,7 @@ from torch.optim.swa_utils import SWALR, AveragedModel
 from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.layers.weighted import ParameterOptions
 from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
-from netwright.engine.parallel.strategies.strategy import strategy_for
+from netwright.engine.parallel.strategies.selection import strategy_for
 from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
 from netwright.engine.project.bindings import alone
 from netwright.engine.project.dataset_info import classes_of, numbers_of

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from netwright.engine.parallel.process_group import SingleProcess
-from netwright.engine.parallel.strategies.strategy import form_of_data_parallel, strategy_for
+from netwright.engine.parallel.strategies.selection import form_of_data_parallel, strategy_for
 from netwright.engine.parallel.sync_batch_norm import Share
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.training import TrainingOptions

@@ -6,9 +6,15 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
-from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
 from netwright.engine.exchange.importing.registry import lift
-from netwright.engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
+from netwright.engine.exchange.importing.values import (
+    NotLiftable,
+    Tensor,
+    apart,
+    epsilon_of,
+    joined_with_batch,
+    together,
+)
 from netwright.engine.layers import activation
 from netwright.engine.layers.activation_channels import LogSoftmax, Softmax
 from netwright.engine.layers.arithmetic import MathFunction

@@ -7,7 +7,6 @@ import numpy as np
 from netwright.engine.core.types import LAYOUTS, NAMES
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
-from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
 from netwright.engine.exchange.importing.registry import lift
 from netwright.engine.exchange.importing.values import (
     BATCH,
@@ -15,6 +14,7 @@ from netwright.engine.exchange.importing.values import (
     NotLiftable,
     Tensor,
     apart,
+    epsilon_of,
     joined_with_batch,
     together,
 )

@@ -10,10 +10,9 @@ from netwright.engine.exchange.importing.heads import Factor, Headed, laid_out
 from netwright.engine.exchange.importing.lifts.activation import along
 from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
 from netwright.engine.exchange.importing.lifts.linear import product
-from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
 from netwright.engine.exchange.importing.patterns import HIDDEN
 from netwright.engine.exchange.importing.registry import Values, lift
-from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor, epsilon_of
 from netwright.engine.exchange.importing.values import product as product_of
 from netwright.engine.layers.activation_channels import Softmax
 from netwright.engine.layers.arithmetic import LearnedParameter

@@ -11,9 +11,8 @@ from netwright.engine.exchange.importing.heads import Headed
 from netwright.engine.exchange.importing.lifts.arithmetic import affine
 from netwright.engine.exchange.importing.lifts.attention import attended, known_or_headed, mask_kind
 from netwright.engine.exchange.importing.lifts.linear import dense
-from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
 from netwright.engine.exchange.importing.registry import Values, lift, lifts
-from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor, epsilon_of
 from netwright.engine.layers.cross_attention import Attention
 from netwright.engine.layers.linear import FullyConnected
 

@@ -7,10 +7,18 @@ from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
 from netwright.engine.exchange.importing.lifts.convolution import PADS
 from netwright.engine.exchange.importing.lifts.layout import sliced
-from netwright.engine.exchange.importing.lifts.normalisation import epsilon_of
 from netwright.engine.exchange.importing.registry import Values, lift
-from netwright.engine.exchange.importing.sizes import as_sizes, grown
-from netwright.engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Sizes, Tensor
+from netwright.engine.exchange.importing.sizes import grown
+from netwright.engine.exchange.importing.values import (
+    BATCH,
+    ONE,
+    Free,
+    NotLiftable,
+    Sizes,
+    Tensor,
+    as_sizes,
+    epsilon_of,
+)
 from netwright.engine.layers.arithmetic import LearnedParameter
 from netwright.engine.layers.attention import Embedding
 from netwright.engine.layers.combination import Concatenation

@@ -12,8 +12,17 @@ from netwright.engine.exchange.importing.heads import follow, laid_out
 from netwright.engine.exchange.importing.inputs import is_rounded
 from netwright.engine.exchange.importing.lifts.arithmetic import parameter
 from netwright.engine.exchange.importing.registry import Values, lift
-from netwright.engine.exchange.importing.sizes import as_sizes
-from netwright.engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
+from netwright.engine.exchange.importing.values import (
+    BATCH,
+    ONE,
+    Dim,
+    Free,
+    NotLiftable,
+    Tensor,
+    as_sizes,
+    divided,
+    product,
+)
 from netwright.engine.layers.arithmetic import MathFunction
 from netwright.engine.layers.combination import Concatenation
 from netwright.engine.layers.reshape import Flatten, Slice, Split

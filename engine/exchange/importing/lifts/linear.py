@@ -8,16 +8,21 @@ from netwright.engine.core.types import LAYOUTS
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
 from netwright.engine.exchange.importing.lifts.arithmetic import parameter
-from netwright.engine.exchange.importing.lifts.normalisation import channels_last, epsilon_of
+from netwright.engine.exchange.importing.lifts.normalisation import channels_last
 from netwright.engine.exchange.importing.registry import lift
-from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor, apart, joined_with_batch, together
+from netwright.engine.exchange.importing.values import (
+    BATCH,
+    NotLiftable,
+    Tensor,
+    apart,
+    epsilon_of,
+    joined_with_batch,
+    together,
+)
 from netwright.engine.layers.arithmetic import Scaling
 from netwright.engine.layers.combination_products import EinsteinSum
 from netwright.engine.layers.convolution import Conv2d, Conv3d
 from netwright.engine.layers.linear import FullyConnected
-
-LAST = {2: (BATCH, "C"), 3: (BATCH, "T", "C"), 4: (BATCH, "H", "W", "C"), 5: (BATCH, "D", "H", "W", "C")}
-"""The dimensions of a tensor by rank with the channels last."""
 
 
 @lift("Gemm", becomes=("fully_connected",), note="with a known second matrix")

@@ -4,8 +4,17 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import MICROSOFT, Node
+from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined
 from netwright.engine.exchange.importing.registry import lift
-from netwright.engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
+from netwright.engine.exchange.importing.values import (
+    LAST,
+    NotLiftable,
+    Tensor,
+    apart,
+    epsilon_of,
+    joined_with_batch,
+    together,
+)
 from netwright.engine.layers.combination import Addition
 from netwright.engine.layers.normalisation import (
     BatchNorm,
@@ -50,11 +59,6 @@ def scale_and_shift(ctx: Context, node: Node, count: int) -> dict[str, np.ndarra
     }
 
 
-def epsilon_of(value: float) -> float:
-    """Return an epsilon as its shortest decimal: 1e-05 for the single-precision number next to it."""
-    return float(str(np.float32(value)))
-
-
 @lift("LayerNormalization", becomes=("layer_norm",), note="over the last dimension")
 def layer_norm(ctx: Context, node: Node) -> Tensor:
     """Normalise each step, or each place of an image, over its channels."""
@@ -73,8 +77,6 @@ def layer_norm(ctx: Context, node: Node) -> Tensor:
 
 def channels_last(ctx: Context, node: Node, x: Tensor) -> Tensor:
     """Return the tensor with the channels as its last dimension."""
-    from netwright.engine.exchange.importing.lifts.linear import LAST
-
     if x.dims[-1] == "C":
         return x
     if joined_with_batch(x):
@@ -152,8 +154,6 @@ def mean_variance(ctx: Context, node: Node) -> Tensor:
 )
 def skip_norm(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
     """Two inputs and known numbers added, then normalised; the fourth output is the sum."""
-    from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined
-
     is_rms = "Simplified" in node.op
     scale = ctx.numbers(node, 2).reshape(-1)
     shift = None if is_rms else ctx.optional_numbers(node, 3)

@@ -7,8 +7,7 @@ import numpy as np
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
 from netwright.engine.exchange.importing.registry import Values, lift
-from netwright.engine.exchange.importing.sizes import as_sizes
-from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Sizes, Tensor
+from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Sizes, Tensor, as_sizes
 from netwright.engine.layers import recurrent
 from netwright.engine.layers.arithmetic import Constant, LearnedParameter
 from netwright.engine.layers.recurrent import BEFORE, RECURRENT_BIAS, RecurrentLayer

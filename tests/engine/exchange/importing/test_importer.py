@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.exchange.importing import onnx_runner
+from netwright.engine.exchange import onnx_runner
 from netwright.engine.exchange.importing.importer import import_file
 from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.lowering.weights_file import read_weights_file

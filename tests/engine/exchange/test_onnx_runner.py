@@ -8,7 +8,7 @@ import pytest
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.memory_limit import restrict_memory
-from netwright.engine.exchange.importing.onnx_runner import arrays_from_child
+from netwright.engine.exchange.onnx_runner import arrays_from_child
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from netwright.engine.core.child_process import PipedChild, read_from_fork
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.text import first_line
 
 PATIENCE_S = 900.0
 MANY_NODES = 1000
@@ -104,7 +105,6 @@ class Runner:
         return arrays_from_child(lambda: self._run(inputs, names), f"it ran {self.path.name}", PATIENCE_S)
 
     def _run(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
-        from netwright.engine.exchange.onnx_check import first_line
         from netwright.engine.lowering.modules.onnx_operator import as_matrix
         from netwright.engine.training.out_of_memory import is_out_of_memory
 
