@@ -17,7 +17,7 @@ from netwright.engine.project.data_hosts import look_up
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.export_options import OnnxOptions
 from netwright.engine.project.file import load
-from netwright.engine.project.input_format import InputFormat, input_formats
+from netwright.engine.project.input_format import InputFormat, Range, input_formats
 from netwright.engine.project.preparation import FILE, Preparation
 from netwright.engine.project.project import Project
 from netwright.engine.project.stored_facts import facts_of
@@ -188,8 +188,6 @@ def export(
     if result.analysis.has_errors or (with_training and any(problem.layer for problem in result.errors)):
         result.refuse_errors()  # with a training script also where the data does not fit a layer
     record = source.record or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
-    from netwright.engine.exchange.exported_network import described_inputs, with_fixed_sizes
-
     options = options or OnnxOptions()
     is_bare = format == "onnx" and options.probabilities == "outside"
     if facts is not None and options.temperature == "inside" and not is_bare:
@@ -198,11 +196,7 @@ def export(
         network, record, said = calibrated(network, record, facts)
         source = replace(source, project=replace(source.project, network=network), notes=(*source.notes, *said))
     ranged = ranges(network, facts, data, source.weights)
-    if format == "onnx":
-        fixed = with_fixed_sizes(record.for_onnx(()), options)
-        inputs = described_inputs(input_formats(fixed, ranged), options, record)
-    else:
-        inputs = input_formats(record, ranged)
+    inputs = _onnx_inputs(record, ranged, options) if format == "onnx" else input_formats(record, ranged)
     is_double = format != "onnx" or options.normalization == "inside"
     notes = (*(_double_notes(record) if is_double else ()), *_record_notes(source, facts))
     if format == "pytorch":
@@ -217,6 +211,13 @@ def export(
         done = replace(done, notes=(*source.notes, *facts_note, *notes, *done.notes))
     classes = facts.classes if facts is not None else ()
     return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs, options))
+
+
+def _onnx_inputs(record: Preparation, ranged: Mapping[str, Range], options: OnnxOptions) -> tuple[InputFormat, ...]:
+    from netwright.engine.exchange.exported_network import described_inputs, with_fixed_sizes
+
+    fixed = with_fixed_sizes(record.for_onnx(()), options)
+    return described_inputs(input_formats(fixed, ranged), options, record)
 
 
 def _ready_source(path: Path, base: Path | None, weights_kept: str, *, trusted: bool) -> Source:

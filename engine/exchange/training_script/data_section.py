@@ -192,6 +192,20 @@ def _split_file(job: TrainingJob, recipe: Recipe) -> bytes:
     return buffer.getvalue()
 
 
+ENCODE = (
+    "def encode(row: dict[str, str]) -> list[float]:",
+    '    """Return the inputs of a row: numbers as they are, a text as one number of 0 or 1 per category."""',
+    "    values: list[float] = []",
+    "    for name, categories in INPUTS.items():",
+    "        cell = row[name].strip()",
+    "        values += [float(cell == category) for category in categories] if categories else [float(cell)]",
+    "    return values",
+    "",
+    "",
+)
+"""The function of a script that encodes a row with texts."""
+
+
 def _table(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section | None:
     """Return code for a CSV table of numbers and categories, one row per sample."""
     options, dataset = job.project.data, job.dataset
@@ -228,19 +242,8 @@ def _table(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section |
     else:
         target = f"torch.tensor([CLASSES.index(row[{literal(facts.name)}].strip()) for row in rows])"
     kind = f", dtype=torch.{dtype}" if dtype == "float64" else ""
-    encode = (
-        "def encode(row: dict[str, str]) -> list[float]:",
-        '    """Return the inputs of a row: numbers as they are, a text as one number of 0 or 1 per category."""',
-        "    values: list[float] = []",
-        "    for name, categories in INPUTS.items():",
-        "        cell = row[name].strip()",
-        "        values += [float(cell == category) for category in categories] if categories else [float(cell)]",
-        "    return values",
-        "",
-        "",
-    )
     lines = (
-        *(encode if has_texts else ()),
+        *(ENCODE if has_texts else ()),
         "def read_data(path: Path) -> dict[str, TensorDataset]:",
         '    """Return the inputs and the target of each split of a table."""',
         f'    with path.open(encoding={literal(encoding)}, newline="") as file:',
