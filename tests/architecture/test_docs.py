@@ -1,4 +1,5 @@
-"""What the pages in `docs/` and the README say of the program is there: links, options, commands, keys."""
+"""What the pages in `docs/` and the README say of the program is there: links, options, commands, keys; and what the
+pages for developers say of the code: files, modules, processes."""
 
 import argparse
 import ast
@@ -21,6 +22,63 @@ LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 COMMAND = re.compile(r"netwright-engine ([a-z-]+)")
 KEY = re.compile(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)+\w+|F\d+)\*\*")
 PAIR = re.compile(r"`(?:\w*[A-Z]\w*)` is `(\w+)`")
+DEVELOPER_PAGES = ("CONTRIBUTING.md", "docs/architecture.md")
+MODULE = re.compile(r"(?<![\w.])(netwright(?:\.[A-Za-z_]\w*)+)(?::([\w.]*\w))?")
+"""A module, and what a colon says that it defines."""
+FOLDERS = ("app", "benchmarks", "designer", "docs", "engine", "netwright", "resources", "scripts", "tests")
+PATH = re.compile(rf"(?<![\w./-])((?:{'|'.join(FOLDERS)})/[\w./<>*-]*|[\w-]+\.(?:py|toml|md|svg))(?![\w/])")
+PLACEHOLDER = re.compile(r"<\w+>")
+
+
+def named_paths(text: str) -> list[str]:
+    """The files and folders of the repository that a page names between backticks or in a block of code."""
+    code = re.findall(r"`([^`\n]+)`|^ {4}(.+)$", text, re.MULTILINE)
+    return [path for words in code for path in PATH.findall("".join(words))]
+
+
+def matches(path: str) -> bool:
+    """Whether there is such a file or folder; `<name>` in it stands for any name."""
+    return any(ROOT.glob(PLACEHOLDER.sub("*", path)))
+
+
+def defines(module: str, name: str) -> bool:
+    """Whether there is a module of ours that defines a function, class, method or constant; '' for the module alone."""
+    path = ROOT.joinpath(*module.split(".")[1:])
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if not path.is_file():
+        return False
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    for part in filter(None, name.split(".")):
+        inside = [node for node in body if part in defined_names(node)]
+        if not inside:
+            return False
+        body = getattr(inside[-1], "body", [])
+    return True
+
+
+def defined_names(node: ast.stmt) -> set[str]:
+    """The names that a statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def programs() -> set[str]:
+    """The modules of ours that do something where they are run with `python -m`; a package for its `__main__`."""
+    paths = [path for room in ("app", "designer", "engine") for path in (ROOT / room).rglob("*.py")]
+    return {
+        ".".join(("netwright", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__main__")
+        for path in paths
+        if path.name == "__main__.py" or is_program(path.read_text(encoding="utf-8"))
+    }
+
+
+def is_program(source: str) -> bool:
+    return '__name__ == "__main__"' in source and any(
+        isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
+        for node in ast.parse(source).body
+    )
 
 
 @pytest.fixture(params=PAGES, ids=lambda page: page.name)
@@ -87,13 +145,40 @@ def test_the_picture_of_the_rooms_is_what_the_contract_says() -> None:
     assert (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8") == drawing()
 
 
-def test_the_walks_name_functions_that_there_are() -> None:
+@pytest.mark.parametrize("page", DEVELOPER_PAGES)
+def test_files_and_modules_that_a_page_names_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert len(named_paths(text)) > 5
+    assert [path for path in named_paths(text) if not matches(path)] == []
+    assert [name for name in MODULE.findall(text) if not defines(*name)] == []
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"(?:^ {4}|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets
+
+
+def test_names_of_files_and_modules_that_do_not_exist_are_recognised() -> None:
+    text = "`engine/nothing.py`, [`tests/`](x), `none.py`, `engine/layers/<family>.py`, `runs/a`, `netwright.app:Window`"
+    assert named_paths(text) == ["engine/nothing.py", "tests/", "none.py", "engine/layers/<family>.py"]
+    assert [matches(path) for path in named_paths(text)] == [False, True, False, True]
+    assert MODULE.findall(text) == [("netwright.app", "Window")]
+    assert not defines("netwright.app", "Window")
+    assert not defines("netwright.app.nothing", "")
+    assert defines("netwright.app", "")
+    assert defines("netwright.designer.editor", "Editor.apply")
+    assert defines("netwright.engine.project.sources.catalog", "SOURCES")
+
+
+def test_the_walks_have_their_steps() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    steps = re.findall(r"`netwright\.((?:app|designer|engine)[\w.]+):([\w.]+)`", text)
-    assert len(steps) > 20
-    for module, name in steps:
-        body = ast.parse(ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
-        for part in name.split("."):
-            found = next((n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == part), None)
-            assert found is not None, f"{module}:{name}"
-            body = found.body
+    assert len([name for _, name in MODULE.findall(text) if name]) > 40
+
+
+def test_the_processes_are_the_modules_that_run_as_programs() -> None:
+    """Where a program comes or goes, its row in `docs/architecture.md` does, too. A row may name several."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = text.partition("\n## Processes\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| ")]
+    named = {module.removesuffix(".__main__") for row in rows for module, _ in MODULE.findall(row)}
+    assert {"without a row": programs() - named, "no program": named - programs()} == {
+        "without a row": set(),
+        "no program": set(),
+    }
