@@ -14,7 +14,7 @@ from netwright.engine.cli.commands import parser
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.training import TrainingOptions
-from scripts.make_architecture import drawing
+from scripts.make_architecture import drawing, imported_rooms, rounded, width
 from tests.architecture.test_repository import ROOT
 from tests.docs_blocks import PAGES, blocks, commands
 
@@ -141,8 +141,18 @@ def test_options_beside_their_names_in_matlab_are_options() -> None:
     assert named <= {*TrainingOptions.fields, *EnvironmentOptions.fields}
 
 
-def test_the_picture_of_the_rooms_is_what_the_contract_says() -> None:
+def test_the_picture_of_the_rooms_is_that_of_the_code() -> None:
+    """Sizes and arrows have steps, so few changes of the code change it; then `python scripts/make_architecture.py`."""
     assert (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8") == drawing()
+
+
+def test_few_lines_more_change_nothing_in_the_picture() -> None:
+    assert [rounded(lines) for lines in (0, 499, 501, 1400, 1600)] == [0, 0, 1000, 1000, 2000]
+    assert [width(count) for count in (9, 10, 29, 30, 500)] == [0, 1.2, 1.2, 3.0, 6.0]
+    assert list(imported_rooms(ast.parse("import os, netwright.app.window\nfrom netwright.engine import runs"))) == [
+        "app",
+        "runs",
+    ]
 
 
 @pytest.mark.parametrize("page", DEVELOPER_PAGES)
@@ -156,8 +166,8 @@ def test_files_and_modules_that_a_page_names_exist(page: str) -> None:
 
 
 def test_names_of_files_and_modules_that_do_not_exist_are_recognised() -> None:
-    text = "`engine/nothing.py`, [`tests/`](x), `none.py`, `engine/layers/<family>.py`, `runs/a`, `netwright.app:Window`"
-    assert named_paths(text) == ["engine/nothing.py", "tests/", "none.py", "engine/layers/<family>.py"]
+    text = "`engine/nothing.py`, [`tests/`](x), `no.py`, `engine/layers/<family>.py`, `runs/a`, `netwright.app:Window`"
+    assert named_paths(text) == ["engine/nothing.py", "tests/", "no.py", "engine/layers/<family>.py"]
     assert [matches(path) for path in named_paths(text)] == [False, True, False, True]
     assert MODULE.findall(text) == [("netwright.app", "Window")]
     assert not defines("netwright.app", "Window")
