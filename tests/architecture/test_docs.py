@@ -14,7 +14,7 @@ from netwright.engine.cli.commands import parser
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.training import TrainingOptions
-from scripts.make_architecture import drawing, imported_rooms, rounded, width
+from scripts.make_architecture import drawing, imported_rooms, rooms, rounded, width
 from tests.architecture.test_repository import ROOT
 from tests.docs_blocks import PAGES, blocks, commands
 
@@ -175,6 +175,12 @@ def test_names_of_files_and_modules_that_do_not_exist_are_recognised() -> None:
     assert defines("netwright.app", "")
     assert defines("netwright.designer.editor", "Editor.apply")
     assert defines("netwright.engine.project.sources.catalog", "SOURCES")
+
+
+def test_every_room_is_described() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = {path.removesuffix(".py").strip("/") for path in named_paths(text)}
+    assert {f"engine/{room}" for room in rooms()} <= named
 
 
 def test_the_walks_have_their_steps() -> None:
