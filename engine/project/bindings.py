@@ -51,7 +51,7 @@ def match_inputs(network: Network, facts: DatasetInfo) -> dict[str, InputInfo]:
     by_name = {i.name: i for i in facts.inputs}
     if {layer.name for layer in layers} == set(by_name):
         return {layer.id: by_name[layer.name] for layer in layers}
-    return {layer.id: given for layer, given in zip(layers, facts.inputs, strict=False)}
+    return {layer.id: info for layer, info in zip(layers, facts.inputs, strict=False)}
 
 
 def alone(*targets: TargetInfo) -> tuple[Wanted, ...]:
@@ -98,24 +98,24 @@ def wanted_of(network: Network, analysis: Analysis, facts: DatasetInfo, *, is_pa
     )
 
 
-def folding(wanted: Sequence[Wanted]) -> Mapping[Port, str]:
+def folding(outputs: Sequence[Wanted]) -> Mapping[Port, str]:
     """Return for each output the layer that training omits there; exports keep it."""
-    return {one.port: one.folds for one in wanted if one.folds}
+    return {output.port: output.folds for output in outputs if output.folds}
 
 
-def said_of(options: LossOptions, wanted: Wanted) -> str:
+def said_of(options: LossOptions, output: Wanted) -> str:
     """Return the name under which the options mention this output: its own, else that of its target, or an empty
     text."""
-    return next((name for name in (wanted.name, wanted.facts.name) if name in options.named_losses), "")
+    return next((name for name in (output.name, output.facts.name) if name in options.named_losses), "")
 
 
-def loss_of(options: LossOptions, wanted: Wanted) -> tuple[str, float]:
+def loss_of(options: LossOptions, output: Wanted) -> tuple[str, float]:
     """Return the loss of an output and its weight: the loss chosen for this output, else the loss of all outputs where
     it fits the target, else the default loss of the target."""
-    task = wanted.facts.task
-    name, weight = options.named_losses.get(said_of(options, wanted), ("", 1.0))
+    task = output.facts.task
+    name, weight = options.named_losses.get(said_of(options, output), ("", 1.0))
     if not name and task in LOSS_TASKS.get(options.loss, ()):
         name = options.loss
     if not name or name == "auto":
-        name = "binary-cross-entropy" if wanted.is_binary else AUTO_LOSSES[task]
+        name = "binary-cross-entropy" if output.is_binary else AUTO_LOSSES[task]
     return name, weight

@@ -31,14 +31,14 @@ class _Flat:
 
     def behind(self, starts: Iterable[str]) -> set[str]:
         """Return these layers and those that they are computed from, as far as gradients pass back."""
-        found: set[str] = set()
+        paths: set[str] = set()
         waiting = list(starts)
         while waiting:
             path = waiting.pop()
-            if path not in found:
-                found.add(path)
+            if path not in paths:
+                paths.add(path)
                 waiting += self.sources.get(path, [])
-        return found
+        return paths
 
 
 def blocked_gradients(network: Network, analysis: Analysis, *, has_data: bool = True) -> Iterator[Problem]:
@@ -61,18 +61,18 @@ def blocked_gradients(network: Network, analysis: Analysis, *, has_data: bool = 
 
 
 def _problem(flat: _Flat, stop: str, blocked: list[str], dead: list[str], *, is_all: bool) -> Problem:
-    said = []
+    sentences = []
     if is_all:
-        said.append("Nothing in the network can learn.")
+        sentences.append("Nothing in the network can learn.")
     if dead:
-        said.append(f"Its inputs get no gradient, so {_listed(flat, dead)} cannot learn.")
+        sentences.append(f"Its inputs get no gradient, so {_listed(flat, dead)} cannot learn.")
     partly = [path for path in blocked if path not in dead]
     if partly:
-        said.append(f"{_listed(flat, partly)} learn only along paths that do not lead through it.")
-    said.append("Freeze what is before it, train what is behind it, or replace it by layers that learn.")
+        sentences.append(f"{_listed(flat, partly)} learn only along paths that do not lead through it.")
+    sentences.append("Freeze what is before it, train what is behind it, or replace it by layers that learn.")
     fixable = {path: {"frozen": True} for path in dead if "/" not in path}
     fix = check_fixes.fields(f"Freeze {plural(len(fixable), 'layer')}", fixable) if fixable and not is_all else None
-    return Problem("error" if is_all else "warning", stop, flat.names[stop], GRADIENTS, " ".join(said), fix)
+    return Problem("error" if is_all else "warning", stop, flat.names[stop], GRADIENTS, " ".join(sentences), fix)
 
 
 def _listed(flat: _Flat, paths: list[str]) -> str:

@@ -129,8 +129,10 @@ def describe(problem: Problem) -> str:
 
 def result_in(result: CheckResult, path: Path) -> CheckResult:
     """Return the part of a result inside a block, with ids as they are there; of its first copy."""
-    seen = (lowered(problem, path) for problem in result.problems)
-    return CheckResult(analysis_in(result.analysis, path), tuple(problem for problem in seen if problem), result.facts)
+    problems = (lowered(problem, path) for problem in result.problems)
+    return CheckResult(
+        analysis_in(result.analysis, path), tuple(problem for problem in problems if problem), result.facts
+    )
 
 
 def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = None) -> Memory:
@@ -154,8 +156,8 @@ def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = 
 
 def metric_problems(options: TrainingOptions, facts: DatasetInfo) -> Iterator[Problem]:
     """Return the errors of the metrics, given the data."""
-    known = options.metrics_for(facts.task)
-    for name in known:
+    metrics = options.metrics_for(facts.task)
+    for name in metrics:
         if facts.task not in METRICS[name].tasks:
             fitting = ["auto", *(other for other, kind in METRICS.items() if facts.task in kind.tasks)]
             way_out = f"Use {', '.join(fitting[:-1])} or {fitting[-1]}."
@@ -163,9 +165,9 @@ def metric_problems(options: TrainingOptions, facts: DatasetInfo) -> Iterator[Pr
             yield Problem("error", "", "", "training.metrics", message)
     for field in ("objective_metric", "target_metric"):
         name = getattr(options, field)
-        if name in options.possible_metrics and name not in known:
-            yield Problem("error", "", "", f"training.{field}", not_chosen(name, known))
-    if "top-k" in known and options.top_k >= len(facts.classes) > 0:
+        if name in options.possible_metrics and name not in metrics:
+            yield Problem("error", "", "", f"training.{field}", not_chosen(name, metrics))
+    if "top-k" in metrics and options.top_k >= len(facts.classes) > 0:
         count = len(facts.classes)
         message = f"Of {count:,} classes the right one is always among {options.top_k:,}. Use at most {count - 1:,}."
         yield Problem("error", "", "", "training.top_k", message)
@@ -201,11 +203,11 @@ def _no_regression(facts: DatasetInfo) -> str:
 def _dependent(network: Network, analysis: Analysis) -> Iterator[Problem]:
     """Return problems of layers whose output for a sample depends on more than it and the weights; each outer
     layer once."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     for path, _ in analysis.all_shapes():
         type, (outer, *_) = type_at(network, path), path.split("/")
-        if outer not in seen and (why := _why_dependent(type)):
-            seen.add(outer)
+        if outer not in ids and (why := _why_dependent(type)):
+            ids.add(outer)
             message = (
                 f"The solver lm differentiates each sample by itself, but {type.label} {why}. Choose another solver."
             )
@@ -222,20 +224,20 @@ def _why_dependent(type: LayerType) -> str:
 
 def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) -> Problem:
     *path, id = problem.path
-    network, found = network_in(project.network, path), analysis_in(analysis, path)
+    network, inner_analysis = network_in(project.network, path), analysis_in(analysis, path)
     here = with_code_fix(network, replace(problem, layer=id))
-    fix = with_channel_fix(network, found, here).fix
+    fix = with_channel_fix(network, inner_analysis, here).fix
     return replace(problem, fix=lifted(project, path, replace(problem, layer=id, fix=fix)).fix) if fix else problem
 
 
 def _advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
     """Return the warnings about the network and the contents of its blocks; a message without a layer's name appears
     once."""
-    said: set[str] = set()
+    messages: set[str] = set()
     for path in ((), *block_paths(project.network)):
         for problem in advice(project_in(project, path), analysis_in(analysis, path), facts):
-            if problem.message not in said:
-                said.add(problem.message)
+            if problem.message not in messages:
+                messages.add(problem.message)
                 yield lifted(project, path, problem)
 
 

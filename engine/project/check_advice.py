@@ -37,16 +37,16 @@ def advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> I
 
 def _next(network: Network, layer: Layer, *families: str) -> list[Layer]:
     """Return the layers that a layer feeds, skipping layers of these families."""
-    found, seen = [], set()
+    layers, ids = [], set()
     waiting = [connection.target.layer for connection in network.outgoing[layer.id]]
     while waiting:
         target = network.layers[waiting.pop()]
         if target.effective_type.family not in families:
-            found.append(target)
-        elif target.id not in seen:
-            seen.add(target.id)
+            layers.append(target)
+        elif target.id not in ids:
+            ids.add(target.id)
             waiting += [connection.target.layer for connection in network.outgoing[target.id]]
-    return found
+    return layers
 
 
 def _softmax(project: Project, analysis: Analysis, facts: DatasetInfo | None, layer: Layer) -> Iterator[Problem]:

@@ -16,10 +16,10 @@ def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analys
     border or fill that does not fit them, pixel targets that would not follow their pixels, targets that cannot be
     mixed. Checks that depend on the outputs of the network use its analysis."""
     options = project.training
-    seen = " and ".join(str(given.type) for given in facts.inputs)
+    types = " and ".join(str(info.type) for info in facts.inputs)
     timed = [name for name in options.augments if name in OF_SEQUENCES]
-    if timed and not any(given.is_series for given in facts.inputs):
-        message = f"These changes are made to sequences of numbers; the data has {seen}. Reset the options."
+    if timed and not any(info.is_series for info in facts.inputs):
+        message = f"These changes are made to sequences of numbers; the data has {types}. Reset the options."
         yield _problem(project, timed[0], message, *timed)
     elif project.data.source == "series" and "rand_time_shift" in timed:
         message = "A shift would move the past of a window away from the steps to predict. Set it to 0."
@@ -27,9 +27,9 @@ def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analys
     changes = [name for name in options.augments if name in OF_IMAGES]
     if not changes:
         return
-    images = [given.type for given in facts.inputs if given.type.layout == "image"]
+    images = [info.type for info in facts.inputs if info.type.layout == "image"]
     if not images:
-        message = f"Random changes are made of images; the data gives {seen}. Leave the images' options as they were."
+        message = f"Random changes are made of images; the data gives {types}. Leave the images' options as they were."
         yield _problem(project, changes[0], message, *changes)
         return
     channels = {type.channels for type in images}
@@ -69,17 +69,17 @@ def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analys
 
 def _unmixable(project: Project, facts: DatasetInfo, analysis: Analysis | None) -> str:
     """Return the reason why samples cannot be mixed, or an empty text."""
-    other = next((given for given in facts.inputs if given.type.layout != "image"), None)
+    other = next((info for info in facts.inputs if info.type.layout != "image"), None)
     if other is not None:
         beside = f"'{other.name}', {other.type}"
         return f"Images are mixed with others, but not what stands beside them: {beside}. Set it to 0."
     if len(facts.targets) > 1 or not facts.targets[0].is_one_class:
-        seen = " and ".join(target.spoken() for target in facts.targets)
-        return f"Mixed images take shares of their classes, one class per sample; the data has {seen}. Set it to 0."
+        targets = " and ".join(target.spoken() for target in facts.targets)
+        return f"Mixed images take shares of their classes, one class per sample; the data has {targets}. Set it to 0."
     ports = match_targets(project.network, facts) if analysis is not None else ()
     if analysis is not None and ports and all(port.layer in analysis.shapes for port in ports):
-        found = wanted_of(project.network, analysis, facts, is_padded=False)
-        if found[0].type.has("C") and found[0].is_binary:
+        outputs = wanted_of(project.network, analysis, facts, is_padded=False)
+        if outputs[0].type.has("C") and outputs[0].is_binary:
             return "Shares of two classes take two outputs; the network has one for both. Give it two, or set it to 0."
     return ""
 

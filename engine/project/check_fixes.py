@@ -31,8 +31,8 @@ def fields(label: str, values: Mapping[str, Mapping[str, object]]) -> Fix:
 
     def edit(project: Project) -> Project:
         network = project.network
-        for id, given in values.items():
-            network = edits.set_fields(network, id, given)
+        for id, field_values in values.items():
+            network = edits.set_fields(network, id, field_values)
         return replace(project, network=network)
 
     return Fix(label, edit)
@@ -109,18 +109,18 @@ def _fix(network: Network, analysis: Analysis, layer: Layer) -> Fix | None:
     """Return the first edit that makes the inputs fit and causes no error elsewhere; each candidate is applied and
     analysed."""
     feeds = network.incoming[layer.id]
-    given = {port: analysis.type_at(source) for port, source in feeds.items()}
-    sizes = {port: type["C"] for port, type in given.items() if type is not None and type.has("C")}
+    types = {port: analysis.type_at(source) for port, source in feeds.items()}
+    sizes = {port: type["C"] for port, type in types.items() if type is not None and type.has("C")}
     if len(sizes) < len(layer.type.input_ports()):
         return None
-    for wanted in dict.fromkeys(size for size in sizes.values() if isinstance(size, int)):
-        values = _values(network, [feeds[port] for port, size in sizes.items() if size != wanted], wanted)
+    for channels in dict.fromkeys(size for size in sizes.values() if isinstance(size, int)):
+        values = _values(network, [feeds[port] for port, size in sizes.items() if size != channels], channels)
         if values and _solves(network, analysis, layer, values):
             return fields(_label(network, values), values)
     return None
 
 
-def _values(network: Network, sources: list[Port], wanted: int) -> Values:
+def _values(network: Network, sources: list[Port], channels: int) -> Values:
     """Return the field values that give all these outputs this number of channels; none if no field determines one of
     them."""
     values: dict[str, dict[str, int]] = {}
@@ -129,7 +129,7 @@ def _values(network: Network, sources: list[Port], wanted: int) -> Values:
         if decided is None:
             return {}
         layer, field = decided
-        values[layer.id] = {field: wanted}
+        values[layer.id] = {field: channels}
     return values
 
 
@@ -149,11 +149,11 @@ def _deciding(network: Network, layer: Layer) -> tuple[Layer, str] | None:
 def _solves(network: Network, analysis: Analysis, layer: Layer, values: Values) -> bool:
     changed = network
     try:
-        for id, given in values.items():
-            changed = edits.set_fields(changed, id, given)
+        for id, field_values in values.items():
+            changed = edits.set_fields(changed, id, field_values)
     except UserError:  # more channels than the field allows
         return False
-    ports = [port for port, one in network.layers.items() if isinstance(one.type, BlockInput)]
+    ports = [port for port, candidate in network.layers.items() if isinstance(candidate.type, BlockInput)]
     entering = {port: analysis.shapes[port].output for port in ports if port in analysis.shapes}
     after = analyse(changed, entering if ports else None).shapes
     return layer.id in after and after.keys() >= analysis.shapes.keys()
@@ -161,7 +161,7 @@ def _solves(network: Network, analysis: Analysis, layer: Layer, values: Values) 
 
 def _label(network: Network, values: Values) -> str:
     """Return the text of the button: `Set filters of skip to 16`."""
-    ((id, given), *rest) = values.items()
-    ((field, wanted),) = given.items()
+    ((id, field_values), *rest) = values.items()
+    ((field, channels),) = field_values.items()
     where = f"{field.replace('_', ' ')} of {network.layers[id].name}" if not rest else f"{len(values)} layers"
-    return f"Set {where} to {wanted:,}"
+    return f"Set {where} to {channels:,}"

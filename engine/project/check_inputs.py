@@ -24,11 +24,11 @@ ROW = 120.0
 
 
 def input_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
-    """Return what differs between the input layers and the inputs of the data; each problem sets the layer from the
+    """Return the differences between the input layers and the inputs of the data; each problem sets the layer from the
     data. Where several things differ, a note sets all of them, and the numbers of outputs, at once."""
-    found = [*_differences(project, facts)]
-    yield from found
-    if len(found) + len(_output_edits(project, analysis, facts)) > 1:
+    differences = [*_differences(project, facts)]
+    yield from differences
+    if len(differences) + len(_output_edits(project, analysis, facts)) > 1:
         message = "The network differs from the data in several places. All inputs and outputs can be set at once."
         detail = (
             "Sets type and size of each input layer, and the number of outputs, from the data; removes a softmax or a "
@@ -48,38 +48,40 @@ def _differences(project: Project, facts: DatasetInfo) -> Iterator[Problem]:
             "Give the network one input layer for each."
         )
         yield Problem("error", "", "", "data", message, missing_inputs(project, facts))
-    for id, given in match_inputs(network, facts).items():
+    for id, info in match_inputs(network, facts).items():
         layer = network.layers[id]
-        wanted = layer.type.output()
-        if not wanted.fits(given.type) or wanted.kind != given.type.kind:
-            message = f"The layer takes {wanted}; the data gives {given.type}.{_resizing(project, wanted, given.type)}"
-            fix = _input_fix(layer, given.type)
-            if wanted.layout == "features" and given.type.kind == "index":
+        expected = layer.type.output()
+        if not expected.fits(info.type) or expected.kind != info.type.kind:
+            message = (
+                f"The layer takes {expected}; the data gives {info.type}.{_resizing(project, expected, info.type)}"
+            )
+            fix = _input_fix(layer, info.type)
+            if expected.layout == "features" and info.type.kind == "index":
                 message += " To take its whole numbers as numbers, set data.integer_arrays=numbers."
                 fix = check_fixes.data_option("Take as numbers", integer_arrays="numbers")
             yield Problem("error", id, layer.name, "", message, fix)
-        elif given.lengths and not wanted.is_open:
-            shortest, longest = given.lengths
-            message = f"The layer takes {wanted}; the sequences of the data have {shortest:,} to {longest:,} steps."
-            yield Problem("error", id, layer.name, "length", message, _input_fix(layer, given.type))
+        elif info.lengths and not expected.is_open:
+            shortest, longest = info.lengths
+            message = f"The layer takes {expected}; the sequences of the data have {shortest:,} to {longest:,} steps."
+            yield Problem("error", id, layer.name, "length", message, _input_fix(layer, info.type))
 
 
-def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
+def _resizing(project: Project, expected: TensorType, data_type: TensorType) -> str:
     """Return advice to resize the images to the size that a layer takes, where only their size does not fit."""
-    if not project.data.is_visible("image_size") or wanted.layout != "image" or given.layout != "image":
+    if not project.data.is_visible("image_size") or expected.layout != "image" or data_type.layout != "image":
         return ""
-    size = wanted["H"]
-    can_be = isinstance(size, int) and size == wanted["W"] and wanted["C"] == given["C"]
+    size = expected["H"]
+    can_be = isinstance(size, int) and size == expected["W"] and expected["C"] == data_type["C"]
     return f" Give the layer that size, or resize the images: data.image_size={size}." if can_be else ""
 
 
-def input_of(given: TensorType) -> tuple[type[LayerType], dict[str, object]] | None:
+def input_of(data_type: TensorType) -> tuple[type[LayerType], dict[str, object]] | None:
     """Return the type of the input layer that takes data of this type, and its field values; None where there is
     none."""
-    sizes: Mapping[str, object] = dict(zip(given.axes, given.sizes, strict=True))
-    if given.kind == "complex":
+    sizes: Mapping[str, object] = dict(zip(data_type.axes, data_type.sizes, strict=True))
+    if data_type.kind == "complex":
         return None
-    match given.layout:
+    match data_type.layout:
         case "image":
             return ImageInput, {"channels": sizes["C"], "size": [sizes["H"], sizes["W"]]}
         case "volume":
@@ -87,35 +89,35 @@ def input_of(given: TensorType) -> tuple[type[LayerType], dict[str, object]] | N
         case "features":
             return FeatureInput, {"channels": sizes["C"]}
         case "sequence":
-            length = 0 if given.is_open else sizes["T"]
+            length = 0 if data_type.is_open else sizes["T"]
             return SequenceInput, {"channels": sizes["C"], "content": "numbers", "length": length}
         case "tokens":
             return SequenceInput, {"content": "indices", "length": 0}
     return None
 
 
-def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
+def _input_fix(layer: Layer, data_type: TensorType) -> Fix | None:
     """Return the edit that sets the input layer's sizes to those of the data, and its type where that differs."""
-    if (found := input_of(given)) is None:
+    if (input_layer := input_of(data_type)) is None:
         return None
-    type, values = found
+    type, values = input_layer
     if isinstance(layer.type, type):
-        if isinstance(layer.type, SequenceInput) and given.layout == "sequence" and not given.is_open:
-            has_length = clash(layer.type.length or given["T"], given["T"])
-            values["length"] = given["T"] if has_length else layer.type.length
-        return check_fixes.fields(f"Set to {given.short()}", {layer.id: values})
+        if isinstance(layer.type, SequenceInput) and data_type.layout == "sequence" and not data_type.is_open:
+            has_length = clash(layer.type.length or data_type["T"], data_type["T"])
+            values["length"] = data_type["T"] if has_length else layer.type.length
+        return check_fixes.fields(f"Set to {data_type.short()}", {layer.id: values})
 
     def edit(project: Project) -> Project:
         network = edits.replace_type(project.network, layer.id, type)
         return replace(project, network=edits.set_fields(network, layer.id, values))
 
-    return Fix(f"Make it {_named(type, given)}", edit)
+    return Fix(f"Make it {_named(type, data_type)}", edit)
 
 
-def _named(type: type[LayerType], given: TensorType) -> str:
+def _named(type: type[LayerType], data_type: TensorType) -> str:
     """Return `an image input of 3 × 8 × 9`."""
     label = type.label[:1].lower() + type.label[1:]
-    return f"{'an' if label[0] in 'aeiou' else 'a'} {label} of {given.short()}"
+    return f"{'an' if label[0] in 'aeiou' else 'a'} {label} of {data_type.short()}"
 
 
 def missing_inputs(project: Project, facts: DatasetInfo) -> Fix | None:
@@ -123,10 +125,10 @@ def missing_inputs(project: Project, facts: DatasetInfo) -> Fix | None:
     enough."""
     have = len(project.network.inputs)
     missing: list[tuple[InputInfo, type[LayerType], dict[str, object]]] = []
-    for given in facts.inputs[have:]:
-        if (found := input_of(given.type)) is None:
+    for info in facts.inputs[have:]:
+        if (input_layer := input_of(info.type)) is None:
             return None
-        missing.append((given, *found))
+        missing.append((info, *input_layer))
     if not missing:
         return None
 

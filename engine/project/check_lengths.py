@@ -49,7 +49,7 @@ def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
         layer = network.layers[id]
         if isinstance(layer.effective_type, Block):
             for copy in analysis.inside[id].copies[:1]:
-                yield from (found.lifted(id, layer.name) for found in problems(layer.effective_type.network, copy))
+                yield from (problem.lifted(id, layer.name) for problem in problems(layer.effective_type.network, copy))
         elif is_padded(shapes):
             try:
                 lowered(layer, shapes)
@@ -66,13 +66,13 @@ def length_problems(
     `fed` holds the type that the data gives each input layer, `is_masked` whether padding is masked. A layer with
     other errors is omitted.
     """
-    known = {problem.layer for problem in analysis.problems if problem.severity == "error"}
-    found = [*_of_length(network, fed, min), *_of_length(network, fed, max)]
-    if is_masked and any(given.lengths for given in fed.values()):
-        found += problems(network, analysis)
-    for problem in found:
-        if problem.layer not in known:
-            known.add(problem.layer)
+    faulty_ids = {problem.layer for problem in analysis.problems if problem.severity == "error"}
+    candidates = [*_of_length(network, fed, min), *_of_length(network, fed, max)]
+    if is_masked and any(info.lengths for info in fed.values()):
+        candidates += problems(network, analysis)
+    for problem in candidates:
+        if problem.layer not in faulty_ids:
+            faulty_ids.add(problem.layer)
             yield problem
 
 
@@ -81,9 +81,9 @@ def _of_length(
 ) -> Iterator[Problem]:
     """Return the errors with each input of the length of the data, or of its shortest or longest sequence."""
     measured = network
-    for id, given in fed.items():
-        type, length = network.layers[id].type, dict(zip(given.type.axes, given.type.sizes, strict=True)).get("T")
-        length = pick(given.lengths) if given.lengths else length
+    for id, info in fed.items():
+        type, length = network.layers[id].type, dict(zip(info.type.axes, info.type.sizes, strict=True)).get("T")
+        length = pick(info.lengths) if info.lengths else length
         if isinstance(type, SequenceInput) and not type.length and isinstance(length, int):
             measured = edits.set_fields(measured, id, {"length": length})
     if measured is not network:
@@ -97,11 +97,11 @@ def sequence_problems(project: Project, facts: DatasetInfo) -> Iterator[Problem]
     options, network = project.training, project.network
     fed = match_inputs(network, facts)
     tasks = {target.task for target in facts.targets}
-    timed = {id: given for id, given in fed.items() if given.type.has("T")}
+    timed = {id: info for id, info in fed.items() if info.type.has("T")}
     if options.sequence_length == "split" and timed:
         message = ""
         if len(timed) > 1:
-            names = ", ".join(given.name for given in timed.values())
+            names = ", ".join(info.name for info in timed.values())
             message = f"One sequence per sample can be split; the data has {len(timed)}: {names}."
         elif "transcripts" in tasks:
             message = "A transcript belongs to a whole sequence; pieces of it have none. Use longest or shortest."
@@ -109,11 +109,11 @@ def sequence_problems(project: Project, facts: DatasetInfo) -> Iterator[Problem]
             message = f"'{fixed[0].name}' takes sequences of one length, so pieces do not fit. Set its length to 0."
         if message:
             yield Problem("error", "", "", "training.sequence_length", message)
-    if options.sequence_padding == "seen" and any(given.lengths for given in timed.values()):
+    if options.sequence_padding == "seen" and any(info.lengths for info in timed.values()):
         if "transcripts" in tasks:
             message = "CTC has to know where a sequence ends, which seen padding hides. Use masked."
             yield Problem("error", "", "", "training.sequence_padding", message)
         value = options.sequence_padding_value
-        if any(given.type.kind == "index" for given in timed.values()) and (value < 0 or value != int(value)):
+        if any(info.type.kind == "index" for info in timed.values()) and (value < 0 or value != int(value)):
             message = f"Indices are padded with an index, a whole number from 0; received {value:g}."
             yield Problem("error", "", "", "training.sequence_padding_value", message)

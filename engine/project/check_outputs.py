@@ -48,9 +48,9 @@ def output_count_problem(network: Network, facts: DatasetInfo) -> Problem | None
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
     if not ports or len(ports) >= len(facts.targets):
         return None
-    told = ", ".join(f"{target.name}: {target.spoken()}" for target in facts.targets)
+    targets = ", ".join(f"{target.name}: {target.spoken()}" for target in facts.targets)
     message = (
-        f"The data has {len(facts.targets)} targets ({told}), the network {plural(len(ports), 'output')}. Give the "
+        f"The data has {len(facts.targets)} targets ({targets}), the network {plural(len(ports), 'output')}. Give the "
         "network an output for each, or name the targets to learn in the field Response."
     )
     at = network.layers[ports[0].layer]
@@ -77,10 +77,10 @@ def _of_one(
         yield Problem("error", layer.id, layer.name, "", message)
         return
     if output.layout != target.type.layout:
-        asked = f"one response per {target.per}" if target.task != "transcripts" else "transcripts"
-        what = f"the data has {asked}" if is_only else f"its target '{target.name}' has {asked}"
+        responses = f"one response per {target.per}" if target.task != "transcripts" else "transcripts"
+        requirement = f"the data has {responses}" if is_only else f"its target '{target.name}' has {responses}"
         way = WAYS["step" if target.task == "transcripts" else target.per]
-        yield Problem("error", layer.id, layer.name, "", f"{ends} {output}; {what}. {way}")
+        yield Problem("error", layer.id, layer.name, "", f"{ends} {output}; {requirement}. {way}")
         return
     yield from _activations(layer, output, target)
     if (problem := _places(project, port, output, facts, target)) is not None:
@@ -115,17 +115,17 @@ def _places(project: Project, port: Port, output: TensorType, facts: DatasetInfo
     if target.task == "transcripts":
         return _too_short(project, port, facts, target)
     for axis in target.type.spatial:
-        given = output[axis]
+        size = output[axis]
         if axis == "T":
             longest = target.lengths[1] if target.lengths else target.type["T"]
-            steps = _steps(project.network, port, facts) if not isinstance(given, int) else given
+            steps = _steps(project.network, port, facts) if not isinstance(size, int) else size
             if isinstance(steps, int) and clash(steps, longest):
                 message = (
                     f"The output has {steps:,} steps where '{target.name}' has {longest:,}. Keep the number of steps "
                     "in the network, or give the target as many as leave it."
                 )
                 return Problem("error", layer.id, layer.name, "", message)
-        elif clash(given, target.type[axis]):
+        elif clash(size, target.type[axis]):
             sizes = [" × ".join(f"{x[a]}" for a in target.type.spatial) for x in (output, target.type)]
             message = (
                 f"The output has {sizes[0]} {target.per}s; '{target.name}' has {sizes[1]}. Keep the size in the "
@@ -151,31 +151,29 @@ def _too_short(project: Project, port: Port, facts: DatasetInfo, target: TargetI
 
 def _steps(network: Network, port: Port, facts: DatasetInfo) -> object:
     """Return the steps of an output with every sequence input at the length of the longest sequence of its data."""
-    for id, given in match_inputs(network, facts).items():
+    for id, info in match_inputs(network, facts).items():
         type = network.layers[id].type
-        length = (
-            given.lengths[1] if given.lengths else dict(zip(given.type.axes, given.type.sizes, strict=True)).get("T")
-        )
+        length = info.lengths[1] if info.lengths else dict(zip(info.type.axes, info.type.sizes, strict=True)).get("T")
         if isinstance(type, SequenceInput) and not type.length and isinstance(length, int):
             network = edits.set_fields(network, id, {"length": length})
-    found = analyse(network).shapes.get(port.layer)
-    return found.at(port.name)["T"] if found and found.at(port.name).has("T") else None
+    shapes = analyse(network).shapes.get(port.layer)
+    return shapes.at(port.name)["T"] if shapes and shapes.at(port.name).has("T") else None
 
 
 def _channels(project: Project, port: Port, output: TensorType, target: TargetInfo) -> Problem:
     """Return the problem of an output with another number of channels than the target has classes, numbers or
     labels."""
-    layer, wanted = project.network.layers[port.layer], target.outputs
-    what = {"classes": "classes", "labels": "labels", "transcripts": "classes and the blank"}
-    named = what.get(target.task, "response" if wanted == 1 else "responses")
+    layer, count = project.network.layers[port.layer], target.outputs
+    nouns = {"classes": "classes", "labels": "labels", "transcripts": "classes and the blank"}
+    noun = nouns.get(target.task, "response" if count == 1 else "responses")
     channels = output["C"]
-    given = plural(channels, "output") if isinstance(channels, int) else f"{channels} outputs"
-    message = f"The network has {given}; the data has {wanted:,} {named}."
+    outputs = plural(channels, "output") if isinstance(channels, int) else f"{channels} outputs"
+    message = f"The network has {outputs}; the data has {count:,} {noun}."
     path, source = _deciding(project.network, port) or ((), None)
     if source is None:
         return Problem("error", layer.id, layer.name, "", message)
     field = next(name for name in _DECIDING if name in source.type.fields)
-    fix = check_fixes.fields(f"Set {field} to {wanted:,}", {source.id: {field: wanted}})
+    fix = check_fixes.fields(f"Set {field} to {count:,}", {source.id: {field: count}})
     return lifted(project, path, Problem("error", source.id, source.name, field, message, fix))
 
 
@@ -190,8 +188,8 @@ def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | N
         if isinstance(type, Block):
             outputs = dict(zip(type.output_ports(), type.ids(BlockOutput), strict=True))
             source = type.network.incoming[outputs[port.name]].get("in")
-            found = _deciding(type.network, source) if source is not None and type.repeat == 1 else None
-            return ((layer.id, *found[0]), found[1]) if found else None
+            inner = _deciding(type.network, source) if source is not None and type.repeat == 1 else None
+            return ((layer.id, *inner[0]), inner[1]) if inner else None
         feeds = network.incoming[layer.id]
         if len(feeds) != 1 or type.family not in ("Activation", "Normalisation", "Utility"):
             return None
@@ -200,23 +198,23 @@ def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | N
 
 def loss_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
     """Return the problems of losses that do not fit the targets, and of names that are not outputs."""
-    options, chosen = project.training, project.training.loss
+    options, overall_loss = project.training, project.training.loss
     tasks = tuple(dict.fromkeys(target.task for target in facts.targets))
-    named = options.named_losses
-    if chosen in LOSS_TASKS and not any(task in LOSS_TASKS[chosen] for task in tasks):
+    losses = options.named_losses
+    if overall_loss in LOSS_TASKS and not any(task in LOSS_TASKS[overall_loss] for task in tasks):
         fitting = ["auto", *(name for name, of in LOSS_TASKS.items() if any(task in of for task in tasks)), "custom"]
         are = " and ".join(tasks)
-        message = f"'{chosen}' does not fit data whose responses are {are}. Use {' or '.join(fitting)}."
+        message = f"'{overall_loss}' does not fit data whose responses are {are}. Use {' or '.join(fitting)}."
         yield Problem("error", "", "", "training.loss", message)
         return
-    if chosen == "custom" or any(port.layer not in analysis.shapes for port in project.network.output_ports):
+    if overall_loss == "custom" or any(port.layer not in analysis.shapes for port in project.network.output_ports):
         return
-    wanted = wanted_of(project.network, analysis, facts, is_padded=False)
-    if not wanted:
+    outputs = wanted_of(project.network, analysis, facts, is_padded=False)
+    if not outputs:
         return
-    names = [one.name for one in wanted]
-    by_name = {**{one.facts.name: one for one in wanted}, **{one.name: one for one in wanted}}
-    for name, (loss, _) in named.items():
+    names = [output.name for output in outputs]
+    by_name = {**{output.facts.name: output for output in outputs}, **{output.name: output for output in outputs}}
+    for name, (loss, _) in losses.items():
         if name not in by_name:
             message = f"The network has no output '{name}'. Its outputs are: {', '.join(names)}."
             yield Problem("error", "", "", "training.output_losses", message)
@@ -224,43 +222,43 @@ def loss_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> I
             fitting = [word for word, of in LOSS_TASKS.items() if task in of]
             message = f"'{loss}' does not fit output '{name}', which gives {task}. Use {' or '.join(fitting)}."
             yield Problem("error", "", "", "training.output_losses", message)
-    if named and all(loss_of(options, one)[1] == 0 for one in wanted):
+    if losses and all(loss_of(options, output)[1] == 0 for output in outputs):
         message = "All outputs have the weight 0, so nothing can be learned. Give one of them another weight."
         yield Problem("error", "", "", "training.output_losses", message)
-    yield from _details(project, wanted)
+    yield from _details(project, outputs)
 
 
-def _details(project: Project, wanted: tuple[Wanted, ...]) -> Iterator[Problem]:
+def _details(project: Project, outputs: tuple[Wanted, ...]) -> Iterator[Problem]:
     options = project.training
-    for one in wanted:
-        loss, _ = loss_of(options, one)
-        path = "training.output_losses" if said_of(options, one) else "training.loss"
-        where = "" if len(wanted) == 1 else f" at output '{one.name}'"
-        if loss in OVERLAPS and one.facts.per == "sample":
+    for output in outputs:
+        loss, _ = loss_of(options, output)
+        path = "training.output_losses" if said_of(options, output) else "training.loss"
+        where = "" if len(outputs) == 1 else f" at output '{output.name}'"
+        if loss in OVERLAPS and output.facts.per == "sample":
             message = (
                 f"'{loss}' measures overlap over steps, pixels or voxels; the data has one response per sample{where}."
             )
             yield Problem("error", "", "", path, message)
-        if loss == "binary-cross-entropy" and one.facts.task == "classes" and not one.is_binary:
+        if loss == "binary-cross-entropy" and output.facts.task == "classes" and not output.is_binary:
             message = (
                 f"binary-cross-entropy of classes wants two classes and one output channel{where}; there are "
-                f"{len(one.facts.classes):,} classes and {one.type.short()} outputs. Use cross-entropy."
+                f"{len(output.facts.classes):,} classes and {output.type.short()} outputs. Use cross-entropy."
             )
             yield Problem("error", "", "", path, message)
-    given = options.class_weights
-    weighed = [one.facts for one in wanted if one.facts.task in ("classes", "labels")]
+    weights = options.class_weights
+    weighed = [output.facts for output in outputs if output.facts.task in ("classes", "labels")]
     if not weighed:
         for name in ("class_weighting", "label_smoothing"):
             if name in options.changed() and options.is_visible(name):
                 message = "The data asks for no classes, so this changes nothing."
                 yield Problem("warning", "", "", f"training.{name}", message)
-    if options.class_weighting == "given" and given:
+    if options.class_weighting == "given" and weights:
         for target in weighed:
-            if len(given) != len(target.classes):
+            if len(weights) != len(target.classes):
                 of = "" if len(weighed) == 1 else f" '{target.name}'"
                 message = (
                     f"The data has {len(target.classes):,} {target.task}{of}, the list "
-                    f"{plural(len(given), 'weight')}. Give one each."
+                    f"{plural(len(weights), 'weight')}. Give one each."
                 )
                 yield Problem("error", "", "", "training.class_weights", message)
 
@@ -346,9 +344,9 @@ def several_outputs(network: Network, analysis: Analysis, facts: DatasetInfo | N
         return None
     names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
     if facts is not None and len(facts.targets) > 1:
-        told = ", ".join(target.name for target in facts.targets)
+        targets = ", ".join(target.name for target in facts.targets)
         message = (
-            f"The data has {len(facts.targets)} targets ({told}); {len(ports)} outputs have no outgoing connection: "
+            f"The data has {len(facts.targets)} targets ({targets}); {len(ports)} outputs have no outgoing connection: "
             f"{names}. Join or remove some."
         )
         return Problem("error", "", "", "", message)
@@ -369,7 +367,7 @@ def several_outputs(network: Network, analysis: Analysis, facts: DatasetInfo | N
 
 
 def _finality(network: Network, analysis: Analysis, port: Port, facts: DatasetInfo | None) -> tuple[bool, bool, bool]:
-    """Return how much an output looks like the intended one, to be compared: whether it fits the target, whether it
+    """Return a sort key that is highest for the main output: whether it fits the target, whether it
     gives probabilities, whether it is one vector per sample."""
     output = analysis.shapes[port.layer].at(port.name)
     is_fitting = False
@@ -381,10 +379,10 @@ def _finality(network: Network, analysis: Analysis, port: Port, facts: DatasetIn
 
 def _upstream(network: Network, id: str) -> set[str]:
     """Return a layer and all layers upstream of it."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     waiting = [id]
     while waiting:
-        if (found := waiting.pop()) not in seen:
-            seen.add(found)
-            waiting += [port.layer for port in network.incoming[found].values()]
-    return seen
+        if (other := waiting.pop()) not in ids:
+            ids.add(other)
+            waiting += [port.layer for port in network.incoming[other].values()]
+    return ids

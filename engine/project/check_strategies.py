@@ -74,5 +74,5 @@ def wrong_count(stages: int, workers: int) -> str:
     )
 
 
-def _problem(strategy: str, what: str, why: str) -> FieldError:
-    return FieldError("environment.strategy", f"{strategy} does not go with {what}, which {why}. Use data-parallel.")
+def _problem(strategy: str, subject: str, why: str) -> FieldError:
+    return FieldError("environment.strategy", f"{strategy} does not go with {subject}, which {why}. Use data-parallel.")

@@ -90,20 +90,20 @@ class Comparison:
 
     def counts(self) -> dict[str, int]:
         """Return the number of differences of each kind that occurs."""
-        found = {kind: sum(d.kind == kind for d in self.differences) for kind in KINDS}
-        return {kind: count for kind, count in found.items() if count}
+        totals = {kind: sum(d.kind == kind for d in self.differences) for kind in KINDS}
+        return {kind: count for kind, count in totals.items() if count}
 
 
 def compare(before: Project, after: Project, *, with_layout: bool = False) -> Comparison:
     """Compare two projects; positions, frames and comments only on request."""
     partners = dict(_partners(before.network, after.network))
-    found = [*_network(before.network, after.network), *_kept_unread(before, after, partners)]
+    differences = [*_network(before.network, after.network), *_kept_unread(before, after, partners)]
     for section in SECTIONS:
-        found += _record(section, before.section(section), after.section(section), "", "")
-    found += _json("", before.unknown, after.unknown, "", "")
+        differences += _record(section, before.section(section), after.section(section), "", "")
+    differences += _json("", before.unknown, after.unknown, "", "")
     if with_layout:
-        found += _layout(before.network, after.network, before.layout, after.layout)
-    return Comparison(tuple(found), partners)
+        differences += _layout(before.network, after.network, before.layout, after.layout)
+    return Comparison(tuple(differences), partners)
 
 
 def _partners(before: Network, after: Network) -> Iterator[tuple[str, str]]:
@@ -112,7 +112,7 @@ def _partners(before: Network, after: Network) -> Iterator[tuple[str, str]]:
         yield old, new
         inner = _both_blocks(before.layers[old], after.layers[new])
         if inner is not None:
-            yield from ((f"{old}/{one}", f"{new}/{other}") for one, other in _partners(*inner))
+            yield from ((f"{old}/{inner_old}", f"{new}/{inner_new}") for inner_old, inner_new in _partners(*inner))
 
 
 def _both_blocks(old: Layer, new: Layer) -> tuple[Network, Network] | None:
@@ -127,15 +127,15 @@ def _lifted(difference: Difference, old: Layer, new: Layer) -> Difference:
     kind, name = difference.kind, f"{new.name}/{difference.name}"
     if kind == "ordered":
         name = f"{difference.name} of {new.name}"
-    told = replace(
+    outer = replace(
         difference,
         name=name,
         old="" if kind in ("added", "connected") else "/".join(filter(None, (old.id, difference.old))),
         new="" if kind in ("removed", "disconnected") else "/".join(filter(None, (new.id, difference.new))),
     )
     if kind == "renamed":
-        return replace(told, before=f"{new.name}/{difference.before}", after=f"{new.name}/{difference.after}")
-    return told
+        return replace(outer, before=f"{new.name}/{difference.before}", after=f"{new.name}/{difference.after}")
+    return outer
 
 
 def matched(before: Network, after: Network) -> dict[str, str]:
@@ -143,14 +143,14 @@ def matched(before: Network, after: Network) -> dict[str, str]:
     pairs: dict[str, str] = {}
     shared = [id for id in before.layers if id in after.layers]
     alike = [id for id in shared if _are_alike(before.layers[id], after.layers[id])]
-    named = dict(_namesakes(before, after))
-    num_same = sum(old == new for old, new in named.items())
-    num_astray = sum(old != new and (old in after.layers or new in before.layers) for old, new in named.items())
+    namesakes = dict(_namesakes(before, after))
+    num_same = sum(old == new for old, new in namesakes.items())
+    num_astray = sum(old != new and (old in after.layers or new in before.layers) for old, new in namesakes.items())
     if 2 * len(alike) >= len(shared) and num_astray <= num_same:  # else the ids come from somewhere else, say nothing
-        elsewhere = {*named, *named.values()}.difference(alike)
+        elsewhere = {*namesakes, *namesakes.values()}.difference(alike)
         pairs = {id: id for id in shared if id not in elsewhere}
-    taken = set(pairs.values())
-    pairs |= {old: new for old, new in named.items() if old not in pairs and new not in taken}
+    new_ids = set(pairs.values())
+    pairs |= {old: new for old, new in namesakes.items() if old not in pairs and new not in new_ids}
     return {id: pairs[id] for id in before.layers if id in pairs}
 
 
@@ -162,8 +162,8 @@ def _namesakes(before: Network, after: Network) -> Iterator[tuple[str, str]]:
             yield id, other.id
 
 
-def _are_alike(one: Layer, other: Layer) -> bool:
-    return one.name == other.name or one.type_key == other.type_key
+def _are_alike(layer: Layer, other: Layer) -> bool:
+    return layer.name == other.name or layer.type_key == other.type_key
 
 
 def _network(before: Network, after: Network) -> Iterator[Difference]:
@@ -179,7 +179,7 @@ def _network(before: Network, after: Network) -> Iterator[Difference]:
         yield from _layer(before.layers[old], after.layers[new])
         inner = _both_blocks(before.layers[old], after.layers[new])
         if inner is not None and inner[0] is not inner[1]:
-            yield from (_lifted(one, before.layers[old], after.layers[new]) for one in _network(*inner))
+            yield from (_lifted(difference, before.layers[old], after.layers[new]) for difference in _network(*inner))
     yield from _connections(before, after, pairs)
     yield from _order("inputs", _entries(before), _entries(after), after, pairs)
     yield from _order("outputs", _exits(before), _exits(after), after, pairs)
@@ -213,10 +213,10 @@ def _describe_layer(layer: Layer) -> str:
     """Return the type and its non-default values: `conv2d: filters 8, kernel 5 × 5`."""
     if isinstance(layer.type, Placeholder):
         return printable(layer.type_key)
-    shown = [f"{name} {_shown(layer.type, name)}" for name in layer.type.changed()]
+    parts = [f"{name} {_shown(layer.type, name)}" for name in layer.type.changed()]
     if isinstance(layer.type, Block):
-        shown.append(plural(len(layer.type.network), "layer"))
-    return f"{layer.type_key}: {', '.join(shown)}" if shown else layer.type_key
+        parts.append(plural(len(layer.type.network), "layer"))
+    return f"{layer.type_key}: {', '.join(parts)}" if parts else layer.type_key
 
 
 def _record(path: str, old: Record, new: Record, old_id: str, new_id: str) -> Iterator[Difference]:
@@ -231,8 +231,8 @@ def _record(path: str, old: Record, new: Record, old_id: str, new_id: str) -> It
             continue
         if any(name in r.changed() or r.is_visible(name) for r in (old, new)):
             yield Difference("changed", f"{path}.{name}", _shown(old, name), _shown(new, name), old_id, new_id)
-    told = {*old.fields, *new.fields, *(("values",) if isinstance(old, UserCode) else ())}
-    unread, others = ({key: value for key, value in r.write().items() if key not in told} for r in (old, new))
+    keys = {*old.fields, *new.fields, *(("values",) if isinstance(old, UserCode) else ())}
+    unread, others = ({key: value for key, value in r.write().items() if key not in keys} for r in (old, new))
     yield from _json(f"{path}.", unread, others, old_id, new_id)
 
 
@@ -263,24 +263,24 @@ def _kept_unread(before: Project, after: Project, pairs: Mapping[str, str]) -> I
     """Return the keys of the network and its layers that a newer version wrote."""
     yield from _json("network.", before.unknown_in_network, after.unknown_in_network, "", "")
     for old, new in pairs.items():
-        kept = before.unknown_in_layers.get(old, {}), after.unknown_in_layers.get(new, {})
-        if any(kept):
+        sides = before.unknown_in_layers.get(old, {}), after.unknown_in_layers.get(new, {})
+        if any(sides):
             *outer, id = new.split("/")
             name_path = "/".join((*names_of(after.network, outer), network_in(after.network, outer).layers[id].name))
-            yield from _json(f"{name_path}.", *kept, old, new)
+            yield from _json(f"{name_path}.", *sides, old, new)
 
 
 def _connections(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[Difference]:
     back = {new: old for old, new in pairs.items()}
     names = dict(_port_names(before, after, pairs))
     earlier = {(pairs[id], new): old for (id, old), new in names.items()}
-    kept, there = ({_ends(line) for line in network.connections} for network in (after, before))
+    ends_after, ends_before = ({_ends(line) for line in network.connections} for network in (after, before))
     for line in before.connections:
-        if _translated(line, pairs, names) not in kept:
+        if _translated(line, pairs, names) not in ends_after:
             name = _route(before, line)
             yield Difference("disconnected", name, old=line.target.layer, old_connection=line)
     for line in after.connections:
-        if _translated(line, back, earlier) not in there:
+        if _translated(line, back, earlier) not in ends_before:
             name = _route(after, line)
             yield Difference("connected", name, new=line.target.layer, new_connection=line)
 
@@ -290,9 +290,9 @@ def _port_names(before: Network, after: Network, pairs: Mapping[str, str]) -> It
     for old, new in pairs.items():
         inner = _both_blocks(before.layers[old], after.layers[new])
         if inner is not None:
-            for one, other in matched(*inner).items():
-                if isinstance(inner[0].layers[one].type, BlockInput | BlockOutput):
-                    yield (old, inner[0].layers[one].name), inner[1].layers[other].name
+            for old_port, new_port in matched(*inner).items():
+                if isinstance(inner[0].layers[old_port].type, BlockInput | BlockOutput):
+                    yield (old, inner[0].layers[old_port].name), inner[1].layers[new_port].name
 
 
 def _ends(connection: Connection) -> _Ends:
@@ -324,24 +324,24 @@ def _route(network: Network, connection: Connection) -> str:
 
 
 def _order(
-    what: str, old: Iterable[str], new: Iterable[str], after: Network, pairs: Mapping[str, str]
+    kind: str, old: Iterable[str], new: Iterable[str], after: Network, pairs: Mapping[str, str]
 ) -> Iterator[Difference]:
     """Return a difference if the order of inputs or outputs changed, which callers of the network depend on."""
     olds = [pairs[id] for id in old if id in pairs]
     news = [id for id in new if id in set(pairs.values())]
     if olds != news and sorted(olds) == sorted(news):
         was, now = (", ".join(after.layers[id].name for id in ids) for ids in (olds, news))
-        yield Difference("ordered", what, was, now)
+        yield Difference("ordered", kind, was, now)
 
 
 def _layout(before: Network, after: Network, old: Layout, new: Layout) -> Iterator[Difference]:
     """Return differences of positions, frames and comments, also inside blocks."""
     yield from _value("flow", old.flow, new.flow, "", "")
-    for what, writer in (("frame", _frames), ("comment", _comments)):
+    for kind, writer in (("frame", _frames), ("comment", _comments)):
         was, now = writer(old), writer(new)
         for id in dict.fromkeys((*was, *now)):
             sides = was.get(id, {}), now.get(id, {})
-            name = printable(f"{what} {id}")
+            name = printable(f"{kind} {id}")
             if not all(sides):
                 was_so, is_so = (_json_text(side) if side else "nothing" for side in sides)
                 yield Difference("changed", name, was_so, is_so)
@@ -355,7 +355,7 @@ def _layout(before: Network, after: Network, old: Layout, new: Layout) -> Iterat
         inner = _both_blocks(layer, other)
         if inner is not None:
             layouts = old.within([id]), new.within([partner])
-            yield from (_lifted(one, layer, other) for one in _layout(*inner, *layouts))
+            yield from (_lifted(difference, layer, other) for difference in _layout(*inner, *layouts))
 
 
 def _frames(layout: Layout) -> dict[str, dict[str, Any]]:

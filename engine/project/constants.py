@@ -34,7 +34,7 @@ WAY_OUT = "Bring the file back, or import the ONNX file again."
 
 
 class ConstantsFile(Record):
-    """Where the constants of imported ONNX operators lie."""
+    """The file with the constants of imported ONNX operators."""
 
     file = FilePath(
         "", pattern=f"Constants (*{SUFFIX})", help="File with the constants of imported ONNX operators, in safetensors"
@@ -43,10 +43,10 @@ class ConstantsFile(Record):
 
     def problems(self) -> list[FieldError]:
         """Return the errors of the file's name."""
-        found = super().problems()
+        errors = super().problems()
         if self.file and not self.file.endswith(SUFFIX):
-            found.append(FieldError("file", f"the name of the file ends in {SUFFIX}."))
-        return found
+            errors.append(FieldError("file", f"the name of the file ends in {SUFFIX}."))
+        return errors
 
 
 Stored = dict[str, tuple[str, tuple[int, ...]]]
@@ -88,11 +88,11 @@ def checked_constants(network: Network, record: ConstantsFile, base: Path) -> Pa
     path = constants_path(record, base)
     try:
         with open_file(path) as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         message = f"The constants {path} cannot be read: {error.strerror or error}."
         raise UserError(message, hint=WAY_OUT) from error
-    if found != record.sha256:
+    if digest != record.sha256:
         message = f"The constants {path} changed: their SHA-256 is not {record.sha256[:16] or 'in the project'}."
         raise UserError(message, hint=WAY_OUT, code="changed")
     return path
@@ -115,22 +115,22 @@ def constants_problems(network: Network, record: ConstantsFile, base: Path) -> I
         yield Problem("error", "", "", "constants.file", f"{stored}. {WAY_OUT}")
         return
     for place, type in needing:
-        fault = next((found for text in type.constants if (found := fault_of(stored, text))), "")
+        fault = next((reason for text in type.constants if (reason := fault_of(stored, text))), "")
         if fault:
             message = f"{fault} in {path.name}. Import its ONNX file again, or delete the layer."
             yield place.with_message("error", "constants", message)
 
 
 def fault_of(stored: Stored, text: str) -> str:
-    """Return what is wrong with the constant that a layer names so, compared with those of the file, or ''."""
+    """Return the error of a layer's constant, compared with those of the file, or ''."""
     name, dtype, sizes = read_constant(text)
     if name not in stored:
         return f"The constant '{path_part(name)}' is missing"
     if stored[name] != (dtype, sizes):
-        found, found_sizes = stored[name]
+        other, other_sizes = stored[name]
         expected = f"{dtype} {' × '.join(map(str, sizes)) or 'one number'}"
         return (
-            f"The constant '{path_part(name)}' is {found} {' × '.join(map(str, found_sizes)) or 'one number'} instead "
+            f"The constant '{path_part(name)}' is {other} {' × '.join(map(str, other_sizes)) or 'one number'} instead "
             f"of {expected}"
         )
     return ""
@@ -147,6 +147,6 @@ def _header(path: Path, changed: int, size: int) -> Stored | str:
     try:
         header = json.loads(text)
         header.pop("__metadata__", None)
-        return {name: (FORMATS.get(said["dtype"], ""), tuple(said["shape"])) for name, said in header.items()}
+        return {name: (FORMATS.get(entry["dtype"], ""), tuple(entry["shape"])) for name, entry in header.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return f"The file {path} is no safetensors file, or is damaged"

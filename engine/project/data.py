@@ -248,18 +248,18 @@ class DataOptions(SourceOptions):
         return self.replace(**{name: type(self).fields[name].default for name in NOT_READING})
 
     def problems(self) -> list[FieldError]:
-        """Combinations that cannot be meant."""
-        found = list(self._split_problems())
+        """Return the errors of options that contradict each other."""
+        errors = list(self._split_problems())
         shares = [getattr(self, name) for name in ("validation_share", "test_share") if self._is_taken(name)]
         if sum(shares) > 0.95:
             total = sum(shares)
             message = (
                 f"validation and test together take {format_percent(total)} of the data; leave at least 5 % to train."
             )
-            found.append(FieldError("validation_share", message))
+            errors.append(FieldError("validation_share", message))
         if self.source_type is not None:
-            found += self.source_type.problems(self)
-        return found
+            errors += self.source_type.problems(self)
+        return errors
 
     def _is_taken(self, name: str) -> bool:
         """Return whether a share applies; without data both do."""

@@ -41,12 +41,12 @@ _subject: Path | None = None
 
 def hosts_of(options: DataOptions) -> dict[str, int]:
     """Return the hosts that the data of a project is at, with the number of files that is known without asking them."""
-    found: dict[str, int] = {}
+    hosts: dict[str, int] = {}
     for name in remote_options(options):
         url = getattr(options, name)
         if host := host_of(url):
-            found[host] = found.get(host, 0) + _num_named(options, url)
-    return found
+            hosts[host] = hosts.get(host, 0) + _num_named(options, url)
+    return hosts
 
 
 def missing_hosts(options: DataOptions, may: Hosts) -> dict[str, int]:
@@ -81,12 +81,12 @@ def granted_for(options: DataOptions) -> dict[str, int]:
 def read_hosts(text: str) -> dict[str, int]:
     """Return the hosts in a text: hosts or URLs, separated by spaces or commas, such as `example.org s3://data=5000`.
     Those that cannot be read are left out."""
-    found = {}
+    hosts = {}
     for word in re.split(r"[\s,]+", text):
         place, _, number = word.rpartition("=") if re.search(r"=[0-9]{1,9}$", word) else (word, "", "")
         if host := host_of(place if "://" in place else f"https://{place}"):
-            found[host] = int(number or MOST_FILES)
-    return found
+            hosts[host] = int(number or MOST_FILES)
+    return hosts
 
 
 def grant(hosts: Hosts) -> None:
@@ -178,18 +178,18 @@ def not_allowed(hosts: Hosts) -> UserError:
 
 def allowed(path: Path) -> dict[str, int]:
     """Return the hosts that the user has allowed for a project or run, or for a folder around it."""
-    real, found = _real(path), dict[str, int]()
+    real, hosts = _real(path), dict[str, int]()
     entries = _entries()
     for place in (real, *real.parents):
-        found = merged(found, entries.get(str(place), {}))
-    return found
+        hosts = merged(hosts, entries.get(str(place), {}))
+    return hosts
 
 
 def allow(path: Path, hosts: Hosts) -> None:
     """Allow hosts for a project, a run or a folder from now on. Raises `UserError` if that cannot be stored."""
     if not hosts:
         return
-    key, wanted = str(_real(path)), {host: max(MOST_FILES, files) for host, files in hosts.items()}
+    key, limits = str(_real(path)), {host: max(MOST_FILES, files) for host, files in hosts.items()}
     try:
         file = _file()
         make_private_folder(file.parent)
@@ -197,7 +197,7 @@ def allow(path: Path, hosts: Hosts) -> None:
         try:
             entries = _entries()
             before = entries.pop(key, {})
-            entries[key] = merged(before, wanted)
+            entries[key] = merged(before, limits)
             write_json(file, {"allowed": dict(list(entries.items())[-MOST_ENTRIES:])})
         finally:
             os.close(lock)
@@ -229,9 +229,9 @@ def _entries() -> dict[str, dict[str, int]]:
     return {}
 
 
-def merged(one: Hosts, other: Hosts) -> dict[str, int]:
+def merged(first: Hosts, second: Hosts) -> dict[str, int]:
     """Return the hosts of both, with the larger number of files."""
-    return {host: max(one.get(host, 0), other.get(host, 0)) for host in (*one, *other)}
+    return {host: max(first.get(host, 0), second.get(host, 0)) for host in (*first, *second)}
 
 
 def _real(path: Path) -> Path:

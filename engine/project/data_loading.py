@@ -45,20 +45,20 @@ class Loading:
 
     @classmethod
     def read(cls, data: Mapping[str, Any] | None) -> "Loading":
-        """Return what `write` made JSON of; runs that were made before there was a choice hold their data in memory. A
-        value of an unexpected kind counts as absent."""
+        """Return the value from JSON that `write` made; runs from before the option existed hold their data in
+        memory. A value of an unexpected kind counts as absent."""
         loading = cls(False, 0, 0)
-        known: dict[str, Any] = {
+        values: dict[str, Any] = {
             name: value for name, value in (data or {}).items() if type(value) is type(getattr(loading, name, None))
         }
-        return replace(loading, **known)
+        return replace(loading, **values)
 
 
 def held_bytes(source: SourceType | None, facts: DatasetInfo) -> int:
     """Return the bytes for holding all samples: inputs as read and in single precision, and targets that are maps."""
     if facts.held_bytes:
         return facts.held_bytes
-    numbers = sum(_numbers(given.type.sizes, given.lengths) for given in facts.inputs)
+    numbers = sum(_numbers(info.type.sizes, info.lengths) for info in facts.inputs)
     maps = sum(_numbers(target.type.sizes[1:], None) for target in facts.targets if target.per in ("pixel", "voxel"))
     each = source.bytes_per_number if source is not None else SourceType.bytes_per_number
     return sum(facts.samples.values()) * (numbers * each + 2 * maps)
@@ -79,7 +79,7 @@ def resident_because(options: TrainingOptions, facts: DatasetInfo) -> str:
         return facts.resident_because
     if options.is_full_batch:
         return f"the solver {options.solver} takes all samples at once"
-    has_steps = any(given.type.has("T") for given in facts.inputs)
+    has_steps = any(info.type.has("T") for info in facts.inputs)
     if options.sequence_length == "split" and has_steps:
         return "sequences are cut into pieces (training.sequence_length=split)"
     return ""
@@ -104,13 +104,13 @@ def loading(
 ) -> Loading:
     """Return how a run loads its data, given the number of workers and the free memory of the machine; `device_bytes`:
     memory of their smallest device, where each has its own."""
-    held = held_bytes(data.source_type, facts)
+    num_bytes = held_bytes(data.source_type, facts)
     because = resident_because(training, facts)
     wish = data.loading if data.is_visible("loading") else "auto"
-    is_large = held * workers > free_bytes * MOST_OF_FREE
-    resident = Loading(False, held, free_bytes, workers)
+    is_large = num_bytes * workers > free_bytes * MOST_OF_FREE
+    resident = Loading(False, num_bytes, free_bytes, workers)
     if because or wish == "memory":
         return replace(resident, because=because if is_large else "")
-    if device_bytes and held > device_bytes * MOST_OF_FREE and not is_large:
-        return Loading(True, held, device_bytes, place="device")
+    if device_bytes and num_bytes > device_bytes * MOST_OF_FREE and not is_large:
+        return Loading(True, num_bytes, device_bytes, place="device")
     return replace(resident, is_streamed=is_large or wish == "stream" or data.skips_bad_samples)

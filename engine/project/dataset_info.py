@@ -46,7 +46,7 @@ class InputInfo:
 
 @dataclass(frozen=True)
 class TargetInfo:
-    """What one output of the network is to give: its name (an output layer of the same name gives it) and its type.
+    """The target of one output of the network: its name (an output layer of the same name gives it) and its type.
 
     | task        | targets, samples first                  | type: what the output gives                      |
     |-------------|-----------------------------------------|--------------------------------------------------|
@@ -94,9 +94,9 @@ class TargetInfo:
         if self.task == "transcripts":
             return f"transcripts of {len(self.classes):,} classes"
         count = self.outputs
-        what = {"classes": "class", "labels": "label"}.get(self.task, "number")
-        what += "" if count == 1 else "es" if what == "class" else "s"
-        return f"{count:,} {what}" + ("" if self.per == "sample" else f" per {self.per}")
+        noun = {"classes": "class", "labels": "label"}.get(self.task, "number")
+        noun += "" if count == 1 else "es" if noun == "class" else "s"
+        return f"{count:,} {noun}" + ("" if self.per == "sample" else f" per {self.per}")
 
 
 def classes_of(*names: str, name: str = "y") -> tuple[TargetInfo, ...]:
@@ -221,10 +221,10 @@ class DatasetInfo:
             for t in data["targets"]
         )
         because, warnings = data.get("resident_because", ""), tuple(data.get("warnings", ()))
-        told = data.get("forecast")
-        forecast = Forecast(**{**told, "targets": tuple(told["targets"])}) if told else None
-        held = data.get("held_bytes", 0)
-        return cls(inputs, data["samples"], targets, tuple(data["notes"]), because, warnings, held, forecast)
+        forecast_data = data.get("forecast")
+        forecast = Forecast(**{**forecast_data, "targets": tuple(forecast_data["targets"])}) if forecast_data else None
+        num_bytes = data.get("held_bytes", 0)
+        return cls(inputs, data["samples"], targets, tuple(data["notes"]), because, warnings, num_bytes, forecast)
 
 
 def _short(type: TensorType, lengths: tuple[int, int] | None) -> str:
@@ -237,15 +237,15 @@ def _short(type: TensorType, lengths: tuple[int, int] | None) -> str:
 
 def _write_type(type: TensorType, lengths: tuple[int, int] | None) -> dict[str, Any]:
     sizes = [size if isinstance(size, int) else str(size) for size in type.sizes]
-    known = {"axes": list(type.axes), "sizes": sizes, "kind": type.kind}
-    return {**known, "lengths": list(lengths)} if lengths else known
+    fields = {"axes": list(type.axes), "sizes": sizes, "kind": type.kind}
+    return {**fields, "lengths": list(lengths)} if lengths else fields
 
 
-def _read_type(given: Mapping[str, Any]) -> TensorType:
-    sizes = tuple(size if isinstance(size, int) else Symbol(size) for size in given["sizes"])
-    return TensorType(tuple(given["axes"]), sizes, given["kind"])
+def _read_type(data: Mapping[str, Any]) -> TensorType:
+    sizes = tuple(size if isinstance(size, int) else Symbol(size) for size in data["sizes"])
+    return TensorType(tuple(data["axes"]), sizes, data["kind"])
 
 
-def _read_pair(given: Mapping[str, Any], name: str) -> Any:
-    pair = given.get(name)
+def _read_pair(data: Mapping[str, Any], name: str) -> Any:
+    pair = data.get(name)
     return (pair[0], pair[1]) if pair else None

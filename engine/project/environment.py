@@ -236,20 +236,20 @@ class EnvironmentOptions(Record):
 
     def problems(self) -> list[FieldError]:
         """Return the errors of options that contradict each other."""
-        found = []
+        errors = []
         if len(set(self.devices)) != len(self.devices):
-            found.append(FieldError("devices", f"each device can be named once, received {list(self.devices)}."))
+            errors.append(FieldError("devices", f"each device can be named once, received {list(self.devices)}."))
         if self.target == "multi-cpu" and self.num_workers == 1:
             message = "multi-cpu needs at least 2 workers (auto: one per core). For one process choose cpu."
-            found.append(FieldError("num_workers", message))
+            errors.append(FieldError("num_workers", message))
         if self.is_visible("worker_weights") and (wrong := self._wrong_weights()):
-            found.append(FieldError("worker_weights", wrong))
+            errors.append(FieldError("worker_weights", wrong))
         if self.is_visible("stages"):
             try:
                 read_stages(self.stages)
             except UserError as error:
-                found.append(FieldError("stages", str(error)))
-        return found
+                errors.append(FieldError("stages", str(error)))
+        return errors
 
     def _wrong_weights(self) -> str:
         count = self.num_workers if self.target == "multi-cpu" else len(self.devices)

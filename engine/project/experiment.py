@@ -239,34 +239,34 @@ class ExperimentOptions(Record):
 
     def problems(self) -> list[FieldError]:
         """Return the errors of options that contradict each other."""
-        found = super().problems()
+        errors = super().problems()
         if self.folds == 1:
-            found.append(FieldError("folds", "cross-validation needs at least 2 folds, or none."))
+            errors.append(FieldError("folds", "cross-validation needs at least 2 folds, or none."))
         for name, texts in (("constraints", self.constraints), ("objectives", self.objectives)):
             for text in texts:
                 try:
                     Formula(text) if name == "constraints" else Objective.read(text)
                 except UserError as error:
-                    found.append(FieldError(name, str(error)))
+                    errors.append(FieldError(name, str(error)))
         if self.target:
             try:
                 Target.read(self.target)
             except UserError as error:
-                found.append(FieldError("target", str(error)))
+                errors.append(FieldError("target", str(error)))
         if len(self.objectives) > 1 and self.pruning != "none":
-            found.append(FieldError("pruning", "trials with several objectives are not pruned. Use none."))
+            errors.append(FieldError("pruning", "trials with several objectives are not pruned. Use none."))
         if len(self.objectives) > 1 and self.strategy == "gp":
-            found.append(FieldError("strategy", "gp has one objective. Use tpe or nsga2 for several."))
+            errors.append(FieldError("strategy", "gp has one objective. Use tpe or nsga2 for several."))
         if self.strategy == "function" and not self.strategy_function:
-            found.append(FieldError("strategy_function", "choose the Python file with your function."))
+            errors.append(FieldError("strategy_function", "choose the Python file with your function."))
         if self.strategy == "table" and not self.table:
-            found.append(FieldError("table", "the strategy table needs rows, one per trial."))
-        return found
+            errors.append(FieldError("table", "the strategy table needs rows, one per trial."))
+        return errors
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is compared of trials: a loss or metric of a split, or one of `MEASURED`."""
+    """The objective of an experiment: a loss or metric of a split, or one of `MEASURED`."""
 
     name: str
 

@@ -140,13 +140,13 @@ class OnnxOptions(Record):
 
     def problems(self) -> list[FieldError]:
         """Return the options that do not go together."""
-        found = []
+        errors = []
         if self.external_data == "yes" and self.precision != "float32":
-            found.append(
+            errors.append(
                 FieldError(
                     "external_data",
                     f"weights beside the file are written in float32 only; received {self.precision}.",
                     hint="Set one of the two to its default.",
                 )
             )
-        return found
+        return errors

@@ -110,8 +110,8 @@ def _data_of(text: str) -> dict[str, Any]:
             hint="Put it right there, or go back to an earlier copy.",
         ) from None
     except ValueError as error:
-        what = "a number has more than 4,300 digits" if "digits" in str(error) else error
-        raise UserError(f"not a project file: {what}.") from None
+        reason = "a number has more than 4,300 digits" if "digits" in str(error) else error
+        raise UserError(f"not a project file: {reason}.") from None
     if isinstance(data, (dict, list)) and _is_deeper(data, DEPTH_LIMIT):
         raise UserError(f"not a project file: {TOO_DEEP}.")
     if "\\u" in text and not is_unicode(json.dumps(data, ensure_ascii=False)):
@@ -141,11 +141,11 @@ def _finite(text: str) -> float:
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {quoted(twice)} stands twice in one object")
-    return found
+    return mapping
 
 
 def _is_deeper(value: dict[str, Any] | list[Any], limit: int) -> bool:
@@ -161,11 +161,11 @@ def _is_deeper(value: dict[str, Any] | list[Any], limit: int) -> bool:
 
 def _read(data: Mapping[str, Any], version: tuple[int, int]) -> Project:
     newer = version > FORMAT
-    known = {"netwright", "id", "network", *SECTIONS}
-    unknown = {key: value for key, value in data.items() if key not in known}
+    keys = {"netwright", "id", "network", *SECTIONS}
+    unknown = {key: value for key, value in data.items() if key not in keys}
     if unknown and not newer:
         key = next(iter(unknown))
-        raise UserError(f"there is no section {quoted(key)} in a project file.", hint=did_you_mean(key, known))
+        raise UserError(f"there is no section {quoted(key)} in a project file.", hint=did_you_mean(key, keys))
     errors: list[FieldError] = []
     sections: dict[str, Record] = {}
     for name, record in SECTIONS.items():

@@ -50,9 +50,9 @@ def kind_of(path: Path) -> ImportKind:
             hint=WITHOUT_GRAPH_HINT,
             code="usage",
         )
-    known = ", ".join(suffix for kind in KINDS for suffix in kind.suffixes)
+    suffixes = ", ".join(suffix for kind in KINDS for suffix in kind.suffixes)
     raise UserError(
-        f"{path.name or path} holds no network that can be imported: the names of such files end in {known}.",
+        f"{path.name or path} holds no network that can be imported: the names of such files end in {suffixes}.",
         code="usage",
     )
 

@@ -1,4 +1,4 @@
-"""What an input of a network takes: kind and range of the numbers, dtype, shape, columns and preparation, in words."""
+"""The format of a network's input: kind and range of the numbers, dtype, shape, columns and preparation, in words."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -109,32 +109,32 @@ class InputFormat:
 def input_formats(record: Preparation, ranges: Mapping[str, Range] | None = None) -> tuple[InputFormat, ...]:
     """Return the format of each input of a network. `ranges` are those measured, by the name of the input; the data
     source's own come first."""
-    return tuple(_format(record, given, (ranges or {}).get(given.name)) for given in record.inputs)
+    return tuple(_format(record, entry, (ranges or {}).get(entry.name)) for entry in record.inputs)
 
 
-def _format(record: Preparation, given: InputPreparation, measured: Range | None) -> InputFormat:
+def _format(record: Preparation, entry: InputPreparation, measured: Range | None) -> InputFormat:
     values = measured
-    if given.content == "indices":
-        values = Range((0.0,), (given.vocabulary - 1.0,)) if given.vocabulary else measured
-    elif given.span:
-        values = Range(given.span[:1], given.span[1:])
-    type = type_of(given)
-    lengths = (int(given.lengths[0]), int(given.lengths[1])) if given.lengths else None
-    said = tuple(_preparation(record, given, type, lengths))
-    return InputFormat(given.name, type, given.dtype, values, given.column_names, lengths, said)
+    if entry.content == "indices":
+        values = Range((0.0,), (entry.vocabulary - 1.0,)) if entry.vocabulary else measured
+    elif entry.span:
+        values = Range(entry.span[:1], entry.span[1:])
+    type = type_of(entry)
+    lengths = (int(entry.lengths[0]), int(entry.lengths[1])) if entry.lengths else None
+    sentences = tuple(_preparation(record, entry, type, lengths))
+    return InputFormat(entry.name, type, entry.dtype, values, entry.column_names, lengths, sentences)
 
 
 def _preparation(
-    record: Preparation, given: InputPreparation, type: TensorType, lengths: tuple[int, int] | None
+    record: Preparation, entry: InputPreparation, type: TensorType, lengths: tuple[int, int] | None
 ) -> Iterator[str]:
     """Yield a sentence on each thing that is done to the data, before the network and in it."""
-    if record.kind in SOURCES and given.reads == SOURCES[record.kind].reads:
-        yield from SOURCES[record.kind].preparation(type, given.column_names)
-    yield from _columns(given)
+    if record.kind in SOURCES and entry.reads == SOURCES[record.kind].reads:
+        yield from SOURCES[record.kind].preparation(type, entry.column_names)
+    yield from _columns(entry)
     if type.is_open:
         yield f"T is any number of steps, the same for all sequences of a batch{_steps(lengths)}."
-    if given.content == "numbers":
-        method = given.normalization.method if given.normalization else "none"
+    if entry.content == "numbers":
+        method = entry.normalization.method if entry.normalization else "none"
         yield (
             "The network does not normalise this input."
             if method == "none"
@@ -142,19 +142,19 @@ def _preparation(
         )
 
 
-def _columns(given: InputPreparation) -> Iterator[str]:
+def _columns(entry: InputPreparation) -> Iterator[str]:
     """Yield how cells of a table become numbers."""
-    if any("=" in name for name in given.column_names):
+    if any("=" in name for name in entry.column_names):
         yield (
             "A column such as 'facing=west' is 1 where the table has that text in that column, else 0; a text that no "
             "training row has is 0 in all."
         )
-    for column in given.columns:
+    for column in entry.columns:
         if column.kind == "category" and column.encoding == "index":
-            named = [f"{place} {category}" for place, category in enumerate(column.categories, 1)]
-            more = len(named) - MOST_COLUMNS
+            labels = [f"{place} {category}" for place, category in enumerate(column.categories, 1)]
+            more = len(labels) - MOST_COLUMNS
             yield (
-                f"The index of '{column.name}' is {', '.join(named[:MOST_COLUMNS])}"
+                f"The index of '{column.name}' is {', '.join(labels[:MOST_COLUMNS])}"
                 f"{f' and {more:,} more' if more > 0 else ''}; 0 for any other text."
             )
         if column.kind == "date":
@@ -162,7 +162,7 @@ def _columns(given: InputPreparation) -> Iterator[str]:
             yield f"The date '{column.name}' becomes {', '.join(column.parts)}{since}; Monday is day 1."
     gaps = [
         f"'{column.name}' {format_number(column.missing, 4) if isinstance(column.missing, float) else column.missing}"
-        for column in given.columns
+        for column in entry.columns
         if column.missing is not None
     ]
     if gaps:

@@ -30,28 +30,28 @@ def text() -> str:
     types = built_in()
     families = {family: [t for t in types.values() if t.family == family] for family in FAMILIES}
     parts = [INTRODUCTION, "\n".join(_contents(families)), "\n".join(_without_onnx(list(types.values())))]
-    for family, found in families.items():
-        if found:
-            parts += [f"## {family}", *("\n".join(_layer(type)) for type in found)]
+    for family, members in families.items():
+        if members:
+            parts += [f"## {family}", *("\n".join(_layer(type)) for type in members)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def paragraphs(help: str) -> list[tuple[str, bool]]:
     """The paragraphs of a longer help, and whether each is a formula. Formulas keep their lines."""
-    found = []
+    parts = []
     for part in help.split("\n\n"):
         lines = [line for line in part.split("\n") if line.strip()]
         if not lines:
             continue
         is_formula = all(line.startswith("    ") for line in lines)
-        found.append(("\n".join(line[4:] for line in lines) if is_formula else " ".join(lines), is_formula))
-    return found
+        parts.append(("\n".join(line[4:] for line in lines) if is_formula else " ".join(lines), is_formula))
+    return parts
 
 
 def _contents(families: dict[str, list[type[LayerType]]]) -> Iterator[str]:
-    for family, found in families.items():
-        if found:
-            links = ", ".join(f"[{type.label}](#{anchor(type.label)})" for type in found)
+    for family, members in families.items():
+        if members:
+            links = ", ".join(f"[{type.label}](#{anchor(type.label)})" for type in members)
             yield f"- **{family}**: {links}"
 
 
@@ -88,7 +88,7 @@ def _facts(type: type[LayerType]) -> Iterator[str]:
     others = [f"MATLAB `{type.matlab}`"] if type.matlab else []
     if torch := torch_names(type):
         others.append(f"torch {', '.join(f'`{name}`' for name in torch)}")
-    yield f"- Key `{type.key}`{''.join(f'; {one}' for one in others)}"
+    yield f"- Key `{type.key}`{''.join(f'; {other}' for other in others)}"
     yield f"- Ports: {'; '.join(ports)}"
     yield f"- ONNX: {f'no. {type.onnx_refusal}' if type.onnx_refusal else 'yes'}"
 

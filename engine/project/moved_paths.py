@@ -13,12 +13,12 @@ R = TypeVar("R", bound=Record)
 
 
 def moved_paths(project: Project, remote_path: Callable[[str], str | None]) -> dict[str, str]:
-    """Return what hosts call the absolute paths of data, weights and teacher; those without another name are left out.
+    """Return the hosts' names of the absolute paths of data, weights and teacher; without those that keep their name.
 
     `remote_path` returns the name of a path on the hosts, or None.
     """
-    found = {text: remote_path(str(Path(text).expanduser())) for text in _absolute(project)}
-    return {here: there for here, there in found.items() if there is not None and there != here}
+    remote_paths = {text: remote_path(str(Path(text).expanduser())) for text in _absolute(project)}
+    return {here: there for here, there in remote_paths.items() if there is not None and there != here}
 
 
 def _absolute(project: Project) -> Iterator[str]:

@@ -80,13 +80,13 @@ class NetworkReader:
             raise FieldErrors(self.errors)
         return Network(self.layers, tuple(connections)), Layout(self.positions, frames, comments, self.inside, flow)
 
-    def _unknown(self, where: str, data: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    def _unknown(self, where: str, data: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
         """Return the keys of a newer version. Raises `FieldError` for them in a file of the current version."""
-        unknown = {key: value for key, value in data.items() if key not in known}
+        unknown = {key: value for key, value in data.items() if key not in keys}
         if unknown and not self.keep_unknown:
             key = next(iter(unknown))
-            hint = did_you_mean(key, known)
-            raise FieldError(f"{where}.{path_part(key)}", f"there is no such key.{hint} Known are {', '.join(known)}.")
+            hint = did_you_mean(key, keys)
+            raise FieldError(f"{where}.{path_part(key)}", f"there is no such key.{hint} Known are {', '.join(keys)}.")
         return unknown
 
     def _refuse_too_many_copies(self) -> None:
@@ -114,16 +114,16 @@ class NetworkReader:
 
     def _connections(self, links: list[Any]) -> list[Connection]:
         connections: list[Connection] = []
-        taken: set[Port] = set()
+        targets: set[Port] = set()
         for index, link in enumerate(links):
             if self._is_enough():
                 break
             try:
                 connection = self._connection(where := f"{self.where}.connections[{index}]", link)
-                if connection.target in taken:
+                if connection.target in targets:
                     name = self.layers[connection.target.layer].name
                     raise FieldError(where, f"input '{connection.target.name or 'in'}' of '{name}' is connected twice.")
-                taken.add(connection.target)
+                targets.add(connection.target)
                 connections.append(connection)
             except FieldError as refused:
                 self.errors.append(refused)
@@ -155,14 +155,14 @@ class NetworkReader:
             raise FieldError(f"{where}.type", f"expected a layer type of 1 to 64 characters, received {quoted(key)}.")
         self.positions[id] = read_position(f"{where}.at", row.get("at", [0, 0]))
         fields = row.get("fields", {})
-        known = catalog().get(key)
-        if known is None:
+        type_class = catalog().get(key)
+        if type_class is None:
             if not isinstance(fields, dict):
                 raise FieldError(f"{where}.fields", f"expected an object, received {quoted(fields)}.")
-            used = ports.get(name, ((), ()))
-            type: LayerType = Placeholder(key, fields, *used)
+            port_names = ports.get(name, ((), ()))
+            type: LayerType = Placeholder(key, fields, *port_names)
         else:
-            type = known.read(fields, f"{where} ({name}).fields", keep_unknown=self.keep_unknown)
+            type = type_class.read(fields, f"{where} ({name}).fields", keep_unknown=self.keep_unknown)
             if isinstance(type, Block) and "network" in row:
                 type = self._block(f"{where} ({name})", id, type, row["network"], unknown)
         self.layers[id] = Layer(id, name, type, _bypassed(f"{where}.bypassed", row.get("bypassed", False), type))
@@ -175,7 +175,7 @@ class NetworkReader:
             raise FieldError(f"{where}.network", f"blocks stand at most {DEPTH_LIMIT} deep in each other.")
         reader = NetworkReader(self.keep_unknown, f"{where}.network", self.depth + 1)
         network, self.inside[id] = reader.read(data)
-        self.unknown_in_layers |= {f"{id}/{inner}": kept for inner, kept in reader.unknown_in_layers.items()}
+        self.unknown_in_layers |= {f"{id}/{inner}": values for inner, values in reader.unknown_in_layers.items()}
         if reader.unknown:
             unknown["network"] = reader.unknown
         try:
@@ -262,27 +262,27 @@ def read_position(where: str, value: object) -> Position:
     raise FieldError(where, f"expected [x, y] within ±10,000,000, received {quoted(value)}.")
 
 
-def _rows(where: str, data: object, read: Callable[[str, Mapping[str, Any]], Annotation]) -> tuple[Annotation, ...]:
+def _rows(where: str, data: object, reader: Callable[[str, Mapping[str, Any]], Annotation]) -> tuple[Annotation, ...]:
     if not isinstance(data, list) or len(data) > COUNT_LIMIT:
         received = f"{len(data):,} entries" if isinstance(data, list) else quoted(data)
         raise FieldError(where, f"expected a list of at most {COUNT_LIMIT:,} entries, received {received}.")
-    found: dict[str, Annotation] = {}
+    annotations: dict[str, Annotation] = {}
     for index, row in enumerate(data):
         at = f"{where}[{index}]"
         if not isinstance(row, dict):
             raise FieldError(at, f"expected an object, received {quoted(row)}.")
-        annotation = read(at, row)
-        if annotation.id in found:
+        annotation = reader(at, row)
+        if annotation.id in annotations:
             raise FieldError(f"{at}.id", f"the id {quoted(annotation.id)} is already taken.")
-        found[annotation.id] = annotation
-    return tuple(found.values())
+        annotations[annotation.id] = annotation
+    return tuple(annotations.values())
 
 
-def _unknown(where: str, row: Mapping[str, Any], known: tuple[str, ...], keep: bool) -> Mapping[str, Any]:
+def _unknown(where: str, row: Mapping[str, Any], keys: tuple[str, ...], keep: bool) -> Mapping[str, Any]:
     """Return the keys of a newer version. Without `keep` raises `FieldError` for them."""
-    unknown = {key: value for key, value in row.items() if key not in known}
+    unknown = {key: value for key, value in row.items() if key not in keys}
     for key in unknown if not keep else ():
-        raise FieldError(f"{where}.{path_part(key)}", f"there is no such key.{did_you_mean(key, known)}")
+        raise FieldError(f"{where}.{path_part(key)}", f"there is no such key.{did_you_mean(key, keys)}")
     return unknown
 
 
@@ -312,8 +312,8 @@ def _tone(where: str, row: Mapping[str, Any], default: Tone) -> Tone:
 
 
 def _is_block(key: object) -> bool:
-    known = catalog().get(key) if isinstance(key, str) else None
-    return known is not None and issubclass(known, Block)
+    type_class = catalog().get(key) if isinstance(key, str) else None
+    return type_class is not None and issubclass(type_class, Block)
 
 
 def _bypassed(where: str, value: object, type: LayerType) -> bool:
@@ -329,13 +329,13 @@ def _ports_used(links: list[Any]) -> dict[str, tuple[tuple[str, ...], tuple[str,
 
     Its first port, which connections need not name, is called "", because its real name is not known.
     """
-    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    ports: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for link in links:
         if isinstance(link, list) and len(link) == 2 and all(isinstance(end, str) for end in link):
             for side, end in ((1, link[0]), (0, link[1])):
                 name, _, port = end.partition(":")
-                found.setdefault(name, ({}, {}))[side][port] = None
-    return {name: (tuple(ins), tuple(outs) or ("",)) for name, (ins, outs) in found.items()}
+                ports.setdefault(name, ({}, {}))[side][port] = None
+    return {name: (tuple(ins), tuple(outs) or ("",)) for name, (ins, outs) in ports.items()}
 
 
 def _list(where: str, value: object, limit: int) -> list[Any]:
@@ -365,11 +365,11 @@ def _write(network: Network, layout: Layout, unknown: UnknownInLayers, path: str
             row["fields"] = fields
         if layer.bypassed:
             row["bypassed"] = True
-        kept = dict(unknown.get(path + layer.id, {}))
+        extra = dict(unknown.get(path + layer.id, {}))
         if isinstance(layer.type, Block):
             inner = _write(layer.type.network, layout.within([layer.id]), unknown, f"{path}{layer.id}/")
-            row["network"] = {**inner, **kept.pop("network", {})}
-        layers.append({**row, **kept})
+            row["network"] = {**inner, **extra.pop("network", {})}
+        layers.append({**row, **extra})
     connections = [[_end(network, c.source, out=True), _end(network, c.target, out=False)] for c in network.connections]
     written: dict[str, Any] = {"layers": layers, "connections": connections}
     if layout.frames:

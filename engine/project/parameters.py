@@ -119,20 +119,20 @@ _RANGE = re.compile(r"(log\s+)?([-+.\deE]+?)\s*\.\.\s*([-+.\deE]+?)(?::(\d+))?")
 
 def _from_text(text: str) -> dict[str, Any]:
     """Return the JSON of `PATH=a,b,c`, `PATH=low..high`, `PATH=log low..high`, or with `:N` points of a grid."""
-    path, equals, what = text.partition("=")
-    if not equals or not what.strip():
+    path, equals, values_text = text.partition("=")
+    if not equals or not values_text.strip():
         raise UserError(
             f"{quoted(text)}: expected PATH=VALUE,VALUE or PATH=LOW..HIGH, such as training.momentum=0.8,0.9 or "
             "training.initial_learn_rate=log 0.0001..0.1."
         )
-    if match := _RANGE.fullmatch(what.strip()):
+    if match := _RANGE.fullmatch(values_text.strip()):
         log, low, high, steps = match.groups()
         data: dict[str, Any] = {"path": path, "low": _typed(low), "high": _typed(high)}
         return data | ({"log": True} if log else {}) | ({"steps": int(steps)} if steps else {})
     try:
-        values = json.loads(f"[{what}]")
+        values = json.loads(f"[{values_text}]")
     except ValueError:
-        values = [_typed(part.strip()) for part in what.split(",") if part.strip()]
+        values = [_typed(part.strip()) for part in values_text.split(",") if part.strip()]
     return {"path": path, "values": values}
 
 
@@ -153,9 +153,9 @@ def _number(path: str, value: object) -> float:
 def _values(path: str, values: object) -> tuple[Any, ...]:
     if not isinstance(values, list | tuple) or not 1 <= len(values) <= MOST_VALUES:
         raise UserError(f"{path}: expected 1 to {MOST_VALUES:,} values; received {quoted(values)}.")
-    found = tuple(_hashable(path, value) for value in values)
+    items = tuple(_hashable(path, value) for value in values)
     # 1 and True, and 1 and 1.0, are equal in Python and are different values in a project.
-    return tuple({json.dumps(_lists(value)): value for value in found}.values())
+    return tuple({json.dumps(_lists(value)): value for value in items}.values())
 
 
 def _hashable(path: str, value: object) -> Any:
@@ -189,14 +189,14 @@ class Parameters(Field[tuple[Parameter, ...]]):
         if not isinstance(value, list | tuple) or len(value) > MOST_PARAMETERS:
             raise self.refuse(value, f"at most {MOST_PARAMETERS} parameters")
         try:
-            found = tuple(Parameter.read(item) for item in value)
+            parameters = tuple(Parameter.read(item) for item in value)
         except UserError as error:
             raise FieldError(self.name, str(error)) from None
-        paths = [parameter.path for parameter in found]
+        paths = [parameter.path for parameter in parameters]
         for path in paths:
             if paths.count(path) > 1:
                 raise FieldError(self.name, f"{path} stands twice among the parameters.")
-        return found
+        return parameters
 
     def write(self, value: tuple[Parameter, ...]) -> JSON:
         return [parameter.write() for parameter in value]
@@ -215,8 +215,8 @@ class Parameters(Field[tuple[Parameter, ...]]):
             "steps": {"type": "integer", "minimum": 2, "maximum": MOST_VALUES},
             "when": {"type": "string"},
         }
-        one = {"type": "object", "properties": properties, "required": ["path"], "additionalProperties": False}
-        return {"anyOf": [{"type": "string"}, {"type": "array", "items": one, "maxItems": MOST_PARAMETERS}]}
+        item = {"type": "object", "properties": properties, "required": ["path"], "additionalProperties": False}
+        return {"anyOf": [{"type": "string"}, {"type": "array", "items": item, "maxItems": MOST_PARAMETERS}]}
 
 
 class Rows(Field[tuple[tuple[tuple[str, Any], ...], ...]]):

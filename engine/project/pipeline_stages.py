@@ -61,7 +61,7 @@ def _listed(words: Sequence[str]) -> str:
 
 def read_stages(text: str) -> dict[str, int]:
     """Return numbers by name from `conv_2: 2, fc: 3`, as written (from 1). Raises `UserError`."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = re.fullmatch(r"(\w+)(/[\w/]+)?\s*:\s*([1-9]\d{0,3})", part)
         if match is None:
@@ -71,53 +71,53 @@ def read_stages(text: str) -> dict[str, int]:
             raise UserError(
                 f"{name}{inner} is inside a block, and a block is in one stage as a whole: name {name}, or ungroup it."
             )
-        found[name] = int(number)
-    return found
+        numbers[name] = int(number)
+    return numbers
 
 
-def assigned(network: Network, said: Mapping[str, int]) -> dict[str, int]:
+def assigned(network: Network, numbers: Mapping[str, int]) -> dict[str, int]:
     """Return the stage of each layer by id, from 0, given these numbers by name; `faults` checks whether they are
     valid. Layers on a cycle are missing."""
-    found: dict[str, int] = {}
+    stage_of: dict[str, int] = {}
     for id in network.order:
         name = network.layers[id].name
-        found[id] = said[name] - 1 if name in said else _latest(network, id, found)
-    return found
+        stage_of[id] = numbers[name] - 1 if name in numbers else _latest(network, id, stage_of)
+    return stage_of
 
 
-def _latest(network: Network, id: str, found: Mapping[str, int]) -> int:
+def _latest(network: Network, id: str, stage_of: Mapping[str, int]) -> int:
     """Return the latest stage among the sources of a layer."""
-    return max((found[port.layer] for port in network.incoming[id].values()), default=0)
+    return max((stage_of[port.layer] for port in network.incoming[id].values()), default=0)
 
 
 def written(network: Network, of: Mapping[str, int]) -> str:
     """Return the text that `assigned` reads as these stages, with as few names as possible. A layer that is not in
     `of` is in the latest stage of its sources."""
-    found: dict[str, int] = {}
+    stage_of: dict[str, int] = {}
     parts: list[str] = []
     for id in network.order:
-        latest = _latest(network, id, found)
-        found[id] = of.get(id, latest)
-        if found[id] != latest:
-            parts.append(f"{network.layers[id].name}: {found[id] + 1}")
+        latest = _latest(network, id, stage_of)
+        stage_of[id] = of.get(id, latest)
+        if stage_of[id] != latest:
+            parts.append(f"{network.layers[id].name}: {stage_of[id] + 1}")
     if not parts and network.order:
         parts.append(f"{network.layers[network.order[0]].name}: 1")  # nothing at all means: whatever is best
     return ", ".join(parts)
 
 
-def faults(network: Network, analysis: Analysis, said: Mapping[str, int]) -> Iterator[Fault]:
+def faults(network: Network, analysis: Analysis, numbers: Mapping[str, int]) -> Iterator[Fault]:
     """Return the reasons why a network cannot be divided as written: a layer does not exist, a connection would lead
     backwards, a stage has no layer or no learnable weights."""
-    for name in said:
+    for name in numbers:
         if name not in network.by_name:
             yield Fault(f"there is no layer '{name}' to be in a stage.{did_you_mean(name, network.by_name)}")
-    found = assigned(network, said)
+    stage_of = assigned(network, numbers)
     for id in network.order:
-        yield from _backwards(network, id, found)
-    count = max(found.values(), default=0) + 1
+        yield from _backwards(network, id, stage_of)
+    count = max(stage_of.values(), default=0) + 1
     learning = learning_layers(network, analysis)
     for number in range(count):
-        members = [id for id, stage in found.items() if stage == number]
+        members = [id for id, stage in stage_of.items() if stage == number]
         if not members:
             yield Fault(f"stage {number + 1} of {count} has no layer. Number the stages without gaps.")
         elif not any(id in learning for id in members):
@@ -127,14 +127,14 @@ def faults(network: Network, analysis: Analysis, said: Mapping[str, int]) -> Ite
             )
 
 
-def _backwards(network: Network, id: str, found: Mapping[str, int]) -> Iterator[Fault]:
+def _backwards(network: Network, id: str, stage_of: Mapping[str, int]) -> Iterator[Fault]:
     """Return a fault for a connection to a layer from a later stage."""
-    latest, name = _latest(network, id, found), network.layers[id].name
-    if found[id] < latest:
+    latest, name = _latest(network, id, stage_of), network.layers[id].name
+    if stage_of[id] < latest:
         feeds = (port.layer for port in network.incoming[id].values())
-        source = next(network.layers[feed].name for feed in feeds if found[feed] == latest)
+        source = next(network.layers[feed].name for feed in feeds if stage_of[feed] == latest)
         message = (
-            f"{name} is in stage {found[id] + 1} and takes what {source} of stage {latest + 1} gives. "
+            f"{name} is in stage {stage_of[id] + 1} and takes what {source} of stage {latest + 1} gives. "
             f"A connection leads to the same stage or a later one: put {name} into stage {latest + 1}."
         )
         yield Fault(message, id, latest)
@@ -142,19 +142,19 @@ def _backwards(network: Network, id: str, found: Mapping[str, int]) -> Iterator[
 
 def stages_by_hand(network: Network, analysis: Analysis, text: str) -> Stages:
     """Return the stages as written, such as `conv_2: 2, fc: 3`. Raises `UserError` with the first of the faults."""
-    said = read_stages(text)
-    for fault in faults(network, analysis, said):
+    numbers = read_stages(text)
+    for fault in faults(network, analysis, numbers):
         raise UserError(fault.message)
-    return stages(assigned(network, said), lambda id: work(analysis, id))
+    return stages(assigned(network, numbers), lambda id: work(analysis, id))
 
 
-def stages(found: Mapping[str, int], cost: Callable[[str], int]) -> Stages:
+def stages(stage_of: Mapping[str, int], cost: Callable[[str], int]) -> Stages:
     """Return stages with their shares of the layers' cost."""
-    sums = [0] * (max(found.values(), default=0) + 1)
-    for id, stage in found.items():
+    sums = [0] * (max(stage_of.values(), default=0) + 1)
+    for id, stage in stage_of.items():
         sums[stage] += cost(id)
     whole = sum(sums) or 1
-    return Stages(dict(found), tuple(part / whole for part in sums))
+    return Stages(dict(stage_of), tuple(part / whole for part in sums))
 
 
 def work(analysis: Analysis, id: str) -> int:
@@ -181,10 +181,10 @@ def balanced_stages(network: Network, analysis: Analysis, count: int, cost: Cost
     # First what the largest stage must at least cost, then of all cuts that keep to it those with the fewest bytes.
     most = _least_most(costs, learns, count)
     cuts, _ = _cheapest_cuts(costs, learns, crossing, count, most)
-    found: dict[str, int] = {}
+    stage_of: dict[str, int] = {}
     for number, (begin, end) in enumerate(pairwise((0, *cuts, len(order)))):
-        found |= dict.fromkeys(order[begin:end], number)
-    return stages(found, partial(work, analysis))
+        stage_of |= dict.fromkeys(order[begin:end], number)
+    return stages(stage_of, partial(work, analysis))
 
 
 def enough_learning(network: Network, analysis: Analysis, count: int) -> set[str]:
@@ -218,22 +218,22 @@ def _least_most(costs: Sequence[int], learns: Sequence[int], count: int) -> int:
 def _latest_begins(learns: Sequence[int]) -> list[int]:
     """Return for each position the latest begin of a stage that ends there and has a layer with learnable weights; -1:
     none."""
-    found, begin = [], -1
+    begins, begin = [], -1
     for end, number in enumerate(learns):
         while begin + 1 < end and learns[begin + 1] < number:
             begin += 1
-        found.append(begin)
-    return found
+        begins.append(begin)
+    return begins
 
 
 def _earliest_begins(costs: Sequence[int], most: int) -> list[int]:
     """Return for each position the earliest begin of a stage that ends there and costs no more than this."""
-    found, begin = [], 0
+    begins, begin = [], 0
     for cost in costs:
         while cost - costs[begin] > most:
             begin += 1
-        found.append(begin)
-    return found
+        begins.append(begin)
+    return begins
 
 
 def _can_be(earliest: Sequence[int], latest: Sequence[int], count: int) -> bool:
@@ -269,7 +269,7 @@ def _with_one_more(
     best: Sequence[tuple[float, int]], crossing: Sequence[int], earliest: Sequence[int], latest: Sequence[int]
 ) -> list[tuple[float, int]]:
     """Return for each position the fewest bytes with one more stage that ends there, and the begin of that stage."""
-    found: list[tuple[float, int]] = []
+    table: list[tuple[float, int]] = []
     window: deque[tuple[float, int]] = deque()
     entered = 0
     for first, last in zip(earliest, latest, strict=True):
@@ -281,8 +281,8 @@ def _with_one_more(
         entered = max(entered, last + 1)
         while window and window[0][1] < first:
             window.popleft()
-        found.append(window[0] if window else _NEVER)
-    return found
+        table.append(window[0] if window else _NEVER)
+    return table
 
 
 def crossing_bytes(network: Network, analysis: Analysis, at: Mapping[str, int]) -> list[int]:

@@ -271,9 +271,9 @@ class Preparation:
         and indices are float32."""
         return replace(
             self,
-            inputs=tuple(replace(one, dtype="float32") if one.content == "indices" else one for one in self.inputs),
+            inputs=tuple(replace(part, dtype="float32") if part.content == "indices" else part for part in self.inputs),
             targets=tuple(
-                replace(one, name=name, activation="") for one, name in zip(self.targets, outputs, strict=False)
+                replace(part, name=name, activation="") for part, name in zip(self.targets, outputs, strict=False)
             ),
         )
 
@@ -340,54 +340,62 @@ def _check(record: Preparation) -> None:
     """Raise `JsonShapeError` for values that contradict each other."""
     if not record.inputs:
         raise JsonShapeError("inputs: expected at least one")
-    named: list[tuple[str, InputPreparation | TargetPreparation]] = [
-        *((f"inputs[{place}]", one) for place, one in enumerate(record.inputs)),
-        *((f"targets[{place}]", one) for place, one in enumerate(record.targets)),
+    entries: list[tuple[str, InputPreparation | TargetPreparation]] = [
+        *((f"inputs[{place}]", entry) for place, entry in enumerate(record.inputs)),
+        *((f"targets[{place}]", entry) for place, entry in enumerate(record.targets)),
     ]
-    for where, one in named:
-        _check_sizes(one.axes, one.sizes, where)
-        layer = one.normalization
+    for where, entry in entries:
+        _check_sizes(entry.axes, entry.sizes, where)
+        layer = entry.normalization
         if layer is not None and (len(layer.shift) != len(layer.scale) or len(layer.shift) > MOST_NUMBERS):
             raise JsonShapeError(f"{where}.normalization: expected as many shifts as scales, at most {MOST_NUMBERS:,}")
     for place, target in enumerate(record.targets):
         if target.temperature <= 0 or len(target.thresholds) not in (0, len(target.classes)):
             raise JsonShapeError(f"targets[{place}]: expected a positive temperature, and a threshold per label")
-    for place, given in enumerate(record.inputs):
+    for place, input_part in enumerate(record.inputs):
         where = f"inputs[{place}]"
-        count = dict(zip(given.axes, given.sizes, strict=True)).get("T" if given.content == "indices" else "C")
-        if given.columns and count != len(given.column_names):
-            raise JsonShapeError(f"{where}: its columns give {len(given.column_names):,} numbers, its size is {count}")
-        for name, pair in (("span", given.span), ("lengths", given.lengths)):
+        count = dict(zip(input_part.axes, input_part.sizes, strict=True)).get(
+            "T" if input_part.content == "indices" else "C"
+        )
+        if input_part.columns and count != len(input_part.column_names):
+            raise JsonShapeError(
+                f"{where}: its columns give {len(input_part.column_names):,} numbers, its size is {count}"
+            )
+        for name, pair in (("span", input_part.span), ("lengths", input_part.lengths)):
             if len(pair) not in (0, 2) or (pair and pair[0] > pair[1]):
                 raise JsonShapeError(f"{where}.{name}: expected the smallest and the largest value")
-        _check_columns(given, where)
-        if (given.sound is None) != (given.reads != "sound") or (given.text is None) != (given.reads != "text"):
+        _check_columns(input_part, where)
+        if (input_part.sound is None) != (input_part.reads != "sound") or (input_part.text is None) != (
+            input_part.reads != "text"
+        ):
             raise JsonShapeError(
-                f"{where}: what it reads, {given.reads}, needs a preparation of that kind, and no other"
+                f"{where}: what it reads, {input_part.reads}, needs a preparation of that kind, and no other"
             )
-        if given.sound is not None:
-            _check_sound(given.sound, given.sizes, f"{where}.sound")
-        if given.text is not None:
-            _check_text(given.text, f"{where}.text")
+        if input_part.sound is not None:
+            _check_sound(input_part.sound, input_part.sizes, f"{where}.sound")
+        if input_part.text is not None:
+            _check_text(input_part.text, f"{where}.text")
 
 
-def _check_columns(given: InputPreparation, where: str) -> None:
-    names_channels = given.reads == "array" and "T" in given.axes and all(c.kind == "number" for c in given.columns)
-    if (given.reads == "columns") != bool(given.columns) and not names_channels:
+def _check_columns(input_part: InputPreparation, where: str) -> None:
+    names_channels = (
+        input_part.reads == "array" and "T" in input_part.axes and all(c.kind == "number" for c in input_part.columns)
+    )
+    if (input_part.reads == "columns") != bool(input_part.columns) and not names_channels:
         raise JsonShapeError(f"{where}.columns: expected columns where columns are read, or channels of sequences")
-    indices = [column for column in given.columns if column.kind == "category" and column.encoding == "index"]
-    is_alone = len(indices) == len(given.columns) == 1
-    if (given.columns and is_alone != (given.content == "indices")) or (indices and not is_alone):
+    indices = [column for column in input_part.columns if column.kind == "category" and column.encoding == "index"]
+    is_alone = len(indices) == len(input_part.columns) == 1
+    if (input_part.columns and is_alone != (input_part.content == "indices")) or (indices and not is_alone):
         raise JsonShapeError(f"{where}.columns: a column of indices is an input of its own, of whole numbers")
-    for number, column in enumerate(given.columns):
+    for number, column in enumerate(input_part.columns):
         _check_column(column, f"{where}.columns[{number}]")
 
 
 def _check_sizes(axes: tuple[str, ...], sizes: tuple[int | None, ...], where: str) -> None:
     if len(axes) != len(sizes) or len(set(axes)) != len(axes) or not set(axes) <= set(AXES):
         raise JsonShapeError(f"{where}: expected a size for each axis, axes of {', '.join(AXES)}")
-    known = [1 if size is None else size for size in sizes]
-    if min(known, default=1) < 1 or math.prod(known) > MOST_VALUES:
+    numbers = [1 if size is None else size for size in sizes]
+    if min(numbers, default=1) < 1 or math.prod(numbers) > MOST_VALUES:
         raise JsonShapeError(f"{where}.sizes: expected sizes from 1, of at most {MOST_VALUES:,} values together")
 
 
@@ -418,8 +426,8 @@ def _check_column(column: ColumnPreparation, where: str) -> None:
         raise JsonShapeError(f"{where}.span: expected the smallest number, the median and the largest number")
     if column.kind == "date":
         _check_dates(column, where)
-    wanted = float if column.kind == "number" else str
-    if column.missing is not None and not isinstance(column.missing, wanted):
+    value_type = float if column.kind == "number" else str
+    if column.missing is not None and not isinstance(column.missing, value_type):
         raise JsonShapeError(f"{where}.missing: {quoted(column.missing)} is no {column.kind}")
 
 

@@ -48,7 +48,7 @@ def preparation_of(
     network has errors, the record says what the network takes, as far as it is known, and has no targets.
     `blank` is the option `ctc_blank`.
     """
-    known = analysis or analyse(network)
+    network_analysis = analysis or analyse(network)
     matched = match_inputs(network, facts) if facts is not None else {}
     limits = [
         type.vocabulary if isinstance(type, Embedding) else type.classes
@@ -59,8 +59,12 @@ def preparation_of(
         _input(layer, data, matched.get(layer.id), (fitted or {}).get(layer.id), min(limits, default=0))
         for layer in network.inputs
     )
-    wanted = wanted_of(network, known, facts, is_padded=False) if facts is not None and not known.has_errors else ()
-    targets = tuple(_target(network, one, fitted or {}, blank) for one in wanted if one.type.has("C"))
+    outputs = (
+        wanted_of(network, network_analysis, facts, is_padded=False)
+        if facts is not None and not network_analysis.has_errors
+        else ()
+    )
+    targets = tuple(_target(network, output, fitted or {}, blank) for output in outputs if output.type.has("C"))
     return Preparation(kind=data.source, inputs=inputs, targets=targets, group_column=group_column_of(data))
 
 
@@ -115,25 +119,27 @@ def _normalization(type: LayerType, numbers: FittedNumbers) -> Normalization | N
     )
 
 
-def _target(network: Network, one: Wanted, fitted: Mapping[str, FittedNumbers], blank: str) -> TargetPreparation:
-    end = network.layers[one.port.layer]
+def _target(network: Network, output: Wanted, fitted: Mapping[str, FittedNumbers], blank: str) -> TargetPreparation:
+    end = network.layers[output.port.layer]
     inverse, numbers = end.effective_type, fitted.get(end.id)
     scaled = None
     if isinstance(inverse, InverseNorm) and inverse.is_fitted and numbers is not None:
         scaled = Normalization(method=inverse.kind, shift=numbers.shift, scale=numbers.scale)
-    names = tuple(one.facts.name.split(", ")) if one.facts.task == "numbers" and one.facts.per == "sample" else ()
-    remains = one.folds and not folded(network, {one.port: one.folds})
-    activation = one.folds if remains else ""
+    names = (
+        tuple(output.facts.name.split(", ")) if output.facts.task == "numbers" and output.facts.per == "sample" else ()
+    )
+    remains = output.folds and not folded(network, {output.port: output.folds})
+    activation = output.folds if remains else ""
     assert activation in ("", "softmax", "sigmoid")
     return TargetPreparation(
-        name=one.name,
-        source=one.facts.name if one.facts.name != one.name else "",
-        task=one.facts.task,
-        axes=one.type.axes,
-        sizes=sizes_of(one.type),
-        classes=one.facts.classes,
+        name=output.name,
+        source=output.facts.name if output.facts.name != output.name else "",
+        task=output.facts.task,
+        axes=output.type.axes,
+        sizes=sizes_of(output.type),
+        classes=output.facts.classes,
         activation=activation,  # type: ignore[arg-type]
         blank="last" if blank == "last" else "first",
-        columns=names if len(names) == one.facts.outputs else (),
+        columns=names if len(names) == output.facts.outputs else (),
         normalization=scaled,
     )

@@ -60,19 +60,19 @@ def _is_name(name: str) -> bool:
 def with_built_in(name: str, options: TrainingOptions, previous: str = "") -> TrainingOptions:
     """Return the options with a built-in preset applied. What the previous built-in preset set and nobody has changed
     since returns to its default; all else stays."""
-    kept = {
+    changes = {
         option: value
         for option, value in options.changed().items()
         if BUILT_IN.get(previous, {}).get(option, _NOTHING) != value
     }
-    return TrainingOptions(**{**kept, **BUILT_IN[name]})
+    return TrainingOptions(**{**changes, **BUILT_IN[name]})
 
 
 _NOTHING = object()
 
 
 def difference(before: TrainingOptions, after: TrainingOptions) -> list[str]:
-    """Return what was set, for people: `Max epochs 10 (was 30)`, in the order of the options."""
+    """Return the changes of options as text: `Max epochs 10 (was 30)`, in the order of the options."""
     return [
         f"{field.label} {field.show(getattr(after, name))} (was {field.show(getattr(before, name))})"
         for name, field in TrainingOptions.fields.items()
@@ -89,8 +89,8 @@ class Presets:
     def read(self) -> dict[str, TrainingOptions]:
         """Return all presets by name, in the order of names; empty where there is no file. Raises `UserError`."""
         try:
-            given = json.loads(read_file(self.file, SIZE_LIMIT).decode("utf-8"))
-            sections = dict(sorted(given["presets"].items(), key=lambda item: str(item[0]).casefold()))
+            data = json.loads(read_file(self.file, SIZE_LIMIT).decode("utf-8"))
+            sections = dict(sorted(data["presets"].items(), key=lambda item: str(item[0]).casefold()))
             if len(sections) > MOST_PRESETS or not all(map(_is_name, sections)):
                 raise ValueError("names that no preset has")
             return {name: TrainingOptions.read(values, name) for name, values in sections.items()}
@@ -110,14 +110,14 @@ class Presets:
             raise UserError("A preset needs a name of 1 to 60 characters.")
         if name in BUILT_IN:
             raise UserError(f"'{name}' is the name of a preset that everybody has.", hint="Choose another one.")
-        known = self.read()
-        if len(known) >= MOST_PRESETS and name not in known:
+        presets = self.read()
+        if len(presets) >= MOST_PRESETS and name not in presets:
             raise UserError(f"There are {MOST_PRESETS} presets already.", hint="Delete one first.")
-        self._write({**known, name: options})
+        self._write({**presets, name: options})
 
     def delete(self, name: str) -> None:
         """Delete a preset. Raises `UserError`."""
-        self._write({known: options for known, options in self.read().items() if known != name})
+        self._write({other: options for other, options in self.read().items() if other != name})
 
     def _write(self, presets: Mapping[str, TrainingOptions]) -> None:
         text = json.dumps({"presets": {name: o.write() for name, o in presets.items()}}, indent=1, ensure_ascii=False)

@@ -118,9 +118,9 @@ class Project:
 
     def option_problems(self) -> list[FieldError]:
         """Return the errors of options that contradict each other."""
-        found = all_problems((name, self.section(name)) for name in SECTIONS)
-        found += strategy_problems(self.environment, self.training)
-        return found
+        errors = all_problems((name, self.section(name)) for name in SECTIONS)
+        errors += strategy_problems(self.environment, self.training)
+        return errors
 
 
 IDENTITY = re.compile("[A-Za-z0-9-]{8,64}")

@@ -70,19 +70,19 @@ class Published:
 
 def published() -> dict[str, Published]:
     """Return all entries by name. Raises `UserError` for a file of the user that is none."""
-    found = _read(RESOURCES / FILE)
+    entries = _read(RESOURCES / FILE)
     with contextlib.suppress(RuntimeError):  # no home folder
-        found |= _read(config_folder() / FILE)
-    return found
+        entries |= _read(config_folder() / FILE)
+    return entries
 
 
 def published_entry(name: str) -> Published:
     """Return the entry of this name. Raises `UserError`."""
-    known = published()
-    if name not in known:
-        hint = f"{did_you_mean(name, known)} `netwright-engine weights list` lists them."
+    entries = published()
+    if name not in entries:
+        hint = f"{did_you_mean(name, entries)} `netwright-engine weights list` lists them."
         raise UserError(f"There are no published weights '{path_part(name)}'.", hint=hint, code="not_found")
-    return known[name]
+    return entries[name]
 
 
 def _read(path: Path) -> dict[str, Published]:
@@ -128,6 +128,6 @@ def with_inputs_of(project: Project, entry: Published) -> Project:
         type = layer.type
         if isinstance(type, ImageInput) and type.channels == len(entry.mean) == len(entry.deviation):
             mean, deviation = ([WHITE * n for n in numbers] for numbers in (entry.mean, entry.deviation))
-            given = type.replace(normalization="zscore", statistics="given", mean=mean, deviation=deviation)
-            network = network.with_layer(replace(layer, type=given))
+            new_type = type.replace(normalization="zscore", statistics="given", mean=mean, deviation=deviation)
+            network = network.with_layer(replace(layer, type=new_type))
     return replace(project, network=network)

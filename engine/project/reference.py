@@ -76,19 +76,19 @@ def with_tables(page: str, tables: Mapping[str, str]) -> str:
     """Return the page with its tables made anew. They stand between comments that have their names."""
     for name, table in tables.items():
         begin, end = f"<!-- {name}: generated -->\n", f"<!-- end of {name} -->"
-        before, found, rest = page.partition(begin)
-        assert found, f"{begin} stands in the page"
+        before, mark, rest = page.partition(begin)
+        assert mark, f"{begin} stands in the page"
         page = f"{before}{begin}{table}{end}{rest.partition(end)[2]}"
     return page
 
 
 def data_text(page: str) -> str:
     """Return the page on data with its tables of sources made anew."""
-    kept = [f"| `{s.key}` | {s.streamed} | {s.resident} |\n" for s in SOURCES.values()]
+    rows = [f"| `{s.key}` | {s.streamed} | {s.resident} |\n" for s in SOURCES.values()]
     tables = {
         "sources": "| Source | Inputs | Targets | Files |\n|---|---|---|---|\n"
         + "".join(map(_source, SOURCES.values())),
-        "loading": "| Source | Streamed | Kept in memory |\n|---|---|---|\n" + "".join(kept),
+        "loading": "| Source | Streamed | Kept in memory |\n|---|---|---|\n" + "".join(rows),
     }
     return with_tables(page, tables)
 

@@ -28,10 +28,10 @@ def unused_options(facts: DatasetInfo | None) -> frozenset[str]:
         return frozenset()
     tasks = {target.task for target in facts.targets}
     unused: list[str] = []
-    if not any(given.type.has("T") for given in facts.inputs):
+    if not any(info.type.has("T") for info in facts.inputs):
         unused += _OF_SEQUENCES
-    images = [given.type for given in facts.inputs if given.type.layout == "image"]
-    if not any(given.is_series for given in facts.inputs):
+    images = [info.type for info in facts.inputs if info.type.layout == "image"]
+    if not any(info.is_series for info in facts.inputs):
         unused += OF_SEQUENCES
     if not images:
         unused += IMAGE_OPTIONS

@@ -56,14 +56,14 @@ def shown_stages(project: Project, analysis: Analysis, workers: int) -> Shown:
     text = project.environment.stages
     try:
         if text.strip():
-            found = assigned(project.network, read_stages(text))
-            return Shown(stages(found, lambda id: work(analysis, id)), is_automatic=False)
+            stage_of = assigned(project.network, read_stages(text))
+            return Shown(stages(stage_of, lambda id: work(analysis, id)), is_automatic=False)
         if analysis.has_errors:
             return Shown(refusal="The network has errors; correct them first.")
         return Shown(balanced_stages(project.network, analysis, workers))
     except UserError as error:
-        said = str(error)
-        return Shown(is_automatic=not text.strip(), refusal=said[:1].upper() + said[1:])
+        message = str(error)
+        return Shown(is_automatic=not text.strip(), refusal=message[:1].upper() + message[1:])
 
 
 def stage_problems(project: Project, analysis: Analysis) -> Iterator[Problem]:
@@ -111,17 +111,17 @@ def put(project: Project, analysis: Analysis, ids: Collection[str], stage: int, 
     """Put layers of the outermost network in a stage, from 0. All others keep the stage that is shown, except those
     from or to which a connection would lead backwards: they are moved too."""
     network = project.network
-    shown = shown_stages(project, analysis, workers).stages
-    found = dict.fromkeys(network.order, 0) | (dict(shown.of) if shown else {})
-    found |= dict.fromkeys((id for id in ids if id in found), stage)
+    present = shown_stages(project, analysis, workers).stages
+    stage_of = dict.fromkeys(network.order, 0) | (dict(present.of) if present else {})
+    stage_of |= dict.fromkeys((id for id in ids if id in stage_of), stage)
     for id in network.order:
         if id not in ids:
-            found[id] = max([found[id], *(found[port.layer] for port in network.incoming[id].values())])
+            stage_of[id] = max([stage_of[id], *(stage_of[port.layer] for port in network.incoming[id].values())])
     for id in reversed(network.order):
         if id not in ids:
             fed = (connection.target.layer for connection in network.outgoing[id])
-            found[id] = min([found[id], *(found[other] for other in fed if other in found)])
-    return _with(project, found)
+            stage_of[id] = min([stage_of[id], *(stage_of[other] for other in fed if other in stage_of)])
+    return _with(project, stage_of)
 
 
 def balanced(project: Project, analysis: Analysis, workers: int, rule: Rule = "work") -> Project:
@@ -190,13 +190,13 @@ def with_stages_kept(before: Project, after: Project) -> Project:
     if now.connections is was.connections and _names(now) == _names(was):
         return after
     try:
-        said = read_stages(text)
+        numbers = read_stages(text)
     except UserError:
         return after
-    of = assigned(was, said)
-    kept = {id: of[id] for id in now.layers if id in of} | _regrouped(was, now, of)
-    unknown = [f"{name}: {number}" for name, number in said.items() if name not in was.by_name]
-    parts = [part for part in (written(now, kept), *unknown) if part]
+    of = assigned(was, numbers)
+    stage_of = {id: of[id] for id in now.layers if id in of} | _regrouped(was, now, of)
+    unknown = [f"{name}: {number}" for name, number in numbers.items() if name not in was.by_name]
+    parts = [part for part in (written(now, stage_of), *unknown) if part]
     return replace(after, environment=after.environment.replace(stages=", ".join(parts)))
 
 
@@ -206,13 +206,15 @@ def _names(network: Network) -> list[tuple[str, str]]:
 
 def _regrouped(was: Network, now: Network, of: Mapping[str, int]) -> dict[str, int]:
     """Return the stages of new blocks that contain layers with a stage, and of the layers of ungrouped blocks."""
-    found: dict[str, int] = {}
+    stage_of: dict[str, int] = {}
     added = [id for id in now.layers if id not in was.layers]
-    left = [id for id in was.layers if id not in now.layers]
+    removed_ids = [id for id in was.layers if id not in now.layers]
     for id in added:
         type = now.layers[id].type
-        if isinstance(type, Block) and (inside := [of[one] for one in type.network.layers if one in left]):
-            found[id] = max(inside)
-    if len(left) == 1 and isinstance(was.layers[left[0]].type, Block) and added:
-        found |= {id: of[left[0]] for id in added if id not in found}
-    return found
+        if isinstance(type, Block) and (
+            inside := [of[inner_id] for inner_id in type.network.layers if inner_id in removed_ids]
+        ):
+            stage_of[id] = max(inside)
+    if len(removed_ids) == 1 and isinstance(was.layers[removed_ids[0]].type, Block) and added:
+        stage_of |= {id: of[removed_ids[0]] for id in added if id not in stage_of}
+    return stage_of

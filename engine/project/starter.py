@@ -34,16 +34,16 @@ DIMS = {"sequence": 1, "image": 2, "volume": 3}
 def starter(facts: DatasetInfo) -> Fix | None:
     """Return the edit that gives an empty project a first network for its data; None where none is known: indices
     without a vocabulary, complex numbers, several inputs with one answer per step or pixel."""
-    found = _network(facts)
-    if found is None:
+    draft = _network(facts)
+    if draft is None:
         return None
-    sketch, what = found
+    sketch, label = draft
 
-    made = Project(sketch.network)
-    analysis = analyse(made.network)
-    if analysis.problems or output_count_problem(made.network, facts) is not None:
+    candidate = Project(sketch.network)
+    analysis = analyse(candidate.network)
+    if analysis.problems or output_count_problem(candidate.network, facts) is not None:
         return None
-    if [*input_problems(made, analysis, facts), *output_problems(made, analysis, facts)]:
+    if [*input_problems(candidate, analysis, facts), *output_problems(candidate, analysis, facts)]:
         return None
 
     def edit(project: Project) -> Project:
@@ -55,7 +55,7 @@ def starter(facts: DatasetInfo) -> Fix | None:
         return replace(project, network=sketch.network, layout=sketch.layout(), training=training)
 
     spoken = ", ".join(target.spoken() for target in facts.targets)
-    return Fix(MAKE, edit, f"{what} for {spoken}: a small network to start from.")
+    return Fix(MAKE, edit, f"{label} for {spoken}: a small network to start from.")
 
 
 def _batch(samples: int) -> int:
@@ -66,51 +66,51 @@ def _batch(samples: int) -> int:
 def _network(facts: DatasetInfo) -> tuple[Sketch, str] | None:
     """Return a network for the data and its name in words; None where none is known."""
     sketch = Sketch()
-    feeds = [_input(sketch, given, is_only=len(facts.inputs) == 1) for given in facts.inputs]
+    feeds = [_input(sketch, info, is_only=len(facts.inputs) == 1) for info in facts.inputs]
     if any(feed is None for feed in feeds):
         return None
-    pairs = [(feed, given) for feed, given in zip(feeds, facts.inputs, strict=True) if feed is not None]
+    pairs = [(feed, info) for feed, info in zip(feeds, facts.inputs, strict=True) if feed is not None]
     if all(target.per == "sample" and target.task != "transcripts" for target in facts.targets):
-        ends = [_summary(sketch, feed, given) for feed, given in pairs]
+        ends = [_summary(sketch, feed, info) for feed, info in pairs]
         end = ends[0][0]
         if len(ends) > 1:
             joined = sketch.add("concatenation", *(port for port, _ in ends), inputs=len(ends))
             end = sketch.chain(joined, ("fully_connected", {"outputs": WIDTH}), "relu")
-        what = ends[0][1] if len(ends) == 1 else f"A network of {len(ends)} inputs"
+        label = ends[0][1] if len(ends) == 1 else f"A network of {len(ends)} inputs"
     elif len(pairs) == 1:
-        end, what = _places(sketch, *pairs[0], facts.targets[0])
+        end, label = _places(sketch, *pairs[0], facts.targets[0])
     else:
         return None
     for target in facts.targets:
         _head(sketch, end, target, is_only=len(facts.targets) == 1)
-    return sketch, what
+    return sketch, label
 
 
-def _input(sketch: Sketch, given: InputInfo, *, is_only: bool) -> Port | None:
+def _input(sketch: Sketch, info: InputInfo, *, is_only: bool) -> Port | None:
     """Add the input layer; of tokens, their embedding too. None where no layer takes such data."""
-    found = input_of(given.type)
-    if found is None:
+    input_layer = input_of(info.type)
+    if input_layer is None:
         return None
-    type, values = found
-    feed = sketch.add(type.key, name=_name(given.name, is_only=is_only), **values)
-    if given.type.layout != "tokens":
+    type, values = input_layer
+    feed = sketch.add(type.key, name=_name(info.name, is_only=is_only), **values)
+    if info.type.layout != "tokens":
         return feed
-    if given.text is None:
+    if info.text is None:
         return None
-    return sketch.add("embedding", feed, vocabulary=given.text.vocabulary, dimension=WIDTH)
+    return sketch.add("embedding", feed, vocabulary=info.text.vocabulary, dimension=WIDTH)
 
 
-def _summary(sketch: Sketch, feed: Port, given: InputInfo) -> tuple[Port, str]:
+def _summary(sketch: Sketch, feed: Port, info: InputInfo) -> tuple[Port, str]:
     """Add layers that make one vector per sample of an input; return it and what they are, in words."""
-    layout = given.type.layout
+    layout = info.type.layout
     if layout == "features":
         for _ in range(2):
             feed = sketch.chain(feed, ("fully_connected", {"outputs": WIDTH}), "relu")
         return feed, "Fully connected layers"
-    if layout in ("sequence", "tokens") and _longest(given) < LONG:
+    if layout in ("sequence", "tokens") and _longest(info) < LONG:
         return sketch.add("lstm", feed, hidden_units=WIDTH, output_mode="last"), "An LSTM"
     dims = DIMS["sequence" if layout == "tokens" else layout]
-    size, filters, is_first = min(_sizes(given)), FILTERS, True
+    size, filters, is_first = min(_sizes(info)), FILTERS, True
     while is_first or size >= 2 * SMALLEST:
         feed = sketch.chain(feed, *_convolution(dims, filters))
         if size >= 2 * SMALLEST:
@@ -120,17 +120,17 @@ def _summary(sketch: Sketch, feed: Port, given: InputInfo) -> tuple[Port, str]:
     return feed, "A convolutional network"
 
 
-def _places(sketch: Sketch, feed: Port, given: InputInfo, target: TargetInfo) -> tuple[Port, str]:
+def _places(sketch: Sketch, feed: Port, info: InputInfo, target: TargetInfo) -> tuple[Port, str]:
     """Add layers that keep the steps, pixels or voxels of an input; return their output and what they are."""
-    layout = given.type.layout
+    layout = info.type.layout
     if layout in ("sequence", "tokens"):
         # The next token of a text must not be seen; a transcript may be read from both sides.
         is_causal = layout == "tokens"
-        kind, what = ("lstm", "An LSTM") if is_causal else ("bilstm", "A bidirectional LSTM")
-        return sketch.add(kind, feed, hidden_units=WIDTH), what
+        kind, label = ("lstm", "An LSTM") if is_causal else ("bilstm", "A bidirectional LSTM")
+        return sketch.add(kind, feed, hidden_units=WIDTH), label
     if layout not in DIMS:
         return feed, "A layer"
-    return _u_net(sketch, feed, DIMS[layout], _sizes(given))
+    return _u_net(sketch, feed, DIMS[layout], _sizes(info))
 
 
 def _u_net(sketch: Sketch, feed: Port, dims: int, sizes: list[int]) -> tuple[Port, str]:
@@ -177,13 +177,13 @@ def _name(name: str, *, is_only: bool) -> str:
     return "" if is_only or name_refusal(name) is not None else name
 
 
-def _sizes(given: InputInfo) -> list[int]:
+def _sizes(info: InputInfo) -> list[int]:
     """Return the known sizes of the spatial axes; of sequences of any length, the shortest."""
-    if given.lengths:
-        return [given.lengths[0]]
-    type: TensorType = given.type
+    if info.lengths:
+        return [info.lengths[0]]
+    type: TensorType = info.type
     return [size for axis in type.spatial if isinstance(size := type[axis], int)] or [0]
 
 
-def _longest(given: InputInfo) -> int:
-    return given.lengths[1] if given.lengths else max(_sizes(given))
+def _longest(info: InputInfo) -> int:
+    return info.lengths[1] if info.lengths else max(_sizes(info))

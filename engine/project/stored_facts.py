@@ -1,4 +1,4 @@
-"""What a stored preparation says about the data of a network, where the data itself is not at hand."""
+"""The facts about the data of a network from a stored preparation, where the data itself is not available."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,18 +25,20 @@ def facts_of(record: Preparation) -> DatasetInfo:
     """Return the facts of the data as far as a record has them; no samples are counted."""
     inputs = tuple(
         InputInfo(
-            one.source or one.name,
-            type_of(one),
-            one.column_names,
-            _pair(one.lengths),
-            _pair(one.span),
-            one.columns if one.reads == "columns" else (),
-            one.sound,
-            one.text,
+            part.source or part.name,
+            type_of(part),
+            part.column_names,
+            _pair(part.lengths),
+            _pair(part.span),
+            part.columns if part.reads == "columns" else (),
+            part.sound,
+            part.text,
         )
-        for one in record.inputs
+        for part in record.inputs
     )
-    targets = tuple(TargetInfo(one.source or one.name, type_of(one), one.task, one.classes) for one in record.targets)
+    targets = tuple(
+        TargetInfo(part.source or part.name, type_of(part), part.task, part.classes) for part in record.targets
+    )
     return DatasetInfo(inputs, {}, targets)
 
 
@@ -54,8 +56,8 @@ def of_network(
     network may have it elsewhere.
     """
     names = names or {}
-    inputs = {names.get(one.name, one.name): one for one in record.inputs}
-    targets = {names.get(one.name, one.name): one for one in record.targets}
+    inputs = {names.get(part.name, part.name): part for part in record.inputs}
+    targets = {names.get(part.name, part.name): part for part in record.targets}
     types = {layer.name: layer.type.output() for layer in network.inputs}
     ends = {output_name(network, port): analysis.type_at(port) for port in network.output_ports}
     if not targets or inputs.keys() != types.keys() or targets.keys() != ends.keys():

@@ -54,8 +54,8 @@ def with_parameter(project: Project, path: str) -> Project:
 
 def without_parameter(project: Project, path: str) -> Project:
     """Return the project with a value that varies no more."""
-    kept = [parameter for parameter in project.experiment.parameters if parameter.path != path]
-    return project.with_section("experiment", project.experiment.replace(parameters=kept))
+    parameters = [parameter for parameter in project.experiment.parameters if parameter.path != path]
+    return project.with_section("experiment", project.experiment.replace(parameters=parameters))
 
 
 def comparing_networks(project: Project, files: Iterable[str], base: Path) -> Project:
@@ -67,8 +67,8 @@ def comparing_networks(project: Project, files: Iterable[str], base: Path) -> Pr
     ]
     for name in names:
         with_values(project, {NETWORK: name}, base)
-    kept = [parameter for parameter in project.experiment.parameters if parameter.path != NETWORK]
-    options = project.experiment.replace(parameters=[Parameter(NETWORK, tuple(names)), *kept])
+    others = [parameter for parameter in project.experiment.parameters if parameter.path != NETWORK]
+    options = project.experiment.replace(parameters=[Parameter(NETWORK, tuple(names)), *others])
     return project.with_section("experiment", options)
 
 
@@ -82,7 +82,9 @@ def parameter_offered(project: Project, path: str) -> Parameter:
             return Parameter(path, (False, True))
         case Choice():
             offered = field.offered(record) if field.offered is not None else field.options
-            return Parameter(path, _fitting(project, path, [one for one in field.options if one in offered], value))
+            return Parameter(
+                path, _fitting(project, path, [option for option in field.options if option in offered], value)
+            )
         case Int():
             return Parameter(path, _fitting(project, path, _wholes(field, value), value))
         case Size():

@@ -84,20 +84,20 @@ def refuse_teacher(teacher: Teacher, project: Project, facts: DatasetInfo) -> No
             f"has {len(theirs.inputs)} inputs and {len(theirs.targets)} targets",
             f"{len(ours.inputs)} and {len(ours.targets)}",
         )
-    for one, own in zip(theirs.inputs, ours.inputs, strict=True):
-        if one.columns != own.columns:
-            raise _other(f"takes the columns {_some(one.columns)}", _some(own.columns))
-        if one.type.axes != own.type.axes or one.type.kind != own.type.kind or not _is_alike(one.type, own.type):
-            raise _other(f"takes '{one.name}' {one.short()}", own.short())
-    for given, wanted in zip(theirs.targets, ours.targets, strict=True):
-        if given.task != wanted.task or given.type.axes != wanted.type.axes:
-            raise _other(f"gives {given.spoken()}", wanted.spoken())
-        if given.classes != wanted.classes:
-            raise _other(f"knows the classes {_some(given.classes)}", _some(wanted.classes))
-        if given.outputs != wanted.outputs:
-            raise _other(f"gives {given.spoken()}", wanted.spoken())
-        if wanted.task not in TAUGHT:
-            raise UserError(f"{OPTION}: answers that are {wanted.spoken()} cannot be learned from a teacher.")
+    for other, own in zip(theirs.inputs, ours.inputs, strict=True):
+        if other.columns != own.columns:
+            raise _other(f"takes the columns {_some(other.columns)}", _some(own.columns))
+        if other.type.axes != own.type.axes or other.type.kind != own.type.kind or not _is_alike(other.type, own.type):
+            raise _other(f"takes '{other.name}' {other.short()}", own.short())
+    for answer, target in zip(theirs.targets, ours.targets, strict=True):
+        if answer.task != target.task or answer.type.axes != target.type.axes:
+            raise _other(f"gives {answer.spoken()}", target.spoken())
+        if answer.classes != target.classes:
+            raise _other(f"knows the classes {_some(answer.classes)}", _some(target.classes))
+        if answer.outputs != target.outputs:
+            raise _other(f"gives {answer.spoken()}", target.spoken())
+        if target.task not in TAUGHT:
+            raise UserError(f"{OPTION}: answers that are {target.spoken()} cannot be learned from a teacher.")
     shapes = analyse(teacher.network)
     if len(match_inputs(teacher.network, facts)) != len(teacher.network.inputs) or shapes.problems:
         raise UserError(f"{OPTION}: the network of the teacher does not fit the data of the project.")
@@ -112,9 +112,9 @@ def _other(theirs: str, ours: str) -> UserError:
     )
 
 
-def _is_alike(one: object, own: object) -> bool:
+def _is_alike(theirs: object, own: object) -> bool:
     """Return whether two types have the same sizes; sequences may differ in length."""
-    pairs = zip(one.axes, one.sizes, own.sizes, strict=True)  # type: ignore[attr-defined]
+    pairs = zip(theirs.axes, theirs.sizes, own.sizes, strict=True)  # type: ignore[attr-defined]
     return all(axis == "T" or mine == other for axis, mine, other in pairs)
 
 

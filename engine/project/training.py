@@ -59,30 +59,30 @@ class TrainingOptions(
 
     def problems(self) -> list[FieldError]:
         """Return the errors of options that contradict each other, within each group and across groups."""
-        found = super().problems()
+        errors = super().problems()
         if self.is_full_batch and math.isfinite(self.gradient_threshold):
             message = f"the solver {self.solver} needs gradients as they are. Set it to Inf, or choose another solver."
-            found.append(FieldError("gradient_threshold", message))
+            errors.append(FieldError("gradient_threshold", message))
         if self.solver == "lm" and self.loss not in ("auto", *SQUARED_LOSSES):
             message = (
                 f"the solver lm minimises squared errors. Use {' or '.join(SQUARED_LOSSES)}, or choose another solver."
             )
-            found.append(FieldError("loss", message))
+            errors.append(FieldError("loss", message))
         if self.solver == "lm" and self.step_function:
             message = "lm takes the error of each sample apart, and no training step. Choose another solver."
-            found.append(FieldError("step_function", message))
+            errors.append(FieldError("step_function", message))
         if self.distil_from and (self.solver == "lm" or self.step_function):
-            what = "the solver lm" if self.solver == "lm" else "a custom training step"
-            message = f"{what} computes a loss of its own. Leave out the teacher, or choose another."
-            found.append(FieldError("distil_from", message))
+            method = "the solver lm" if self.solver == "lm" else "a custom training step"
+            message = f"{method} computes a loss of its own. Leave out the teacher, or choose another."
+            errors.append(FieldError("distil_from", message))
         if self.solver == "lm" and self.normalize_targets:
             message = "lm minimises the errors of the responses as they are. Switch it off, or choose another solver."
-            found.append(FieldError("normalize_targets", message))
+            errors.append(FieldError("normalize_targets", message))
         for field in ("objective_metric", "target_metric"):
             name = getattr(self, field)
             if name in METRICS and name not in self.possible_metrics:
-                found.append(FieldError(field, not_chosen(name, self.metrics)))
-        return found
+                errors.append(FieldError(field, not_chosen(name, self.metrics)))
+        return errors
 
 
 COMMON = (
@@ -119,8 +119,8 @@ class TrainingLength:
     @property
     def all_done(self) -> str:
         """Return the reason for the end of a run that was not stopped early."""
-        what = plural(self.epochs, "iteration" if self.is_full_batch else "epoch")
-        return f"{'all ' if self.epochs > 1 else ''}{what} {COMPLETED}"
+        amount = plural(self.epochs, "iteration" if self.is_full_batch else "epoch")
+        return f"{'all ' if self.epochs > 1 else ''}{amount} {COMPLETED}"
 
 
 def batch_size(options: TrainingOptions, samples: int | None) -> int:

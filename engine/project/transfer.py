@@ -113,14 +113,14 @@ def _with_freeze(layer: Layer) -> Layer:
 
 def _upstream(network: Network, id: str) -> set[str]:
     """Return the ids of the layers that lead to a layer, without itself."""
-    found: set[str] = set()
+    ids: set[str] = set()
     waiting = [id]
     while waiting:
         for source in network.incoming[waiting.pop()].values():
-            if source.layer not in found:
-                found.add(source.layer)
+            if source.layer not in ids:
+                ids.add(source.layer)
                 waiting.append(source.layer)
-    return found - {id}
+    return ids - {id}
 
 
 def frozen_layers(project: Project, path: Path = ()) -> dict[str, str]:
@@ -129,21 +129,21 @@ def frozen_layers(project: Project, path: Path = ()) -> dict[str, str]:
     A block is among them where nothing in it learns. Layers without weights are not.
     """
     whole = with_freezing(project).network
-    shown, as_set = network_in(whole, path), network_in(project.network, path)
+    network, as_set = network_in(whole, path), network_in(project.network, path)
     frozen_block = next((name for name, is_still in _blocks_on(project.network, path) if is_still), "")
     covered = any(is_still for _, is_still in _blocks_on(whole, path))
     target = "/".join(_target_names(project))
-    found: dict[str, str] = {}
-    for id, layer in shown.layers.items():
+    reasons: dict[str, str] = {}
+    for id, layer in network.layers.items():
         if not _has_weights(layer):
             continue
         if is_frozen(as_set.layers[id].type):
-            found[id] = "Keeps its weights: Freeze is on."
+            reasons[id] = "Keeps its weights: Freeze is on."
         elif frozen_block:
-            found[id] = f"Keeps its weights: Freeze is on in its block '{frozen_block}'."
+            reasons[id] = f"Keeps its weights: Freeze is on in its block '{frozen_block}'."
         elif covered or is_frozen(layer.type):
-            found[id] = f"Keeps its weights: frozen up to '{target}'."
-    return found
+            reasons[id] = f"Keeps its weights: frozen up to '{target}'."
+    return reasons
 
 
 def _blocks_on(network: Network, path: Path) -> Iterator[tuple[str, bool]]:
@@ -195,10 +195,10 @@ def replace_head(project: Project, outputs: int | DatasetInfo) -> Project:
     if not network.output_ports:
         raise UserError("The network has no output, so it has no head that could be replaced.")
     if isinstance(outputs, DatasetInfo):
-        wanted = {port: outputs.targets[number].outputs for port, number in match_targets(network, outputs).items()}
+        counts = {port: outputs.targets[number].outputs for port, number in match_targets(network, outputs).items()}
     else:
-        wanted = {network.output_ports[0]: outputs}
-    for port, count in wanted.items():
+        counts = {network.output_ports[0]: outputs}
+    for port, count in counts.items():
         if count < 1:
             raise UserError(f"A head needs at least one output; received {count:,}.")
         path = head_of(network, port)
@@ -268,8 +268,8 @@ def scale_rates(project: Project, layer: str, factor: float) -> Project:
     network = project.network
     for depth in range(len(path)):
         here = network_in(network, path[:depth])
-        chosen = _upstream(here, path[depth]) | ({path[depth]} if depth == len(path) - 1 else set())
-        network = blocks.with_network_in(network, path[:depth], _with_rates(here, chosen, factor))
+        ids = _upstream(here, path[depth]) | ({path[depth]} if depth == len(path) - 1 else set())
+        network = blocks.with_network_in(network, path[:depth], _with_rates(here, ids, factor))
     return replace(project, network=network)
 
 
@@ -297,18 +297,18 @@ def outputs_of(network: Network) -> int:
 
 
 def head_change(before: Project, after: Project) -> str:
-    """Say which layers a new head takes the place of."""
+    """Return a sentence on the layers that a new head replaces."""
     old, new = _flat(before.network), _flat(after.network)
-    gone = ", ".join(f"{name} ({value})" for id, (name, value) in old.items() if id not in new)
-    come = ", ".join(f"{name} ({value})" for id, (name, value) in new.items() if id not in old)
-    return f"{gone} → {come}, which starts from random numbers." if gone and come else ""
+    removed = ", ".join(f"{name} ({value})" for id, (name, value) in old.items() if id not in new)
+    added = ", ".join(f"{name} ({value})" for id, (name, value) in new.items() if id not in old)
+    return f"{removed} → {added}, which starts from random numbers." if removed and added else ""
 
 
 def _flat(network: Network, path: str = "") -> dict[str, tuple[str, str]]:
     """Return name and telling value of each layer, in blocks too, by path of ids."""
-    found = {}
+    values = {}
     for id, layer in network.layers.items():
-        found[f"{path}{id}"] = (layer.name, layer.type.short_value())
+        values[f"{path}{id}"] = (layer.name, layer.type.short_value())
         if isinstance(layer.type, Block):
-            found |= _flat(layer.type.network, f"{path}{id}/")
-    return found
+            values |= _flat(layer.type.network, f"{path}{id}/")
+    return values

@@ -32,9 +32,9 @@ def record_of(project: Project, path: str) -> tuple[Record, str]:
     section, dot, name = path.partition(".")
     if section == NETWORK and dot:
         return layer_of(project, path)[1].type, path.rpartition(".")[2]
-    known = [key for key in SECTIONS if key not in _FIXED]
-    if section not in known or not dot:
-        hint = did_you_mean(section, [*known, NETWORK])
+    sections = [key for key in SECTIONS if key not in _FIXED]
+    if section not in sections or not dot:
+        hint = did_you_mean(section, [*sections, NETWORK])
         raise UserError(
             f"{quoted(path)} is nothing that can vary.",
             hint=f"{hint} Expected an option such as training.momentum or a field such as network.conv_1.filters.",
@@ -245,18 +245,18 @@ def defined(project: Project, vary: Iterable[object], name: str, options: Mappin
     as `Parameter.read` takes them instead of those with the same path, and options that are neither None nor empty.
     Raises `UserError`."""
     changed = ready(name, project) if name else project.experiment
-    if varied := [Parameter.read(one) for one in vary]:
+    if varied := [Parameter.read(entry) for entry in vary]:
         paths = {parameter.path for parameter in varied}
         changed = changed.replace(parameters=[*(p for p in changed.parameters if p.path not in paths), *varied])
-    given = {option: value for option, value in options.items() if value not in (None, "")}
+    settings = {option: value for option, value in options.items() if value not in (None, "")}
     try:
-        return project.with_section("experiment", changed.replace(**given))
+        return project.with_section("experiment", changed.replace(**settings))
     except FieldErrors as refused:
         raise FieldErrors(error.at(f"experiment.{error.path}") for error in refused.errors) from None
 
 
 def objectives_of(project: Project, facts: DatasetInfo | None) -> tuple[Objective, ...]:
-    """Return what is compared: as defined, else the main metric on the validation split, or its loss; without such a
+    """Return the objectives: as defined, else the main metric on the validation split, or its loss; without such a
     split the loss of the training."""
     if project.experiment.objectives:
         return tuple(Objective.read(text) for text in project.experiment.objectives)

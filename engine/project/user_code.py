@@ -62,15 +62,15 @@ def reference(options: TrainingOptions, name: str) -> tuple[str, str] | None:
 def target(options: TrainingOptions, name: str) -> str:
     """Return the function that an option names, as `netwright.engine.lowering.user_code.find` accepts it, or an empty
     text."""
-    found = reference(options, name)
-    return code_target(*found) if found else ""
+    function = reference(options, name)
+    return code_target(*function) if function else ""
 
 
 def files(options: TrainingOptions) -> tuple[str, ...]:
     """Return the files of code that a training runs, by their paths in the project."""
-    found = [reference(options, name) for name in ROLES]
-    named = [file for file, _ in filter(None, found)]
-    return tuple(dict.fromkeys([*([options.hooks_file] if options.hooks_file else []), *named]))
+    references = [reference(options, name) for name in ROLES]
+    paths = [file for file, _ in filter(None, references)]
+    return tuple(dict.fromkeys([*([options.hooks_file] if options.hooks_file else []), *paths]))
 
 
 def experiment_reference(options: ExperimentOptions, name: str) -> tuple[str, str]:
@@ -83,8 +83,8 @@ def experiment_files(of: Network | Project) -> tuple[str, ...]:
     if isinstance(of, Network):
         return ()
     options = of.experiment
-    named = (name for name in EXPERIMENT_ROLES if getattr(options, name) and options.is_visible(name))
-    return tuple(dict.fromkeys(experiment_reference(options, name)[0] for name in named))
+    names = (name for name in EXPERIMENT_ROLES if getattr(options, name) and options.is_visible(name))
+    return tuple(dict.fromkeys(experiment_reference(options, name)[0] for name in names))
 
 
 def experiment_problems(project: Project, look: Look) -> Iterator[tuple[str, str]]:
@@ -114,9 +114,9 @@ def moved_options(options: TrainingOptions, move: Callable[[str], str]) -> Train
 def problems(options: TrainingOptions, look: Look = registry.file) -> Iterator[Problem]:
     """Return the errors of the files that have been read, without running them."""
     for name, role in ROLES.items():
-        found = reference(options, name)
-        code = look(found[0]) if found else None
-        if found and code and (message := _signature_error(code, *found, role.arguments)):
+        function = reference(options, name)
+        code = look(function[0]) if function else None
+        if function and code and (message := _signature_error(code, *function, role.arguments)):
             yield Problem("error", "", "", f"training.{name}", message)
     code = look(options.hooks_file) if options.hooks_file else None
     if code is not None:
@@ -129,10 +129,10 @@ def look_in(base: Path) -> Look:
     return lambda name: registry.peek(name, base)
 
 
-def _where(name: str, file: str, given: Named) -> str:
+def _where(name: str, file: str, function: Named) -> str:
     """Return the function with its line, and with as much of the file's name as fits into one line of a form."""
     short = PurePath(file).name
-    return f"The function {name} ({short if len(short) <= LONGEST else '…' + short[-LONGEST:]}, line {given.line})"
+    return f"The function {name} ({short if len(short) <= LONGEST else '…' + short[-LONGEST:]}, line {function.line})"
 
 
 def _error(code: CodeFile, file: str) -> str:
@@ -143,30 +143,30 @@ def _error(code: CodeFile, file: str) -> str:
 def _signature_error(code: CodeFile, file: str, name: str, arguments: tuple[str, ...]) -> str:
     if code.error:
         return _error(code, file)
-    given = code.functions.get(name)
-    if given is None:
+    function = code.functions.get(name)
+    if function is None:
         hint = did_you_mean(name, code.functions)
         return (
             f"The file {file} has no function '{name}'.{hint} Define {name}({', '.join(arguments)}), or name another."
         )
-    return _wrong_arguments(given, _where(name, file, given), arguments)
+    return _wrong_arguments(function, _where(name, file, function), arguments)
 
 
-def _wrong_arguments(given: Named, what: str, arguments: tuple[str, ...]) -> str:
-    called = f"it is called with {len(arguments)}: {', '.join(arguments)}" if arguments else "it is called with none"
-    if given.must_be_named:
-        return f"{what} needs '{given.must_be_named}'; {called}. Give it a default."
-    if given.least <= len(arguments) <= given.most:
+def _wrong_arguments(function: Named, label: str, arguments: tuple[str, ...]) -> str:
+    call = f"it is called with {len(arguments)}: {', '.join(arguments)}" if arguments else "it is called with none"
+    if function.must_be_named:
+        return f"{label} needs '{function.must_be_named}'; {call}. Give it a default."
+    if function.least <= len(arguments) <= function.most:
         return ""
-    count = given.most if len(arguments) > given.most else given.least
-    return f"{what} takes {plural(count, 'argument')}; {called}."
+    count = function.most if len(arguments) > function.most else function.least
+    return f"{label} takes {plural(count, 'argument')}; {call}."
 
 
 def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
     if code.error:
         yield "error", _error(code, file)
         return
-    hooks = {name: given for name, given in code.functions.items() if name in HOOKS}
+    hooks = {name: function for name, function in code.functions.items() if name in HOOKS}
     if not hooks:
         near = next((hint for name in code.functions if (hint := did_you_mean(name, HOOKS))), "")
         yield (
@@ -178,14 +178,14 @@ def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
         if len(present) == 1:
             yield "error", f"The file {file} has {present[0]} and needs {' and '.join({*STATE} - {*present})} too."
         hooks |= {name: code.functions[name] for name in present}
-    for name, given in hooks.items():
-        if message := _wrong_arguments(given, _where(name, file, given), _GIVEN.get(name, ("run",))):
+    for name, function in hooks.items():
+        if message := _wrong_arguments(function, _where(name, file, function), _GIVEN.get(name, ("run",))):
             yield "error", message
-    for name, given in code.functions.items():
-        if name.startswith("on_") and name not in HOOKS and given.least <= 1 <= given.most:
+    for name, function in code.functions.items():
+        if name.startswith("on_") and name not in HOOKS and function.least <= 1 <= function.most:
             hint = did_you_mean(name, HOOKS)
-            what = f"{_where(name, file, given)} is never called: there is no such moment."
-            yield "warning", f"{what}{hint}"
+            warning = f"{_where(name, file, function)} is never called: there is no such moment."
+            yield "warning", f"{warning}{hint}"
 
 
 def code_layers(network: Network) -> Iterator[UserCode]:
@@ -227,12 +227,12 @@ def with_type(network: Network, id: str, type: UserCode) -> Network:
     before = network.layers[id].type
     if (before.input_ports(), before.output_ports()) == (type.input_ports(), type.output_ports()):
         return network.with_layer(changed)
-    kept = (
+    connections = (
         c
         for c in network.connections
         if (c.source.layer != id or c.source in ports) and (c.target.layer != id or c.target in ports)
     )
-    return Network({**network.layers, id: changed}, tuple(kept))
+    return Network({**network.layers, id: changed}, tuple(connections))
 
 
 def moved_project(project: Project, before: Path, after: Path) -> Project:
@@ -286,15 +286,15 @@ def with_code_fix(network: Network, problem: Problem) -> Problem:
     if code is None or code.error:
         return problem
     type = layer.type
-    fitting = [one for one in code.signatures if one.kind == type.code_kind and not one.refusal]
-    named = [one for one in fitting if one.name == type.code_name]
-    found = named or (fitting if len(fitting) == 1 else [])
-    if not found:
+    fitting = [signature for signature in code.signatures if signature.kind == type.code_kind and not signature.refusal]
+    namesakes = [signature for signature in fitting if signature.name == type.code_name]
+    matches = namesakes or (fitting if len(fitting) == 1 else [])
+    if not matches:
         return problem
-    other = type.with_signature(found[0])
+    other = type.with_signature(matches[0])
     if other == type:
         return problem
-    label = f"Read the fields of {found[0].name} again" if named else f"Use {found[0].name}"
+    label = f"Read the fields of {matches[0].name} again" if namesakes else f"Use {matches[0].name}"
 
     def edit(project: Project) -> Project:
         return replace(project, network=with_type(project.network, problem.layer, other))
@@ -324,12 +324,12 @@ def folders(of: Network | Project) -> tuple[Path, ...]:
     """Return the folders that must be trusted to run all of it: the project's, and those of files elsewhere."""
     base = registry.base()
     files = (*code_files(of), *experiment_files(of))
-    found = {} if not (has_code(of) or files) else {Path(base).resolve(): None}
+    paths = {} if not (has_code(of) or files) else {Path(base).resolve(): None}
     for name in files:
         code = registry.file(name)
-        if code is not None and not any(folder in code.path.parents for folder in found):
-            found[code.path.parent] = None
-    return tuple(found)
+        if code is not None and not any(folder in code.path.parents for folder in paths):
+            paths[code.path.parent] = None
+    return tuple(paths)
 
 
 def grant(of: Network | Project) -> None:
@@ -375,28 +375,28 @@ def open_questions(network: Network, analysis: Analysis) -> list[Question]:
 
 def measure(network: Network) -> list[Question]:
     """Measure all trusted code, layer by layer, until no more sizes can be determined. Returns the measurements."""
-    asked: list[Question] = []
+    measurements: list[Question] = []
     if has_code(network):
         from netwright.engine.user_code.measure import Session
 
         with Session() as session:
             while questions := open_questions(network, analyse(network)):
                 session.ask(questions)
-                asked += questions
-    return asked
+                measurements += questions
+    return measurements
 
 
 def contents(of: Network | Project) -> dict[str, bytes]:
     """Return the bytes of each file of code as they were read. Raises `UserError` where a file has changed."""
-    found = {}
+    data = {}
     for name in code_files(of):
         code = registry.file(name)
         if code is None or code.error:
             raise UserError(code.error if code is not None else f"Nothing is known about the file {name}.")
-        found[name] = registry.read_code(code.path, name)
-        if registry.hash_of_bytes(found[name]) != code.sha256:
+        data[name] = registry.read_code(code.path, name)
+        if registry.hash_of_bytes(data[name]) != code.sha256:
             raise UserError(f"{name} was changed just now.", hint="Try again.")
-    return found
+    return data
 
 
 def ready(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> None:

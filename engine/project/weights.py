@@ -118,12 +118,12 @@ def file_in(path: Path) -> Path:
 
 def _kept_of_run(run: Path) -> Path:
     """Return the folder of the weights that count as the result of a run. Raises `UserError`, `OSError`."""
-    kept = (read_object(run / RUN_FILE, RUN_LIMIT_BYTES) or {}).get("kept")
-    names = [kept] if kept in ("best", "last") else ["best", "last"]
-    found = next((run / name for name in names if (run / name).is_dir()), None)
-    if found is None:
+    kind = (read_object(run / RUN_FILE, RUN_LIMIT_BYTES) or {}).get("kept")
+    names = [kind] if kind in ("best", "last") else ["best", "last"]
+    folder = next((run / name for name in names if (run / name).is_dir()), None)
+    if folder is None:
         raise UserError(f"The run {run} has no weights yet.", hint="Choose a run that has trained for a while.")
-    return found
+    return folder
 
 
 def checksum_of(path: Path) -> str:
@@ -150,5 +150,5 @@ def chosen(path: Path, base: Path) -> WeightsOptions:
     in the project's folder `base`. Raises `UserError`."""
     checksum = checksum_of(file_in(path))
     place, folder = path.resolve(), base.resolve()
-    shown = place.relative_to(folder).as_posix() if place.is_relative_to(folder) else str(place)
-    return WeightsOptions(file=shown, sha256=checksum)
+    name = place.relative_to(folder).as_posix() if place.is_relative_to(folder) else str(place)
+    return WeightsOptions(file=name, sha256=checksum)

@@ -32,9 +32,9 @@ class Layout:
     def sources(self, key: str) -> tuple[Source, ...]:
         """Return where the numbers of a key of the network may stand in a file, best first; empty for other keys."""
         for pattern, sources in self.rules:
-            if found := _pattern(pattern).fullmatch(key):
+            if match := _pattern(pattern).fullmatch(key):
                 try:
-                    return tuple(Source(source) if isinstance(source, str) else source for source in sources(found))
+                    return tuple(Source(source) if isinstance(source, str) else source for source in sources(match))
                 except LookupError:  # a layer of another network, whose name follows the pattern
                     return ()
         return ()
@@ -47,13 +47,13 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _to(*templates: str) -> Callable[[re.Match[str]], tuple[str, ...]]:
     """Return a rule's answer that fills the groups of the pattern into keys."""
-    return lambda found: tuple(found.expand(template) for template in templates)
+    return lambda match: tuple(match.expand(template) for template in templates)
 
 
 def _chain(place: str, numbers: Mapping[str, int]) -> Rule:
     """Return a rule for layers that stand one behind the other in a `Sequential`, by their names."""
     names = "|".join(map(re.escape, numbers))
-    return rf"({names})\.(.*)", lambda found: (f"{place}{numbers[found[1]]}.{found[2]}",)
+    return rf"({names})\.(.*)", lambda match: (f"{place}{numbers[match[1]]}.{match[2]}",)
 
 
 # ---- resnet ----
@@ -63,8 +63,8 @@ def _resnet(name: str, down: int, first_offset: int) -> Layout:
     """Return the layout of a ResNet whose blocks have their downsampling in the convolution `down`; the repeated blocks
     of the first stage begin at `first_offset`."""
 
-    def unit(found: re.Match[str]) -> tuple[str, ...]:
-        stage, is_down, copy, kind, number, rest = found.groups()
+    def unit(match: re.Match[str]) -> tuple[str, ...]:
+        stage, is_down, copy, kind, number, rest = match.groups()
         index = 0 if is_down else int(copy or 0) + (first_offset if stage == "1" else 1)
         if int(number) == down:
             return (f"layer{stage}.{index}.downsample.{0 if kind == 'conv' else 1}.{rest}",)
@@ -99,8 +99,8 @@ _MOBILE_FIRST = (1, 2, 4, 7, 11, 14, 17)
 """Number of the first block of each stage of MobileNetV2 within `features`."""
 
 
-def _mobile(found: re.Match[str]) -> tuple[str, ...]:
-    stage, is_first, copy, layer, number, rest = found.groups()
+def _mobile(match: re.Match[str]) -> tuple[str, ...]:
+    stage, is_first, copy, layer, number, rest = match.groups()
     index = _MOBILE_FIRST[int(stage) - 1] + (0 if is_first else int(copy or 0) + 1)
     if stage == "1":
         places = {"grouped_conv_1": "0.0", "bn_1": "0.1", "conv_1": "1", "bn_2": "2"}
@@ -109,8 +109,8 @@ def _mobile(found: re.Match[str]) -> tuple[str, ...]:
     return (f"features.{index}.conv.{places[f'{layer}_{number}']}.{rest}",)
 
 
-def _efficient(found: re.Match[str]) -> tuple[str, ...]:
-    stage, is_first, copy, layer, number, rest = found.groups()
+def _efficient(match: re.Match[str]) -> tuple[str, ...]:
+    stage, is_first, copy, layer, number, rest = match.groups()
     index = 0 if is_first else int(copy or 0) + 1
     places = {"grouped_conv_1": "0.0", "bn_1": "0.1", "conv_1": "1.fc1", "conv_2": "1.fc2", "conv_3": "2.0"}
     if stage == "1":
@@ -140,8 +140,8 @@ def _inverted(name: str, last: int, blocks: Callable[[re.Match[str]], tuple[str,
     return Layout(name, rules)
 
 
-def _dense(found: re.Match[str]) -> tuple[str, ...]:
-    block, copy, kind, number, rest = found.groups()
+def _dense(match: re.Match[str]) -> tuple[str, ...]:
+    block, copy, kind, number, rest = match.groups()
     kind = "norm" if kind == "bn" else kind
     start = f"features.denseblock{block}.denselayer{int(copy) + 1}.{kind}"
     return f"{start}{number}.{rest}", f"{start}.{number}.{rest}"  # files of 2017 have a dot, as in norm.1
@@ -156,8 +156,8 @@ _BRANCHES = {"1": "1", "2": "2.0", "3": "2.1", "4": "3.0", "5": "3.1", "6": "4.1
 def _attention(template: str) -> Rule:
     """Return the rule for query, key and value, which stand under each other in one tensor."""
 
-    def answer(found: re.Match[str]) -> tuple[Source, ...]:
-        return (Source(found.expand(template), ("query", "key", "value").index(found[2]), 3),)
+    def answer(match: re.Match[str]) -> tuple[Source, ...]:
+        return (Source(match.expand(template), ("query", "key", "value").index(match[2]), 3),)
 
     return r"encoder\.(\d+)\.self_attention_1\.(query|key|value)\.(weight|bias)", answer
 

@@ -54,7 +54,7 @@ class OtherShape:
 
 @dataclass(frozen=True)
 class LayerMatch:
-    """What a layer starts from: `loaded`, `partly` or `fresh`, and why, in words."""
+    """The start of a layer: `loaded`, `partly` or `fresh`, and why, in words."""
 
     id: str
     name: str
@@ -64,7 +64,7 @@ class LayerMatch:
 
 @dataclass(frozen=True)
 class MatchReport:
-    """What of a file fills a network."""
+    """The match between the keys of a file and the weights of a network."""
 
     matched: tuple[Match, ...] = ()
     other_shape: tuple[OtherShape, ...] = ()
@@ -87,8 +87,8 @@ class MatchReport:
         if not self.matched:
             clash = ""
             if self.other_shape:
-                one = self.other_shape[0]
-                clash = f" {path_part(one.key)} is {sizes(one.shape)} here, {sizes(one.file_shape)} in the file."
+                entry = self.other_shape[0]
+                clash = f" {path_part(entry.key)} is {sizes(entry.shape)} here, {sizes(entry.file_shape)} in the file."
             raise UserError(
                 f"No weight of {self.file} belongs to this network.{clash}",
                 hint="Choose other weights, or name keys in weights.map; `netwright-engine weights` lists both.",
@@ -99,12 +99,14 @@ class MatchReport:
         loaded, fresh = self.count("loaded") + self.count("partly"), self.count("fresh")
         by = f", by the layout {self.layout}" if self.layout else ""
         rest = f" {plural(fresh, 'layer')} start{'s' if fresh == 1 else ''} fresh." if fresh else ""
-        left = len(self.left_over)
-        unused = f" {plural(left, 'key')} of the file {'is' if left == 1 else 'are'} left over." if left else ""
+        num_keys = len(self.left_over)
+        unused = (
+            f" {plural(num_keys, 'key')} of the file {'is' if num_keys == 1 else 'are'} left over." if num_keys else ""
+        )
         return f"{plural(loaded, 'layer')} loaded{by}.{rest}{unused}"
 
     def record(self) -> dict[str, Any]:
-        """Return what `run.json` holds."""
+        """Return the entry for `run.json`."""
         counts = {"loaded": self.count("loaded"), "partly": self.count("partly"), "fresh": self.count("fresh")}
         fresh = [layer.name for layer in self.layers if layer.state == "fresh"][:MOST_TOLD]
         return {"file": self.file, "sha256": self.sha256, "layout": self.layout, **counts, "fresh_layers": fresh}
@@ -123,17 +125,22 @@ class MatchReport:
                 "missing": len(self.missing),
                 "left_over": len(self.left_over),
             },
-            "matched": [[one.key, one.source.key, one.how] for one in self.matched[:MOST_TOLD]],
+            "matched": [[entry.key, entry.source.key, entry.how] for entry in self.matched[:MOST_TOLD]],
             "other_shape": [
-                {"key": one.key, "file_key": one.file_key, "shape": [*one.shape], "file_shape": [*one.file_shape]}
-                for one in self.other_shape[:MOST_TOLD]
+                {
+                    "key": entry.key,
+                    "file_key": entry.file_key,
+                    "shape": [*entry.shape],
+                    "file_shape": [*entry.file_shape],
+                }
+                for entry in self.other_shape[:MOST_TOLD]
             ],
             "missing": list(self.missing[:MOST_TOLD]),
             "left_over": list(self.left_over[:MOST_TOLD]),
         }
 
 
-def match(own: Side, given: Side, names: Iterable[tuple[str, str]] = ()) -> MatchReport:
+def match(own: Side, file: Side, names: Iterable[tuple[str, str]] = ()) -> MatchReport:
     """Match the keys of a file to those of a network.
 
     names: pairs of a key of the network, or its beginning, and one of the file; they go before all else, and nothing in
@@ -143,74 +150,74 @@ def match(own: Side, given: Side, names: Iterable[tuple[str, str]] = ()) -> Matc
 
     Raises `UserError` for names that are not there.
     """
-    sources = dict(_mapped(own, given, names))
+    sources = dict(_mapped(own, file, names))
     layout = ""
-    if _is_kin(own, given):
-        found: Mapping[str, Source] = _by_layer(own, given)
+    if _is_kin(own, file):
+        candidates: Mapping[str, Source] = _by_layer(own, file)
         how = "layer"
     else:
-        found, layout = _by_name(own, given)
+        candidates, layout = _by_name(own, file)
         how = "layout" if layout else "name"
-    pairs: dict[str, tuple[Source, str]] = {key: (source, how) for key, source in found.items()}
+    pairs: dict[str, tuple[Source, str]] = {key: (source, how) for key, source in candidates.items()}
     pairs |= {key: (source, "map") for key, source in sources.items() if source is not None}
     for key, source in sources.items():
         if source is None:
             pairs.pop(key, None)
-    return _report(own, given, pairs, layout, set(sources))
+    return _report(own, file, pairs, layout, set(sources))
 
 
-def _mapped(own: Side, given: Side, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Source | None]]:
+def _mapped(own: Side, file: Side, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Source | None]]:
     for key, file_key in names:
         inside = [k for k in own.shapes if k == key or k.startswith(f"{key}.")]
         if not inside:
             hint = did_you_mean(key, own.shapes) or "Names are those that `netwright-engine weights PROJECT` lists."
             raise UserError(f"weights.map: the network has no '{path_part(key)}'.", hint=hint)
         for k in inside:
-            wanted = f"{file_key}{k.removeprefix(key)}" if file_key else ""
-            if wanted and wanted not in given.shapes:
+            name = f"{file_key}{k.removeprefix(key)}" if file_key else ""
+            if name and name not in file.shapes:
                 if k.endswith(COUNTERS):
                     continue
-                hint = did_you_mean(wanted, given.shapes)
-                raise UserError(f"weights.map: the file has no '{path_part(wanted)}'.", hint=hint)
-            yield k, Source(wanted) if wanted else None
+                hint = did_you_mean(name, file.shapes)
+                raise UserError(f"weights.map: the file has no '{path_part(name)}'.", hint=hint)
+            yield k, Source(name) if name else None
 
 
 # ---- by layer ----
 
 
-def _is_kin(own: Side, given: Side) -> bool:
+def _is_kin(own: Side, file: Side) -> bool:
     """Return whether the layers of a file have the ids of this network because they are the same layers: most of them
     have the same names, or most the same shapes. The ids of two templates are equal by chance."""
-    if not given.layers:
+    if not file.layers:
         return False
-    here, there = _keys_by_layer(own), _keys_by_layer(given)
+    here, there = _keys_by_layer(own), _keys_by_layer(file)
     shared = [id for id in here if id in there]
-    named = sum(tuple(own.layers[id]) == tuple(given.layers[id]) for id in shared)
-    shaped = sum(
-        all(own.shapes[key] == given.shapes[there[id][place]] for place, key in here[id].items() if place in there[id])
+    num_same_name = sum(tuple(own.layers[id]) == tuple(file.layers[id]) for id in shared)
+    num_same_shape = sum(
+        all(own.shapes[key] == file.shapes[there[id][place]] for place, key in here[id].items() if place in there[id])
         for id in shared
     )
-    return bool(shared) and (2 * named >= len(shared) or 2 * shaped > len(shared))
+    return bool(shared) and (2 * num_same_name >= len(shared) or 2 * num_same_shape > len(shared))
 
 
 def _keys_by_layer(side: Side) -> dict[str, dict[tuple[int, str], str]]:
     """Return the keys of each layer that has some, by the number of their beginning and their end."""
     owners = {prefix: (id, number) for id, prefixes in side.layers.items() for number, prefix in enumerate(prefixes)}
-    found: dict[str, dict[tuple[int, str], str]] = {}
+    keys: dict[str, dict[tuple[int, str], str]] = {}
     for key in side.shapes:
         prefix = key
         while prefix:
             prefix = prefix.rpartition(".")[0]
             if prefix in owners:
                 id, number = owners[prefix]
-                found.setdefault(id, {})[number, key[len(prefix) :]] = key
+                keys.setdefault(id, {})[number, key[len(prefix) :]] = key
                 break
-    return found
+    return keys
 
 
-def _by_layer(own: Side, given: Side) -> dict[str, Source]:
+def _by_layer(own: Side, file: Side) -> dict[str, Source]:
     """Return the source of each key whose layer the file has: by the path of ids, or after grouping by the last id."""
-    here, there = _keys_by_layer(own), _keys_by_layer(given)
+    here, there = _keys_by_layer(own), _keys_by_layer(file)
     partners = {id: id for id in here if id in there}
     free = [id for id in there if id not in partners]
     for id in (id for id in here if id not in partners):
@@ -230,23 +237,23 @@ def _by_layer(own: Side, given: Side) -> dict[str, Source]:
 # ---- by name ----
 
 
-def _by_name(own: Side, given: Side) -> tuple[dict[str, Source], str]:
+def _by_name(own: Side, file: Side) -> tuple[dict[str, Source], str]:
     """Return the source of each key in the naming that fits most keys, and the name of the layout that it follows."""
-    stripped = _without_wrapper(own, given)
+    stripped = _without_wrapper(own, file)
     best: dict[str, Source] = {key: Source(stripped[key]) for key in own.shapes if key in stripped}
-    best_fit, best_name = _fitting(own, given, best), ""
+    best_fit, best_name = _fitting(own, file, best), ""
     for layout in LAYOUTS:
-        found = _by_layout(own, stripped, layout)
-        fit = _fitting(own, given, found)
+        candidates = _by_layout(own, stripped, layout)
+        fit = _fitting(own, file, candidates)
         if fit > best_fit:
-            best, best_fit, best_name = found, fit, layout.name
+            best, best_fit, best_name = candidates, fit, layout.name
     return best, best_name
 
 
-def _without_wrapper(own: Side, given: Side) -> dict[str, str]:
+def _without_wrapper(own: Side, file: Side) -> dict[str, str]:
     """Return the file's keys without a beginning that all share (such as `module.` of a wrapper), unless the network's
     keys begin so, too; each with the key as it stands in the file."""
-    names = {key: key for key in given.shapes}
+    names = {key: key for key in file.shapes}
     while True:
         first = next(iter(names), "").partition(".")[0] + "."
         if first == "." or not all(key.startswith(first) for key in names):
@@ -257,17 +264,17 @@ def _without_wrapper(own: Side, given: Side) -> dict[str, str]:
 
 
 def _by_layout(own: Side, stripped: Mapping[str, str], layout: Layout) -> dict[str, Source]:
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for key in own.shapes:
         for source in layout.sources(key):
             if source.key in stripped:
-                found[key] = source._replace(key=stripped[source.key])
+                sources[key] = source._replace(key=stripped[source.key])
                 break
-    return found
+    return sources
 
 
-def _fitting(own: Side, given: Side, found: Mapping[str, Source]) -> int:
-    return sum(fits(own.shapes[key], given.shapes[source.key], source.parts) for key, source in found.items())
+def _fitting(own: Side, file: Side, sources: Mapping[str, Source]) -> int:
+    return sum(fits(own.shapes[key], file.shapes[source.key], source.parts) for key, source in sources.items())
 
 
 def fits(shape: Shape, file_shape: Shape, parts: int = 1) -> bool:
@@ -284,43 +291,43 @@ def fits(shape: Shape, file_shape: Shape, parts: int = 1) -> bool:
 
 
 def _report(
-    own: Side, given: Side, pairs: Mapping[str, tuple[Source, str]], layout: str, by_hand: set[str]
+    own: Side, file: Side, pairs: Mapping[str, tuple[Source, str]], layout: str, by_hand: set[str]
 ) -> MatchReport:
     other = {
-        key: OtherShape(key, source.key, own.shapes[key], given.shapes[source.key])
+        key: OtherShape(key, source.key, own.shapes[key], file.shapes[source.key])
         for key, (source, _) in pairs.items()
-        if not fits(own.shapes[key], given.shapes[source.key], source.parts)
+        if not fits(own.shapes[key], file.shapes[source.key], source.parts)
     }
     matched: list[Match] = []
     layers: list[LayerMatch] = []
     refused = [key for key in by_hand if key in other]
     if refused:
-        one = other[refused[0]]
+        entry = other[refused[0]]
         raise UserError(
-            f"weights.map: '{path_part(one.key)}' is {sizes(one.shape)}, '{path_part(one.file_key)}' in the file "
-            f"{sizes(one.file_shape)}."
+            f"weights.map: '{path_part(entry.key)}' is {sizes(entry.shape)}, '{path_part(entry.file_key)}' in the file "
+            f"{sizes(entry.file_shape)}."
         )
     for id, keys in _keys_by_layer(own).items():
-        wanted = [key for key in keys.values() if key in pairs or own.needs(key)]
-        loaded = [key for key in wanted if key in pairs]
+        weights = [key for key in keys.values() if key in pairs or own.needs(key)]
+        loaded = [key for key in weights if key in pairs]
         name = own.layers[id][0].replace(".", "/")
         if clash := next((other[key] for key in loaded if key in other), None):
             why = f"{clash.key} is {sizes(clash.shape)} here, {sizes(clash.file_shape)} in the file"
             layers.append(LayerMatch(id, name, "fresh", why))
             continue
         matched += [Match(key, *pairs[key]) for key in loaded]
-        if not wanted:
+        if not weights:
             continue
-        absent = [key for key in wanted if key not in pairs]
+        absent = [key for key in weights if key not in pairs]
         state = "loaded" if not absent else "partly" if loaded else "fresh"
         why = "" if not absent else "the file has nothing for it" if not loaded else f"{absent[0]} is not in the file"
         layers.append(LayerMatch(id, name, state, why))
-    used = {one.source.key for one in matched}
-    taken = {one.key for one in matched}
-    missing = [key for key in own.shapes if key not in taken and key not in other and own.needs(key)]
-    left = [key for key in given.shapes if key not in used and not key.endswith(COUNTERS)]
+    file_keys = {entry.source.key for entry in matched}
+    matched_keys = {entry.key for entry in matched}
+    missing = [key for key in own.shapes if key not in matched_keys and key not in other and own.needs(key)]
+    unused = [key for key in file.shapes if key not in file_keys and not key.endswith(COUNTERS)]
     return MatchReport(
-        tuple(matched), tuple(other.values()), tuple(missing), tuple(left), tuple(layers), layout if matched else ""
+        tuple(matched), tuple(other.values()), tuple(missing), tuple(unused), tuple(layers), layout if matched else ""
     )
 
 

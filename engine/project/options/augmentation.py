@@ -48,14 +48,14 @@ def _scales_apart(options: "AugmentationOptions") -> bool:
     return not options.does("rand_scale")
 
 
-def _of_scale(what: str, matlab: str) -> Any:
+def _of_scale(dimension: str, matlab: str) -> Any:
     return Range(
         (1.0, 1.0),
         low=0.01,
         high=100.0,
-        label=f"Scale of the {what}",
+        label=f"Scale of the {dimension}",
         group=GROUP,
-        help=f"Range of the factor on the {what}. Default 1, 1: no change. Images are scaled about their centre",
+        help=f"Range of the factor on the {dimension}. Default 1, 1: no change. Images are scaled about their centre",
         matlab=f"{matlab}, also ignored if width and height are scaled together",
         torch="none",
         visible_when=_scales_apart,
@@ -107,9 +107,9 @@ def _of_mix(effect: str, shares: str, paper: str, torch: str) -> Float:
     )
 
 
-def _of_jitter(what: str, matlab: str, torch: str, high: float = 10.0) -> Float:
+def _of_jitter(help: str, matlab: str, torch: str, high: float = 10.0) -> Float:
     label, torch = torch.capitalize(), f"{torch} of ColorJitter"
-    return Float(0.0, low=0.0, high=high, label=label, group=GROUP, help=what, matlab=matlab, torch=torch)
+    return Float(0.0, low=0.0, high=high, label=label, group=GROUP, help=help, matlab=matlab, torch=torch)
 
 
 class AugmentationOptions(Record):

@@ -133,9 +133,9 @@ class BatchOptions(Record):
     )
 
     def problems(self) -> list[FieldError]:
-        """More pieces than samples."""
-        found = super().problems()
+        """Return the errors of these options, such as more pieces than samples."""
+        errors = super().problems()
         if _has_batches(self) and self.gradient_accumulation > self.mini_batch_size:
             message = f"a mini-batch has {self.mini_batch_size:,} samples. Use at most {self.mini_batch_size:,} pieces."
-            found.append(FieldError("gradient_accumulation", message))
-        return found
+            errors.append(FieldError("gradient_accumulation", message))
+        return errors

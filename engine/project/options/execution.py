@@ -65,18 +65,18 @@ class PrecisionOptions(Record):
         return "fp32" if self.precision == "auto" and getattr(self, "is_full_batch", False) else self.precision
 
     def problems(self) -> list[FieldError]:
-        """What does not go together, and no more."""
-        found = super().problems()
+        """Return the errors of options that contradict each other."""
+        errors = super().problems()
         solver = getattr(self, "solver", "")
         if self.acceleration == "compile" and self.gradient_checkpointing != "off":
             message = "what is computed again in segments is not compiled. Use none, or no gradient checkpointing."
-            found.append(FieldError("acceleration", message))
+            errors.append(FieldError("acceleration", message))
         if self.acceleration == "compile" and getattr(self, "watch_layers", False):
-            found.append(FieldError("acceleration", "a compiled network shows nothing of its layers. Use none."))
+            errors.append(FieldError("acceleration", "a compiled network shows nothing of its layers. Use none."))
         if self.precision in LOW_PRECISIONS and solver in ("lbfgs", "lm"):
             message = f"the solver {solver} compares losses, which {self.precision} rounds too much. Use fp32 or fp64."
-            found.append(FieldError("precision", message))
-        return found
+            errors.append(FieldError("precision", message))
+        return errors
 
 
 class CheckpointOptions(Record):
@@ -149,7 +149,7 @@ class CheckpointOptions(Record):
 
 
 class WatchingOptions(Record):
-    """What a run watches beside its loss and its metrics. Nothing of it changes what is learned."""
+    """Options for values that are recorded beside loss and metrics. They do not change the training."""
 
     watch_gradient_norm = Bool(
         False,
@@ -169,16 +169,16 @@ class WatchingOptions(Record):
     )
 
     def problems(self) -> list[FieldError]:
-        """The solver lm has no gradient."""
-        found = super().problems()
+        """Return the error of a gradient norm with the solver lm, which has no gradient."""
+        errors = super().problems()
         if self.watch_gradient_norm and getattr(self, "solver", "") == "lm":
             message = "the solver lm takes the error of each sample apart, and has no gradient. Switch it off."
-            found.append(FieldError("watch_gradient_norm", message))
-        return found
+            errors.append(FieldError("watch_gradient_norm", message))
+        return errors
 
 
 class ReproducibilityOptions(Record):
-    """What makes a run repeatable."""
+    """Options for runs that give the same result again."""
 
     seed = Int(
         0,

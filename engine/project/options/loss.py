@@ -1,4 +1,4 @@
-"""What is minimised."""
+"""Options of the loss."""
 
 import re
 from typing import Any
@@ -52,26 +52,26 @@ class OutputLosses(Text):
 
     def check(self, value: object) -> str:
         if isinstance(value, dict):
-            value = ", ".join(f"{name}: {said}" for name, said in value.items())
+            value = ", ".join(f"{name}: {term}" for name, term in value.items())
         text = super().check(value)
-        return ", ".join(_spoken(name, *said) for name, said in self.read(text).items())
+        return ", ".join(_spoken(name, *term) for name, term in self.read(text).items())
 
     def read(self, text: str) -> dict[str, tuple[str, float]]:
         """Loss and weight by the name of the output. Raises `FieldError`."""
-        found: dict[str, tuple[str, float]] = {}
+        losses: dict[str, tuple[str, float]] = {}
         for part in text.split(",") if text.strip() else ():
             matched = OUTPUT_LOSS.fullmatch(part.strip())
             if matched is None:
                 raise self.refuse(text)
             name, loss, weight = matched.groups()
             if loss not in LOSSES or loss == "custom":
-                known = [word for word in LOSSES if word != "custom"]
-                hint = did_you_mean(loss, known)
-                raise FieldError(self.name, f"'{loss}' is no loss of one output: {', '.join(known)}.{hint}")
-            if name in found:
+                choices = [word for word in LOSSES if word != "custom"]
+                hint = did_you_mean(loss, choices)
+                raise FieldError(self.name, f"'{loss}' is no loss of one output: {', '.join(choices)}.{hint}")
+            if name in losses:
                 raise FieldError(self.name, f"output '{name}' is named twice.")
-            found[name] = loss, 1.0 if weight is None else Float(1.0, low=0.0).check(float(weight))
-        return found
+            losses[name] = loss, 1.0 if weight is None else Float(1.0, low=0.0).check(float(weight))
+        return losses
 
 
 def _spoken(name: str, loss: str, weight: float) -> str:
@@ -79,7 +79,7 @@ def _spoken(name: str, loss: str, weight: float) -> str:
 
 
 class LossOptions(Record):
-    """What is minimised."""
+    """Options of the loss."""
 
     loss = Choice(
         "auto",
@@ -216,10 +216,10 @@ class LossOptions(Record):
         return (self.loss, *(loss for loss, _ in self.named_losses.values()))
 
     def problems(self) -> list[FieldError]:
-        """What does not go together among these, and no more."""
-        found = super().problems()
+        """Return the errors of options that contradict each other."""
+        errors = super().problems()
         if self.loss == "custom" and not self.loss_function:
-            found.append(FieldError("loss_function", "choose the Python file with your loss."))
+            errors.append(FieldError("loss_function", "choose the Python file with your loss."))
         if self.class_weighting == "given" and _loss_of_classes(self) and not any(self.class_weights):
-            found.append(FieldError("class_weights", "enter a weight for each class, and not all of them 0."))
-        return found
+            errors.append(FieldError("class_weights", "enter a weight for each class, and not all of them 0."))
+        return errors

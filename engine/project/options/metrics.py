@@ -1,4 +1,4 @@
-"""How good the network is, in the words of its task: which figures are watched beside the loss."""
+"""Options of the metrics that are recorded beside the loss."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from netwright.engine.project.options.execution import PYTHON
 
 @dataclass(frozen=True)
 class MetricKind:
-    """What is known of a metric without computing it. `tasks` are the kinds of targets that it fits; a share is shown
+    """A metric without its computation. `tasks` are the kinds of targets that it fits; a share is shown
     in percent; one that is not `of_training` is measured at validations and test alone."""
 
     title: str
@@ -98,7 +98,7 @@ def _chosen(*names: str) -> Any:
 
 
 class MetricOptions(Record):
-    """How good the network is, in the words of its task."""
+    """Options of the metrics."""
 
     metrics = Choices(
         ("auto",),
@@ -168,16 +168,16 @@ class MetricOptions(Record):
     )
 
     def problems(self) -> list[FieldError]:
-        """A custom metric without its file."""
-        found = super().problems()
+        """Return the errors of these options, such as a custom metric without its file."""
+        errors = super().problems()
         if "custom" in self.metrics and not self.metric_function:
-            found.append(FieldError("metric_function", "choose the Python file with your metric."))
-        return found
+            errors.append(FieldError("metric_function", "choose the Python file with your metric."))
+        return errors
 
     def metrics_for(self, task: str) -> tuple[str, ...]:
         """The metrics by name, the main one first, for data of this task; `auto` follows it."""
-        named = (DEFAULTS.get(task, "") if name == "auto" else name for name in self.metrics)
-        return tuple(dict.fromkeys(name for name in named if name))
+        metrics = (DEFAULTS.get(task, "") if name == "auto" else name for name in self.metrics)
+        return tuple(dict.fromkeys(name for name in metrics if name))
 
     @property
     def possible_metrics(self) -> tuple[str, ...]:
@@ -186,11 +186,11 @@ class MetricOptions(Record):
         return tuple(dict.fromkeys([*automatic, *(name for name in self.metrics if name != "auto")]))
 
 
-def not_chosen(name: str, known: Sequence[str]) -> str:
-    """What to do about a metric that an option goes by and that is not chosen."""
-    return f"{name} is not among the metrics ({', '.join(known)}). Add it to them, or choose one of them."
+def not_chosen(name: str, metrics: Sequence[str]) -> str:
+    """Return the message for an option that names a metric that is not among the metrics."""
+    return f"{name} is not among the metrics ({', '.join(metrics)}). Add it to them, or choose one of them."
 
 
 def offered(*before: str) -> Any:
-    """Which figures an option can go by: these words, and the metrics that are chosen."""
+    """Return the values of an option that names a metric: these words, and the metrics of the run."""
     return lambda options: (*before, *options.possible_metrics)

@@ -1,4 +1,4 @@
-"""What keeps weights and gradients small, and what evens them out."""
+"""Options of regularisation, gradient clipping and weight averaging."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ def _averages(name: str) -> Any:
 
 
 class RegularisationOptions(Record):
-    """What keeps weights and gradients small, and what evens them out."""
+    """Options of regularisation, gradient clipping and weight averaging."""
 
     l2_regularization = Float(
         1e-4,
@@ -147,17 +147,17 @@ class RegularisationOptions(Record):
     )
 
     def problems(self) -> list[FieldError]:
-        """What does not go together, and no more."""
-        found = super().problems()
+        """Return the errors of options that contradict each other."""
+        errors = super().problems()
         if self.weight_averaging == "none":
-            return found
+            return errors
         solver = getattr(self, "solver", "")
         if solver in ("lbfgs", "lm"):
             message = f"the solver {solver} looks for the lowest loss by itself. Choose none, or another solver."
-            found.append(FieldError("weight_averaging", message))
+            errors.append(FieldError("weight_averaging", message))
         if self.weight_averaging == "swa":
-            found += self._swa_problems()
-        return found
+            errors += self._swa_problems()
+        return errors
 
     def _swa_problems(self) -> list[FieldError]:
         epochs = getattr(self, "max_epochs", self.swa_start_epoch)

@@ -32,7 +32,7 @@ class Phase:
     changes: tuple[tuple[str, str], ...] = ()
 
     def steps(self, steps_per_epoch: int) -> int | None:
-        """How many iterations it lasts, or None for the rest of the run."""
+        """Return the number of iterations, or None for the rest of the run."""
         if not self.length:
             return None
         return self.length * (steps_per_epoch if self.unit == "epochs" else 1)
@@ -72,25 +72,25 @@ class Phases(Field[tuple[Phase, ...]]):
         words = text.split()
         if not words or words[0] not in self.schedules:
             hint = did_you_mean(words[0], self.schedules) if words else ""
-            known = ", ".join(self.schedules)
-            raise FieldError(self.name, f"expected one of {known} at the start of {quoted(text.strip())}.{hint}")
-        found: dict[str, Any] = {}
+            schedules = ", ".join(self.schedules)
+            raise FieldError(self.name, f"expected one of {schedules} at the start of {quoted(text.strip())}.{hint}")
+        fields: dict[str, Any] = {}
         rest, changes = words[1:], []
         while rest:
             word = rest.pop(0)
             if "=" in word:
                 changes.append(self._change(word))
-            elif word == "times" and rest and "factor" not in found:
-                found["factor"] = self._factor(rest.pop(0))
-            elif _NUMBER.fullmatch(word) and len(word) < 12 and rest and "length" not in found:
+            elif word == "times" and rest and "factor" not in fields:
+                fields["factor"] = self._factor(rest.pop(0))
+            elif _NUMBER.fullmatch(word) and len(word) < 12 and rest and "length" not in fields:
                 unit = rest.pop(0)
                 unit = unit if unit.endswith("s") else f"{unit}s"
                 if unit not in UNITS:
                     raise FieldError(self.name, f"expected {word} iterations or epochs in {quoted(text.strip())}.")
-                found |= {"length": self._length(word), "unit": unit}
+                fields |= {"length": self._length(word), "unit": unit}
             else:
                 raise self.refuse(text.strip())
-        return Phase(words[0], **found, changes=tuple(changes))
+        return Phase(words[0], **fields, changes=tuple(changes))
 
     def _length(self, word: str) -> int:
         try:
@@ -126,18 +126,18 @@ class Phases(Field[tuple[Phase, ...]]):
 
 
 def begins(phases: Sequence[Phase], steps_per_epoch: int) -> list[float]:
-    """At which iteration each begins; infinity for those that the one before leaves no room."""
-    found, at = [], 0.0
+    """Return the iteration at which each phase begins; infinity for those after a phase without end."""
+    starts, at = [], 0.0
     for phase in phases:
-        found.append(at)
+        starts.append(at)
         steps = phase.steps(steps_per_epoch)
         at += math.inf if steps is None else steps
-    return found
+    return starts
 
 
 def _schedule(*names: str) -> Any:
-    """Whether one of these is chosen, or a part of the chain that is."""
-    return lambda options: options.solver != "lm" and any(used in names for used in options.schedules)
+    """Return a test whether one of these schedules is selected, alone or in the chain."""
+    return lambda options: options.solver != "lm" and any(schedule in names for schedule in options.schedules)
 
 
 def _has_rate(options: Any) -> bool:
@@ -145,7 +145,7 @@ def _has_rate(options: Any) -> bool:
 
 
 def _of_schedules() -> dict[str, Field[Any]]:
-    """What a phase of a chain may have for itself."""
+    """Return the options that a phase of a chain can set for itself."""
     others = ("schedule", "schedule_chain", "warmup_iterations")
     return {name: field for name, field in ScheduleOptions.fields.items() if name not in others}
 
@@ -353,16 +353,16 @@ class ScheduleOptions(Record):
         return tuple(phase.schedule for phase in self.schedule_chain) if self.schedule == "chain" else (self.schedule,)
 
     def problems(self) -> list[FieldError]:
-        """What does not go together among these, and no more."""
-        found = super().problems()
+        """Return the errors of options that contradict each other."""
+        errors = super().problems()
         if not self.is_visible("schedule"):
-            return found
+            return errors
         if self.schedule == "warmup" and self.warmup_iterations == 0:
             message = "the warm-up schedule needs at least 1 iteration of warm-up."
-            found.append(FieldError("warmup_iterations", message))
+            errors.append(FieldError("warmup_iterations", message))
         if self.schedule == "chain" and (wrong := _wrong_chain(self.schedule_chain)):
-            found.append(FieldError("schedule_chain", wrong))
-        return found
+            errors.append(FieldError("schedule_chain", wrong))
+        return errors
 
 
 def _wrong_chain(phases: tuple[Phase, ...]) -> str:

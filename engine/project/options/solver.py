@@ -246,11 +246,11 @@ class SolverOptions(Record):
         return self.solver in FULL_BATCH
 
     def problems(self) -> list[FieldError]:
-        """What does not go together among these, and no more."""
-        found = super().problems()
+        """Return the errors of options that contradict each other."""
+        errors = super().problems()
         if self.solver == "sgdm" and self.nesterov and self.momentum == 0:
-            found.append(FieldError("nesterov", "Nesterov needs a momentum above 0."))
+            errors.append(FieldError("nesterov", "Nesterov needs a momentum above 0."))
         if self.solver == "lm" and self.max_damping_factor < self.initial_damping_factor:
             message = f"expected at least the initial damping factor, {self.initial_damping_factor:g}."
-            found.append(FieldError("max_damping_factor", message))
-        return found
+            errors.append(FieldError("max_damping_factor", message))
+        return errors

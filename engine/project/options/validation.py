@@ -63,7 +63,7 @@ class ValidationOptions(Record):
 
 
 class EndingOptions(Record):
-    """What ends a run before its epochs are done, besides patience."""
+    """Options that end a run before its last epoch, besides patience."""
 
     max_time = Float(
         math.inf,
@@ -109,12 +109,12 @@ class EndingOptions(Record):
     )
 
     def problems(self) -> list[FieldError]:
-        """A target that was not entered."""
-        found = super().problems()
+        """Return the errors of these options, such as a target without a value."""
+        errors = super().problems()
         if self.target_metric != "none" and self.target_value == 0:
             message = "enter what is good enough, such as 0.95 for an accuracy; nothing is measured to be exactly 0."
-            found.append(FieldError("target_value", message))
+            errors.append(FieldError("target_value", message))
         elif self.target_metric in AT_MOST_ONE and self.target_value > 1:
             message = f"{in_a_line(self.target_metric)} is at most 1: enter 0.95 where you mean 95 %."
-            found.append(FieldError("target_value", message))
-        return found
+            errors.append(FieldError("target_value", message))
+        return errors

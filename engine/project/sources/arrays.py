@@ -70,20 +70,20 @@ class Arrays(SourceType):
     @property
     def pattern(self) -> str:
         """Pattern of the file dialog, with the files of MNIST and CIFAR, which have no suffix of their own."""
-        known = " ".join(f"*{suffix}" for suffix in self.suffixes)
-        return f"{self.files} ({known} *-ubyte *-ubyte.gz *_batch*.bin train.bin test.bin)"
+        suffixes = " ".join(f"*{suffix}" for suffix in self.suffixes)
+        return f"{self.files} ({suffixes} *-ubyte *-ubyte.gz *_batch*.bin train.bin test.bin)"
 
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for files of arrays, by their first bytes and names, and for folders of them."""
         if not peek.is_folder:
-            what = _kind(peek)
-            return Guess(self.key, 0.95, f"The file holds {what}") if what else None
+            content = _kind(peek)
+            return Guess(self.key, 0.95, f"The file holds {content}") if content else None
         names = [name for name in peek.tree.get("", ()) if self._is_mine(name)]
         if not names:
             return None
-        shown = ", ".join(names[:4]) + (" and more" if len(names) > 4 else "")
+        listing = ", ".join(names[:4]) + (" and more" if len(names) > 4 else "")
         is_divided = any(map(_is_test, names)) and not all(map(_is_test, names))
-        return Guess(self.key, 0.9, f"The folder holds arrays: {shown}", {"split": "folders"} if is_divided else {})
+        return Guess(self.key, 0.9, f"The folder holds arrays: {listing}", {"split": "folders"} if is_divided else {})
 
     def _is_mine(self, name: str) -> bool:
         return name.lower().endswith(self.suffixes) or bool(_IDX.fullmatch(name) or _CIFAR.fullmatch(name))

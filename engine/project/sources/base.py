@@ -112,24 +112,24 @@ class Peek:
     def tree(self) -> Mapping[str, tuple[str, ...]]:
         """Sorted names of the files by folder, `""` for the folder itself and `cat/old` for one inside, without hidden
         ones; at most `DEEPEST` levels and `MOST_ENTRIES` names."""
-        found: dict[str, tuple[str, ...]] = {}
-        left = MOST_ENTRIES
+        names_by_folder: dict[str, tuple[str, ...]] = {}
+        budget = MOST_ENTRIES
         waiting = [("", 1)] if self.is_folder else []
-        while waiting and left > 0:
+        while waiting and budget > 0:
             inside, level = waiting.pop(0)
             names: list[str] = []
             folders: list[str] = []
             with os.scandir(self.path / inside) as entries:
                 for entry in entries:
-                    left -= 1
-                    if left < 0:
+                    budget -= 1
+                    if budget < 0:
                         break
                     if not is_hidden(entry.path):
                         (folders if entry.is_dir() else names).append(entry.name)
-            found[inside] = tuple(sorted(names))
+            names_by_folder[inside] = tuple(sorted(names))
             if level < DEEPEST:
                 waiting += [(f"{inside}/{name}" if inside else name, level + 1) for name in sorted(folders)]
-        return found
+        return names_by_folder
 
     @property
     def is_cut(self) -> bool:
@@ -238,7 +238,7 @@ class SourceType:
         return 0
 
     def reads_for(self, info: InputInfo | None) -> Reads:
-        """Return what a new sample of an input is given as."""
+        """Return the form in which a new sample of an input is passed."""
         return self.reads
 
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:

@@ -26,7 +26,7 @@ Rows = Callable[[str], Iterator[tuple[int, list[str]]]]
 
 @dataclass(frozen=True)
 class Written:
-    """What the options say about how tables are written. `encoding`: its name in the options; empty or `auto`: found
+    """The options for the format of tables. `encoding`: its name in the options; empty or `auto`: found
     out. `decimal`: `.` or `,`; empty: found out."""
 
     encoding: str = ""
@@ -34,7 +34,7 @@ class Written:
 
     @classmethod
     def of(cls, encoding: str, decimal_mark: str) -> "Written":
-        """Return what the options `text_encoding` and `decimal_mark` say."""
+        """Return the values of the options `text_encoding` and `decimal_mark`."""
         return cls("" if encoding == "auto" else encoding, _MARKS.get(decimal_mark, ""))
 
 
@@ -78,7 +78,7 @@ def is_utf_8(head: bytes) -> bool:
 
 
 def codec_of(encoding: str) -> str:
-    """Return what Python calls an encoding; a mark of the byte order is no part of the text."""
+    """Return Python's name of an encoding; a mark of the byte order is no part of the text."""
     return ENCODINGS.get(encoding, encoding)
 
 
@@ -144,8 +144,8 @@ def dialect_of(rows: Rows, first_line: str, decimal: str = "") -> Dialect:
     units = _units(below) if has_header else ()
     if units:
         lines, below = sample[1][0], below[1:]
-    shown = decimal or _decimal(below, delimiter)
-    return Dialect(delimiter, names, lines, shown or ".", bool(shown), units, has_header)
+    mark = decimal or _decimal(below, delimiter)
+    return Dialect(delimiter, names, lines, mark or ".", bool(mark), units, has_header)
 
 
 def _delimiter(rows: Rows) -> str:

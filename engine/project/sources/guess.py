@@ -27,11 +27,13 @@ def guesses(path: Path) -> list[Guess]:
     peek = Peek(path)
     try:
         path.stat()
-        found = _divided(peek) or [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
+        candidates = _divided(peek) or [
+            guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None
+        ]
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{path} cannot be read: {reason or error}.") from None
-    return sorted(found, key=lambda guess: -guess.confidence)
+    return sorted(candidates, key=lambda guess: -guess.confidence)
 
 
 def _divided(peek: Peek) -> list[Guess]:
@@ -62,14 +64,14 @@ def _divided(peek: Peek) -> list[Guess]:
 
 def not_understood(path: Path) -> str:
     """Return a sentence for a file or folder that no source reads, with what they do read."""
-    known = []
+    kinds = []
     for source in SOURCES.values():
-        shown = f" ({', '.join(source.suffixes)})" if source.suffixes else ""
+        suffixes = f" ({', '.join(source.suffixes)})" if source.suffixes else ""
         if source.takes != "nothing":
-            known.append(f"{source.label}{shown}")
-    listed = "; ".join(known)
-    what = "the folder holds none of them" if path.is_dir() else _unlike(path)
-    return f"{path} is nothing that Netwright reads as data: {what}. It reads: {listed}."
+            kinds.append(f"{source.label}{suffixes}")
+    listed = "; ".join(kinds)
+    reason = "the folder holds none of them" if path.is_dir() else _unlike(path)
+    return f"{path} is nothing that Netwright reads as data: {reason}. It reads: {listed}."
 
 
 def _unlike(path: Path) -> str:
@@ -94,10 +96,10 @@ def with_guess(options: T, guess: Guess, path: Path, short: Callable[[Path], str
     fields = options.fields
     names = SOURCES[guess.source].option_names
     cleared = {name: fields[name].default for name in names if isinstance(fields[name], Text | Texts)}
-    given = {"path": str(path), **guess.options}
+    settings = {"path": str(path), **guess.options}
     values = {
         name: short(Path(str(value))) if isinstance(fields[name], FilePath) and value else value
-        for name, value in given.items()
+        for name, value in settings.items()
     }
     return options.replace(**{**cleared, **values, "source": guess.source})
 
@@ -111,17 +113,17 @@ def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
     if is_remote(options.path):
         return _with_source_by_name(options)
     path = base / Path(options.path).expanduser()
-    found = guesses(path)
-    if not found:
+    candidates = guesses(path)
+    if not candidates:
         raise UserError(f"data.path: {not_understood(path)} Set data.source to say which it is.")
-    best, *others = found
+    best, *others = candidates
     text = f"data.source is {best.source}, guessed from data.path: {best.reason}."
     if near := [SOURCES[guess.source].phrase for guess in others if best.confidence - guess.confidence < CLOSE]:
         text += f" It could also be {' or '.join(near)}."
 
-    def short(given: Path) -> str:
-        is_plain = given == path and os.path.normpath(options.path) == options.path
-        return options.path if is_plain else path_from(given, base)
+    def short(file: Path) -> str:
+        is_plain = file == path and os.path.normpath(options.path) == options.path
+        return options.path if is_plain else path_from(file, base)
 
     changed = {name: value for name, value in options.changed().items() if name != "path"}
     return with_guess(options, best, path, short).replace(**changed), text

@@ -170,10 +170,10 @@ class Images(SourceType):
         yield from super().problems(options)
         if options.is_visible("task") and options.task == "transcripts":
             yield FieldError("task", "images have classes, numbers or labels as targets. Choose one of them, or auto.")
-        given = [name for name in READERS if getattr(options, name)]
-        if len(given) > 1:
-            labels = " and ".join(f"'{options.fields[name].label}'" for name in given)
-            yield FieldError(given[1], f"{labels} are both set; images have one kind of targets. Clear all but one.")
+        names = [name for name in READERS if getattr(options, name)]
+        if len(names) > 1:
+            labels = " and ".join(f"'{options.fields[name].label}'" for name in names)
+            yield FieldError(names[1], f"{labels} are both set; images have one kind of targets. Clear all but one.")
         elif options.division == "folders" and options.target_kind in ("labels", "target_images"):
             label = options.fields[options.target_kind].label
             yield FieldError("split", f"'{label}' is for images in one folder. Choose another split than folders.")
@@ -187,8 +187,8 @@ class Images(SourceType):
         folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
         total = sum(counts[inside] for inside in folders)
         more = "more than " if peek.is_cut else ""
-        if len(folders) == 2 and (found := self._pairs(peek, *folders)) is not None:
-            return found
+        if len(folders) == 2 and (pair := self._pairs(peek, *folders)) is not None:
+            return pair
         inside: dict[str, int] = {}
         for folder, count in counts.items():
             if "/" in folder:
@@ -209,8 +209,8 @@ class Images(SourceType):
             is_mask, is_target = MASK_NAMES.search(name), TARGET_NAMES.search(name)
             stems, images = ({PurePath(file).stem for file in peek.tree[folder]} for folder in (name, other))
             if (is_mask or is_target) and len(stems & images) >= ALIKE * max(len(images), 1):
-                option, what = ("masks", "a mask") if is_mask else ("target_images", "a target image")
-                reason = f"{len(images):,} images in {other}, and {what} of the same name for each in {name}"
+                option, noun = ("masks", "a mask") if is_mask else ("target_images", "a target image")
+                reason = f"{len(images):,} images in {other}, and {noun} of the same name for each in {name}"
                 values = {"path": str(peek.path / other), option: str(peek.path / name)}
                 return Guess(self.key, 0.9, reason, values)
         return None

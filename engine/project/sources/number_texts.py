@@ -58,7 +58,7 @@ class NumberFormat:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is not as in `0.5`, each in words."""
+        """Return the differences from the format of `0.5`, each in words."""
         words = []
         if self.decimal == ",":
             words.append("a comma is taken as the decimal mark")

@@ -194,25 +194,25 @@ class Series(SourceType):
 
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for tables whose first column is a time."""
-        found = time_series(peek.table) if _is_table(peek, self.suffixes) else None
-        if found is None:
+        series = time_series(peek.table) if _is_table(peek, self.suffixes) else None
+        if series is None:
             return None
         names = peek.table.dialect.names
-        rest = [place for place, name in enumerate(names) if name and name not in (*found.times, *found.keys)]
+        rest = [place for place, name in enumerate(names) if name and name not in (*series.times, *series.keys)]
         numbers = [place for place in rest if all(map(is_number_like, peek.table.column(place)))]
         if not numbers:
             return None
-        options = {"time_column": ", ".join(found.times)}
-        steps = "equal" if found.share == 1 else "mostly equal"
-        text = f"The column '{found.times[0]}' is a time in {steps} steps"
-        if len(found.times) > 1:
-            text = f"The columns '{found.times[0]}' and '{found.times[1]}' are a time in {steps} steps"
-        if found.keys:
-            options["group_column"] = ", ".join(found.keys)
-            which = " and ".join(f"'{key}'" for key in found.keys)
-            tells = "tells" if len(found.keys) == 1 else "tell"
-            several = "series" if peek.is_beginning else f"{found.series} series"
-            text += f", and {which} {tells} {several} apart"
+        options = {"time_column": ", ".join(series.times)}
+        steps = "equal" if series.share == 1 else "mostly equal"
+        text = f"The column '{series.times[0]}' is a time in {steps} steps"
+        if len(series.times) > 1:
+            text = f"The columns '{series.times[0]}' and '{series.times[1]}' are a time in {steps} steps"
+        if series.keys:
+            options["group_column"] = ", ".join(series.keys)
+            key_names = " and ".join(f"'{key}'" for key in series.keys)
+            tells = "tells" if len(series.keys) == 1 else "tell"
+            several = "series" if peek.is_beginning else f"{series.series} series"
+            text += f", and {key_names} {tells} {several} apart"
         # The last column is what is predicted: a text is a class.
         return Guess(self.key, 0.95 if rest[-1] in numbers else 0.85, text, options)
 

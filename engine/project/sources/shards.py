@@ -31,8 +31,8 @@ MOST_SHARDS = 100_000
 
 def expand(pattern: str) -> list[str]:
     """Return the names that a brace pattern stands for: `{0000..0146}` and `{a,b}`. Raises `UserError`."""
-    found = [pattern]
-    while match := BRACES.search(found[0]):
+    names = [pattern]
+    while match := BRACES.search(names[0]):
         inner = match[1]
         if numbers := re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", inner):
             first, last = int(numbers[1]), int(numbers[2])
@@ -46,11 +46,11 @@ def expand(pattern: str) -> list[str]:
             count = len(texts)
         else:
             raise UserError(f"{{{printable(inner[:50])}}} is no pattern. Expected {{0000..0146}} or {{train,more}}.")
-        if count * len(found) > MOST_SHARDS:
-            shown = printable(without_secrets(pattern))
-            raise UserError(f"{shown} names {count * len(found):,} shards; at most {MOST_SHARDS:,} can be read.")
-        found = [name.replace(match[0], text, 1) for name in found for text in texts]
-    return found
+        if count * len(names) > MOST_SHARDS:
+            label = printable(without_secrets(pattern))
+            raise UserError(f"{label} names {count * len(names):,} shards; at most {MOST_SHARDS:,} can be read.")
+        names = [name.replace(match[0], text, 1) for name in names for text in texts]
+    return names
 
 
 class ShardOptions(Record):
@@ -130,7 +130,7 @@ class Shards(SourceType):
             yield from url_problems(name, getattr(options, name), PROTOCOLS, "shards")
 
     def arguments(self, options: "DataOptions", base: Path) -> Mapping[str, object]:
-        """Return what the reader needs to find the shards."""
+        """Return the arguments of the reader that find the shards."""
         return {"pattern": options.path, "base": base}
 
     def guess(self, peek: Peek) -> Guess | None:
@@ -138,9 +138,9 @@ class Shards(SourceType):
         if peek.suffix == TAR and peek.head[TAR_MAGIC] == b"ustar":
             return Guess(self.key, 0.9, "A tar file; its members are grouped into samples by their names")
         names = peek.tree.get("", ()) if peek.is_folder else ()
-        for suffix, least, what in ((TAR, 1, "tar"), (PARQUET, 2, "Parquet")):
+        for suffix, least, kind in ((TAR, 1, "tar"), (PARQUET, 2, "Parquet")):
             if (count := sum(name.lower().endswith(suffix) for name in names)) >= least:
-                return Guess(self.key, 0.85, f"The folder holds {count:,} {what} file{'s' if count > 1 else ''}")
+                return Guess(self.key, 0.85, f"The folder holds {count:,} {kind} file{'s' if count > 1 else ''}")
         return None
 
     def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:

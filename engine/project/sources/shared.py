@@ -114,5 +114,5 @@ class SharedOptions(Record):
 
     @property
     def written(self) -> Written:
-        """What the options say about how tables are written."""
+        """Return the options for the format of tables."""
         return Written.of(self.text_encoding, self.decimal_mark)

@@ -141,12 +141,12 @@ class Table(SourceType):
             return Guess(self.key, 0.95, "It begins as Parquet files do: a table with named columns")
         if peek.is_folder or peek.suffix not in self.suffixes or not peek.text:
             return None
-        shown = peek.table
-        names = [name for name in shown.dialect.names if name]
-        if len(shown.dialect.names) < 2:
+        table = peek.table
+        names = [name for name in table.dialect.names if name]
+        if len(table.dialect.names) < 2:
             return Guess(self.key, 0.3, "By its suffix the file is a table, but its first line has one cell only")
         listed = ", ".join(name[:40] for name in names[:4]) + (" and more" if len(names) > 4 else "")
-        sign = shown.dialect.delimiter
+        sign = table.dialect.delimiter
         how = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}.get(sign, f"the sign {sign}")
-        line = "The first line names" if shown.dialect.has_header else "The lines have"
+        line = "The first line names" if table.dialect.has_header else "The lines have"
         return Guess(self.key, 0.9, f"{line} {len(names):,} columns, separated by {how}: {listed}")

@@ -99,10 +99,10 @@ def _ascii_host(place: str, usual_port: int | None) -> str:
     match = _PLACE.fullmatch(place.rpartition("@")[2])
     if match is None or (number := int(match[2] or 0)) > HIGHEST_PORT:
         return ""
-    name, shown = match[1], f":{number}" if number and number != usual_port else ""
+    name, port = match[1], f":{number}" if number and number != usual_port else ""
     if name.startswith("["):
         try:
-            return f"[{ipaddress.IPv6Address(name[1:-1])}]{shown}"
+            return f"[{ipaddress.IPv6Address(name[1:-1])}]{port}"
         except ValueError:
             return ""
     try:
@@ -111,23 +111,23 @@ def _ascii_host(place: str, usual_port: int | None) -> str:
         return ""
     labels = plain.removesuffix(".").split(".")
     is_sound = _NAME.fullmatch(plain) and len(plain) <= LONGEST_NAME and max(map(len, labels)) <= LONGEST_LABEL
-    return f"{plain.removesuffix('.')}{shown}" if is_sound else ""
+    return f"{plain.removesuffix('.')}{port}" if is_sound else ""
 
 
-def url_fault(url: str, protocols: tuple[str, ...] = PROTOCOLS, what: str = "files") -> str:
-    """Return what is wrong with a URL, as a sentence; empty for a sound one, and for what is none. Secrets in it are
-    not repeated. `what` is read there."""
+def url_fault(url: str, protocols: tuple[str, ...] = PROTOCOLS, content: str = "files") -> str:
+    """Return the error of a URL as a sentence; empty for a valid one, and for a text that is no URL. Secrets in it are
+    not repeated. `content` names what is read there."""
     protocol, place, _ = split_url(url)
     if not protocol:
         return ""
     if protocol not in protocols:
-        return f"{what} are not read by {protocol}://. Use one of: {', '.join(protocols)}."
+        return f"{content} are not read by {protocol}://. Use one of: {', '.join(protocols)}."
     if any(ord(c) < ord(" ") or ord(c) == 0x7F for c in url):
         return f"{printable(without_secrets(url))} holds a control character, which no URL has."
     if protocol not in WITHIN and not host_of(url):
         where = place.rpartition("@")[2]
-        read = f"its host '{printable(where)}' cannot be read" if where else "it has no host"
-        return f"this is no URL: {read}. Expected one such as https://example.org/train.csv."
+        fault = f"its host '{printable(where)}' cannot be read" if where else "it has no host"
+        return f"this is no URL: {fault}. Expected one such as https://example.org/train.csv."
     if protocol == "file" and (reason := _file_fault(url, path_of(url))):
         return f"this is no file of this machine: {reason}. Expected one such as file:///data/train.csv."
     user = place.rpartition("@")[0]
@@ -139,7 +139,7 @@ def url_fault(url: str, protocols: tuple[str, ...] = PROTOCOLS, what: str = "fil
     return ""
 
 
-def url_problems(name: str, place: str, protocols: tuple[str, ...], what: str) -> Iterator[FieldError]:
-    """Yield what is wrong with a URL of the option `name`. `what` is read there."""
-    if fault := url_fault(place, protocols, what):
+def url_problems(name: str, place: str, protocols: tuple[str, ...], content: str) -> Iterator[FieldError]:
+    """Yield the error of a URL in the option `name`. `content` names what is read there."""
+    if fault := url_fault(place, protocols, content):
         yield FieldError(name, fault)
