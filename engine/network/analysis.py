@@ -94,7 +94,7 @@ class Analysis:
             copies = self.inside[id].copies
             for number, copy in enumerate(copies):
                 path = copy_path(id, number, len(copies))
-                yield from ((f"{path}/{inner}", found) for inner, found in copy.all_shapes())
+                yield from ((f"{path}/{inner}", inner_shapes) for inner, inner_shapes in copy.all_shapes())
 
     @property
     def parameters(self) -> int:
@@ -167,18 +167,18 @@ def _cached_inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Insid
 def _inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
     ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
     copies: list[Analysis] = []
-    given = inputs
+    types = inputs
     for _ in range(block.repeat):
-        copy = analyse(block.network, dict(zip(ins, given, strict=True)))
+        copy = analyse(block.network, dict(zip(ins, types, strict=True)))
         copies.append(copy)
         outputs = tuple(copy.shapes[id].output if id in copy.shapes else None for id in outs)
         if copy.has_errors:
             break
-        if all(outputs) and all(given) and (message := block.shape_error(_known(given), _known(outputs))):
+        if all(outputs) and all(types) and (message := block.shape_error(_known(types), _known(outputs))):
             copies[-1] = replace(copy, problems=(*copy.problems, Problem("error", "", "", "", message)))
             break
-        given = (*outputs, *inputs[len(outputs) :])
-        if len(given) != len(ins) and len(copies) < block.repeat:
+        types = (*outputs, *inputs[len(outputs) :])
+        if len(types) != len(ins) and len(copies) < block.repeat:
             too_many = _too_many_outputs(len(outs), len(ins))
             copies[0] = replace(copy, problems=(*copy.problems, too_many))
             break
@@ -197,11 +197,11 @@ def _too_many_outputs(outputs: int, inputs: int) -> Problem:
     return Problem("error", "", "", "repeat", message)
 
 
-def analyse(network: Network, given: Given | None = None) -> Analysis:
+def analyse(network: Network, input_types: Given | None = None) -> Analysis:
     """Analyse the types, parameters, FLOPs and problems of a network; data and options are checked in
     `netwright.engine.project.check`.
 
-    For the network inside a block, `given` holds the types that enter it, where known.
+    For the network inside a block, `input_types` holds the types that enter it, where known.
     """
     shapes: dict[str, LayerShapes] = {}
     blocks: dict[str, Inside] = {}
@@ -211,30 +211,32 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         sources = network.incoming[id]
         ports = layer.type.input_ports()
         missing = [port for port in ports if port not in sources]
-        known = tuple(_type_at(shapes, sources.get(port)) for port in ports)
+        source_types = tuple(_type_at(shapes, sources.get(port)) for port in ports)
         if isinstance(layer.type, Block):
-            blocks[id] = replace(inside(layer.type, known), is_bypassed=layer.bypassed)
+            blocks[id] = replace(inside(layer.type, source_types), is_bypassed=layer.bypassed)
             problems += blocks[id].problems(layer)
         if missing:
             problems.append(_unconnected(layer, missing))
-        if (missing or None in known) and (fault := layer.effective_type.fault()) is not None:
+        if (missing or None in source_types) and (fault := layer.effective_type.fault()) is not None:
             problems.append(_refused(layer, fault))
         if missing:
             continue
-        if given is not None and isinstance(layer.type, BlockInput):
-            type = given.get(id)
+        if input_types is not None and isinstance(layer.type, BlockInput):
+            type = input_types.get(id)
             if type is not None:
                 shapes[id] = LayerShapes((), (type,), {}, 0, 0, ())
             continue
-        inputs = tuple(type for type in known if type is not None)
-        if len(inputs) < len(known):
+        inputs = tuple(type for type in source_types if type is not None)
+        if len(inputs) < len(source_types):
             continue  # a layer upstream has already complained
-        found = _block_shapes(layer, inputs, blocks[id]) if id in blocks else _shapes_of(layer.effective_type, inputs)
-        if isinstance(found, ShapeError):
-            problems.append(_refused(layer, found))
-        elif found is not None:
-            shapes[id] = found
-    whole = _whole_problems(network) if given is None else _inner_problems(network)
+        layer_shapes = (
+            _block_shapes(layer, inputs, blocks[id]) if id in blocks else _shapes_of(layer.effective_type, inputs)
+        )
+        if isinstance(layer_shapes, ShapeError):
+            problems.append(_refused(layer, layer_shapes))
+        elif layer_shapes is not None:
+            shapes[id] = layer_shapes
+    whole = _whole_problems(network) if input_types is None else _inner_problems(network)
     return Analysis(shapes, (*problems, *whole), blocks)
 
 
@@ -246,36 +248,36 @@ def _refused(layer: Layer, error: ShapeError) -> Problem:
 
 
 def _type_at(shapes: Mapping[str, LayerShapes], source: Port | None) -> TensorType | None:
-    found = shapes.get(source.layer) if source is not None else None
-    return found.at(source.name) if source is not None and found is not None else None
+    layer_shapes = shapes.get(source.layer) if source is not None else None
+    return layer_shapes.at(source.name) if source is not None and layer_shapes is not None else None
 
 
-def _block_shapes(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> LayerShapes | ShapeError | None:
+def _block_shapes(layer: Layer, inputs: tuple[TensorType, ...], inside: Inside) -> LayerShapes | ShapeError | None:
     """Return the shapes of a block: the sum over its layers, once it has no errors and every output type is known."""
     if layer.bypassed:
         return _shapes_of(layer.effective_type, inputs)
-    outputs = tuple(type for type in found.outputs if type is not None)
-    if len(outputs) < len(found.outputs) or not outputs or any(copy.has_errors for copy in found.copies):
+    outputs = tuple(type for type in inside.outputs if type is not None)
+    if len(outputs) < len(inside.outputs) or not outputs or any(copy.has_errors for copy in inside.copies):
         return None
     assert isinstance(layer.type, Block)
     weights: dict[str, Sizes] = {}
-    for number, copy in enumerate(found.copies):
-        path = f"{number}." if len(found.copies) > 1 else ""
+    for number, copy in enumerate(inside.copies):
+        path = f"{number}." if len(inside.copies) > 1 else ""
         for id, shapes in copy.shapes.items():
             name = layer.type.network.layers[id].name
             weights |= {f"{path}{name}.{weight}": sizes for weight, sizes in shapes.weights.items()}
-    parameters, flops = (sum(getattr(copy, what) for copy in found.copies) for what in ("parameters", "flops"))
-    known = (shapes for copy in found.copies for _, shapes in copy.all_shapes() if not shapes.is_port)
+    parameters, flops = (sum(getattr(copy, field) for copy in inside.copies) for field in ("parameters", "flops"))
+    inner_shapes = (shapes for copy in inside.copies for _, shapes in copy.all_shapes() if not shapes.is_port)
     times = layer.type.evaluations
-    inner = times * tuple(type for shapes in known for type in shapes.outputs)
+    inner = times * tuple(type for shapes in inner_shapes for type in shapes.outputs)
     return LayerShapes(inputs, outputs, weights, parameters, times * flops, layer.type.output_ports(), inner)
 
 
 def _unconnected(layer: Layer, missing: list[str]) -> Problem:
-    which = "The input is" if layer.type.input_ports() == ("in",) else f"Input {', '.join(missing)} is"
+    subject = "The input is" if layer.type.input_ports() == ("in",) else f"Input {', '.join(missing)} is"
     if len(missing) > 1:
-        which = f"Inputs {', '.join(missing)} are"
-    return Problem("error", layer.id, layer.name, missing[0], f"{which} not connected. Connect a layer to it.")
+        subject = f"Inputs {', '.join(missing)} are"
+    return Problem("error", layer.id, layer.name, missing[0], f"{subject} not connected. Connect a layer to it.")
 
 
 def _cycle_problems(network: Network) -> list[Problem]:
@@ -387,8 +389,8 @@ def _layer_at(network: Network, port: Port, key: str) -> str:
     source = type.network.incoming[out].get("in")
     if source is None or len([c.target for c in type.network.outgoing[source.layer] if c.source == source]) != 1:
         return ""
-    found = _layer_at(type.network, source, key)
-    return f"{copy_path(port.layer, type.repeat - 1, type.repeat)}/{found}" if found else ""
+    path = _layer_at(type.network, source, key)
+    return f"{copy_path(port.layer, type.repeat - 1, type.repeat)}/{path}" if path else ""
 
 
 def _effective_end(network: Network, port: Port) -> Port:

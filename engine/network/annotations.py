@@ -56,7 +56,7 @@ def marks(layout: Layout) -> tuple[Mark, ...]:
 def find(layout: Layout, mark: Mark) -> Annotation | None:
     """Return the frame or comment that a reference names, if it exists."""
     group: tuple[Annotation, ...] = layout.frames if mark.kind == "frame" else layout.comments
-    return next((one for one in group if one.id == mark.id), None)
+    return next((item for item in group if item.id == mark.id), None)
 
 
 def words(annotation: Annotation) -> str:
@@ -82,13 +82,13 @@ def add_comment(
     return replace(layout, comments=(*layout.comments, comment)), Mark("comment", id)
 
 
-def remove(layout: Layout, gone: Collection[Mark]) -> Layout:
+def remove(layout: Layout, marks: Collection[Mark]) -> Layout:
     """Return the layout without these frames and comments; the layers in a frame stay."""
-    frames, comments = _ids(gone, "frame"), _ids(gone, "comment")
+    frames, comments = _ids(marks, "frame"), _ids(marks, "comment")
     return replace(
         layout,
-        frames=tuple(one for one in layout.frames if one.id not in frames),
-        comments=tuple(one for one in layout.comments if one.id not in comments),
+        frames=tuple(item for item in layout.frames if item.id not in frames),
+        comments=tuple(item for item in layout.comments if item.id not in comments),
     )
 
 
@@ -101,13 +101,13 @@ def reword(layout: Layout, mark: Mark, text: str) -> Layout:
     return replace(layout, comments=tuple(replace(c, text=text) if c.id == mark.id else c for c in layout.comments))
 
 
-def recolour(layout: Layout, chosen: Collection[Mark], tone: Tone) -> Layout:
+def recolour(layout: Layout, marks: Collection[Mark], tone: Tone) -> Layout:
     """Return the layout with these frames and comments in another colour."""
-    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    frames, comments = _ids(marks, "frame"), _ids(marks, "comment")
     return replace(
         layout,
-        frames=tuple(replace(one, tone=tone) if one.id in frames else one for one in layout.frames),
-        comments=tuple(replace(one, tone=tone) if one.id in comments else one for one in layout.comments),
+        frames=tuple(replace(item, tone=tone) if item.id in frames else item for item in layout.frames),
+        comments=tuple(replace(item, tone=tone) if item.id in comments else item for item in layout.comments),
     )
 
 
@@ -123,50 +123,50 @@ def resize(layout: Layout, mark: Mark, at: Position, size: BoxSize) -> Layout:
     )
 
 
-def move(layout: Layout, chosen: Collection[Mark], step: Position) -> Layout:
+def move(layout: Layout, marks: Collection[Mark], step: Position) -> Layout:
     """Return the layout with these at other positions; the contents of a frame stay (see `standing_in`)."""
-    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    frames, comments = _ids(marks, "frame"), _ids(marks, "comment")
 
-    def moved(one: _Annotation) -> _Annotation:
-        return replace(one, at=(one.at[0] + step[0], one.at[1] + step[1]))
+    def moved(item: _Annotation) -> _Annotation:
+        return replace(item, at=(item.at[0] + step[0], item.at[1] + step[1]))
 
     return replace(
         layout,
-        frames=tuple(moved(one) if one.id in frames else one for one in layout.frames),
-        comments=tuple(moved(one) if one.id in comments else one for one in layout.comments),
+        frames=tuple(moved(item) if item.id in frames else item for item in layout.frames),
+        comments=tuple(moved(item) if item.id in comments else item for item in layout.comments),
     )
 
 
-def to_front(layout: Layout, chosen: Collection[Mark]) -> Layout:
+def to_front(layout: Layout, marks: Collection[Mark]) -> Layout:
     """Return the layout with these in front of the others of their kind."""
-    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    frames, comments = _ids(marks, "frame"), _ids(marks, "comment")
     return replace(
         layout,
-        frames=tuple(sorted(layout.frames, key=lambda one: one.id in frames)),
-        comments=tuple(sorted(layout.comments, key=lambda one: one.id in comments)),
+        frames=tuple(sorted(layout.frames, key=lambda item: item.id in frames)),
+        comments=tuple(sorted(layout.comments, key=lambda item: item.id in comments)),
     )
 
 
-def to_back(layout: Layout, chosen: Collection[Mark]) -> Layout:
+def to_back(layout: Layout, marks: Collection[Mark]) -> Layout:
     """Return the layout with these behind the others of their kind."""
-    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    frames, comments = _ids(marks, "frame"), _ids(marks, "comment")
     return replace(
         layout,
-        frames=tuple(sorted(layout.frames, key=lambda one: one.id not in frames)),
-        comments=tuple(sorted(layout.comments, key=lambda one: one.id not in comments)),
+        frames=tuple(sorted(layout.frames, key=lambda item: item.id not in frames)),
+        comments=tuple(sorted(layout.comments, key=lambda item: item.id not in comments)),
     )
 
 
-def standing_in(layout: Layout, chosen: Collection[Mark]) -> tuple[frozenset[str], frozenset[Mark]]:
+def standing_in(layout: Layout, marks: Collection[Mark]) -> tuple[frozenset[str], frozenset[Mark]]:
     """Return the items that move along with these: themselves, the layers and comments whose centre is in one of the
     frames, and the smaller frames that lie entirely in one."""
-    frames = [frame for frame in layout.frames if Mark("frame", frame.id) in chosen]
+    frames = [frame for frame in layout.frames if Mark("frame", frame.id) in marks]
     layers: set[str] = set()
-    along = set(chosen)
+    along = set(marks)
     for frame in frames:
         layers.update(id for id, at in layout.positions.items() if _holds(frame, at, (NODE_WIDTH, NODE_HEIGHT)))
-        along.update(Mark("comment", one.id) for one in layout.comments if _holds(frame, one.at, one.size))
-        along.update(Mark("frame", one.id) for one in layout.frames if is_within(one, frame.at, frame.size))
+        along.update(Mark("comment", item.id) for item in layout.comments if _holds(frame, item.at, item.size))
+        along.update(Mark("frame", item.id) for item in layout.frames if is_within(item, frame.at, frame.size))
     return frozenset(layers), frozenset(along)
 
 
@@ -181,11 +181,11 @@ def _holds(frame: Frame, at: Position, size: BoxSize) -> bool:
     return frame.at[0] <= x <= frame.at[0] + frame.size[0] and frame.at[1] <= y <= frame.at[1] + frame.size[1]
 
 
-def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) -> tuple[Position, BoxSize]:
+def around(layout: Layout, ids: Collection[str], marks: Collection[Mark] = ()) -> tuple[Position, BoxSize]:
     """Return corner and size of a frame around layers, comments and frames, with a margin. Raises `UserError` for an
     empty selection."""
     boxes = [(*layout.at(id), NODE_WIDTH, NODE_HEIGHT) for id in ids]
-    boxes += [(*one.at, *one.size) for mark in chosen if (one := find(layout, mark)) is not None]
+    boxes += [(*item.at, *item.size) for mark in marks if (item := find(layout, mark)) is not None]
     if not boxes:
         raise UserError("Select the layers that the frame is to go around.")
     left, top = min(x for x, _, _, _ in boxes) - ROOM, min(y for _, y, _, _ in boxes) - ROOM - TITLE_HEIGHT
@@ -194,12 +194,12 @@ def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) 
 
 
 def frame_around(
-    layout: Layout, ids: Collection[str], chosen: Collection[Mark] = (), title: str = "", tone: Tone = "grey"
+    layout: Layout, ids: Collection[str], marks: Collection[Mark] = (), title: str = "", tone: Tone = "grey"
 ) -> tuple[Layout, Mark]:
     """Return the layout with a frame around layers, comments and frames, behind those frames; items too close above
     and below are moved away. Raises `UserError` for an empty selection."""
-    layout, mark = add_frame(layout, *around(layout, ids, chosen), title, tone)
-    if any(one.kind == "frame" for one in chosen):
+    layout, mark = add_frame(layout, *around(layout, ids, marks), title, tone)
+    if any(item.kind == "frame" for item in marks):
         layout = to_back(layout, {mark})
     return make_room(layout, mark, ids), mark
 
@@ -207,7 +207,7 @@ def frame_around(
 def make_room(layout: Layout, mark: Mark, ids: Collection[str]) -> Layout:
     """Return the layout with those layers moved that stand above or below the layers `ids` and touch the frame around
     them: space is opened there, so that no other layer hides the title."""
-    frame = next((one for one in layout.frames if mark == ("frame", one.id)), None)
+    frame = next((item for item in layout.frames if mark == ("frame", item.id)), None)
     inside = [layout.at(id)[1] for id in ids]
     if frame is None or not inside:
         return layout
@@ -229,13 +229,17 @@ def _opened(layout: Layout, from_y: float, lack: float, without: Mark) -> Layout
     """Return the layout with everything that begins at or below a height moved down; a frame across that height
     grows."""
     places = {id: (x, y + lack) for id, (x, y) in layout.positions.items() if y >= from_y}
-    below = [mark for mark in marks(layout) if mark != without and (one := find(layout, mark)) and one.at[1] >= from_y]
+    below = [
+        mark for mark in marks(layout) if mark != without and (item := find(layout, mark)) and item.at[1] >= from_y
+    ]
     across = [
-        one for one in layout.frames if ("frame", one.id) != without and one.at[1] < from_y < one.at[1] + one.size[1]
+        item
+        for item in layout.frames
+        if ("frame", item.id) != without and item.at[1] < from_y < item.at[1] + item.size[1]
     ]
     layout = move(layout.moved(places), below, (0.0, lack))
-    for one in across:
-        layout = resize(layout, Mark("frame", one.id), one.at, (one.size[0], one.size[1] + lack))
+    for item in across:
+        layout = resize(layout, Mark("frame", item.id), item.at, (item.size[0], item.size[1] + lack))
     return layout
 
 
@@ -243,12 +247,12 @@ def _whole(lack: float) -> float:
     return ceil(lack / _GAP) * _GAP
 
 
-def part(layout: Layout, chosen: Collection[Mark]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
+def part(layout: Layout, marks: Collection[Mark]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
     """Return the layout of these frames and comments only, as copying needs it."""
-    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    frames, comments = _ids(marks, "frame"), _ids(marks, "comment")
     return (
-        tuple(one for one in layout.frames if one.id in frames),
-        tuple(one for one in layout.comments if one.id in comments),
+        tuple(item for item in layout.frames if item.id in frames),
+        tuple(item for item in layout.comments if item.id in comments),
     )
 
 
@@ -258,31 +262,31 @@ def paste(layout: Layout, clip: Layout, step: Position) -> tuple[Layout, frozens
     added: set[Mark] = set()
     for frame in clip.frames:
         _refuse_more(layout.frames, "frames")
-        id = new_id({one.id for one in layout.frames})
+        id = new_id({item.id for item in layout.frames})
         at = (frame.at[0] + step[0], frame.at[1] + step[1])
         layout = replace(layout, frames=(*layout.frames, replace(frame, id=id, at=at)))
         added.add(Mark("frame", id))
     for comment in clip.comments:
         _refuse_more(layout.comments, "comments")
-        id = new_id({one.id for one in layout.comments})
+        id = new_id({item.id for item in layout.comments})
         at = (comment.at[0] + step[0], comment.at[1] + step[1])
         layout = replace(layout, comments=(*layout.comments, replace(comment, id=id, at=at)))
         added.add(Mark("comment", id))
     return layout, frozenset(added)
 
 
-def _ids(chosen: Iterable[Mark], kind: Kind) -> set[str]:
-    return {mark.id for mark in chosen if mark.kind == kind}
+def _ids(marks: Iterable[Mark], kind: Kind) -> set[str]:
+    return {mark.id for mark in marks if mark.kind == kind}
 
 
-def _refuse_more(there: Collection[Annotation], what: str) -> None:
+def _refuse_more(there: Collection[Annotation], kind: str) -> None:
     if len(there) >= COUNT_LIMIT:
-        raise UserError(f"There are {len(there):,} {what} already, as many as a network may have. Remove some first.")
+        raise UserError(f"There are {len(there):,} {kind} already, as many as a network may have. Remove some first.")
 
 
-def _short_enough(text: str, limit: int, what: str) -> str:
+def _short_enough(text: str, limit: int, field: str) -> str:
     if len(text) > limit:
-        raise UserError(f"The {what} has at most {limit:,} characters, received {len(text):,}. Shorten it.")
+        raise UserError(f"The {field} has at most {limit:,} characters, received {len(text):,}. Shorten it.")
     return text
 
 

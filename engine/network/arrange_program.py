@@ -17,10 +17,10 @@ def request(shape: Outline) -> bytes:
     return json.dumps(asdict(shape), ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def answer(shape: Outline, told: bytes) -> dict[str, Position]:
+def answer(shape: Outline, output: bytes) -> dict[str, Position]:
     """Return the positions that the process wrote. Raises `ValueError` for any other output."""
     try:
-        places = [(float(x), float(y)) for x, y in json.loads(told)]
+        places = [(float(x), float(y)) for x, y in json.loads(output)]
     except TypeError as error:
         raise ValueError("these are no places") from error
     return dict(zip(shape.names, places, strict=True))
@@ -28,11 +28,11 @@ def answer(shape: Outline, told: bytes) -> dict[str, Position]:
 
 def main() -> None:
     """Read an outline, and write the positions of its layers in the same order."""
-    given: dict[str, Any] = json.load(sys.stdin)
-    links, unseen = (tuple(tuple(row) for row in given[key]) for key in ("links", "unseen"))
-    names, hints, first = (tuple(given[key]) for key in ("names", "hints", "first"))
-    found = positions(Outline(names, links, unseen, hints, first, given["flow"], given["may_fold"]))
-    json.dump([found[name] for name in names], sys.stdout, separators=(",", ":"))
+    data: dict[str, Any] = json.load(sys.stdin)
+    links, unseen = (tuple(tuple(row) for row in data[key]) for key in ("links", "unseen"))
+    names, hints, first = (tuple(data[key]) for key in ("names", "hints", "first"))
+    places = positions(Outline(names, links, unseen, hints, first, data["flow"], data["may_fold"]))
+    json.dump([places[name] for name in names], sys.stdout, separators=(",", ":"))
 
 
 if __name__ == "__main__":

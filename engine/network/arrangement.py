@@ -65,8 +65,8 @@ def placed(network: Network, layout: Layout) -> Layout:
     for id, layer in network.layers.items():
         if isinstance(layer.type, Block):
             inner = layout.within([id])
-            if (found := placed(layer.type.network, inner)) is not inner:
-                layout = layout.with_inside([id], found)
+            if (inner_layout := placed(layer.type.network, inner)) is not inner:
+                layout = layout.with_inside([id], inner_layout)
     return layout
 
 
@@ -92,7 +92,7 @@ def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None)
     frames."""
     frames, comments = carried(old, places)
     layout = replace(old, positions=places, frames=frames, comments=comments, flow=flow or old.flow)
-    for frame in sorted(frames, key=lambda one: one.at[1]):
+    for frame in sorted(frames, key=lambda item: item.at[1]):
         mark = Mark("frame", frame.id)
         layout = make_room(layout, mark, standing_in(old, {mark})[0] & places.keys())
     return layout
@@ -100,21 +100,21 @@ def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None)
 
 def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outline:
     """Return the graph of a network, without the connections that would close a cycle."""
-    known = set(network.order)
-    order = [*network.order, *(id for id in network.layers if id not in known)]
+    ids = set(network.order)
+    order = [*network.order, *(id for id in network.layers if id not in ids)]
     number = {id: v for v, id in enumerate(order)}
     hidden = repeated(network)
     flow = flow or layout.flow
     axis = 0 if flow == "down" else 1
 
-    def targets(leaving: Sequence[Connection], *, seen: bool) -> tuple[int, ...]:
-        ends = ((number[c.source.layer], number[c.target.layer]) for c in leaving if (c in hidden) is not seen)
+    def targets(leaving: Sequence[Connection], *, is_visible: bool) -> tuple[int, ...]:
+        ends = ((number[c.source.layer], number[c.target.layer]) for c in leaving if (c in hidden) is not is_visible)
         return tuple(dict.fromkeys(below for above, below in ends if below > above))
 
     return Outline(
         names=tuple(order),
-        links=tuple(targets(network.outgoing[id], seen=True) for id in order),
-        unseen=tuple(targets(network.outgoing[id], seen=False) for id in order),
+        links=tuple(targets(network.outgoing[id], is_visible=True) for id in order),
+        unseen=tuple(targets(network.outgoing[id], is_visible=False) for id in order),
         hints=tuple(layout.at(id)[axis] for id in order),
         first=tuple(number[id] for id in network.layers),
         flow=flow,
@@ -126,11 +126,11 @@ def positions(shape: Outline) -> dict[str, Position]:
     is_down = shape.flow == "down"
     along, across, size = (ROW, COLUMN, NODE_WIDTH) if is_down else (_ALONG, _ACROSS, NODE_HEIGHT)
     start = 0.0
-    found: dict[str, Position] = {}
+    coordinates: dict[str, Position] = {}
     for part in _parts(shape):
         if is_down and shape.may_fold and (places := _folded(part, shape)):
             for v, (x, y) in places.items():
-                found[shape.names[v]] = (x + start, y)
+                coordinates[shape.names[v]] = (x + start, y)
             start += max(x for x, _ in places.values()) + across + size / 4
             continue
         graph = _graph(part, shape)
@@ -141,10 +141,10 @@ def positions(shape: Outline) -> dict[str, Position]:
         for v in range(graph.real):
             x = round((xs[v] - low + start) / GRID) * GRID
             y = graph.row[v] * along
-            found[graph.names[v]] = (x, y) if is_down else (y, x)
+            coordinates[graph.names[v]] = (x, y) if is_down else (y, x)
             end = max(end, x)
         start = end + across + size / 4
-    return found
+    return coordinates
 
 
 def _folded(part: list[int], shape: Outline) -> dict[int, Position] | None:
@@ -209,24 +209,24 @@ def _parts(shape: Outline) -> list[list[int]]:
             if v not in part:
                 part[v] = number
                 waiting += near[v]
-    found: dict[int, list[int]] = defaultdict(list)
+    members: dict[int, list[int]] = defaultdict(list)
     for v in range(len(shape.names)):
-        found[part[v]].append(v)
-    return [found[number] for number in sorted(found)]
+        members[part[v]].append(v)
+    return [members[number] for number in sorted(members)]
 
 
 def _graph(part: list[int], shape: Outline) -> Graph:
     """Return the graph of one connected component: its layers in rows, and a way-point in every row that a connection
     passes."""
-    number = {one: v for v, one in enumerate(part)}
+    number = {layer: v for v, layer in enumerate(part)}
     row = [0] * len(part)
-    for v, one in enumerate(part):
-        for target in shape.links[one]:
+    for v, layer in enumerate(part):
+        for target in shape.links[layer]:
             row[number[target]] = max(row[number[target]], row[v] + 1)
-    graph = Graph([shape.names[one] for one in part], row, [shape.hints[one] for one in part])
-    for v, one in enumerate(part):
+    graph = Graph([shape.names[layer] for layer in part], row, [shape.hints[layer] for layer in part])
+    for v, layer in enumerate(part):
         chain = {row[v]: v}
-        for below in sorted((number[target] for target in shape.links[one]), key=lambda u: row[u]):
+        for below in sorted((number[target] for target in shape.links[layer]), key=lambda u: row[u]):
             for between in range(row[v] + len(chain), row[below]):
                 chain[between] = graph.way_point(chain[between - 1], between)
             graph.join(chain[row[below] - 1], below)
@@ -261,15 +261,15 @@ def distribute(layout: Layout, ids: Collection[str], direction: Direction) -> di
 
 def arrange_part(network: Network, layout: Layout, ids: Collection[str]) -> dict[str, Position]:
     """Return positions of some layers as `arrange` computes them, around their previous centre."""
-    chosen = set(ids)
+    selection = set(ids)
     inner = Network(
-        {id: layer for id, layer in network.layers.items() if id in chosen},
-        tuple(c for c in network.connections if c.source.layer in chosen and c.target.layer in chosen),
+        {id: layer for id, layer in network.layers.items() if id in selection},
+        tuple(c for c in network.connections if c.source.layer in selection and c.target.layer in selection),
     )
     arranged = arrange(inner, layout)
-    if not chosen:
+    if not selection:
         return {}
-    was, now = _centre_of(layout, chosen), _centre_of(arranged, chosen)
+    was, now = _centre_of(layout, selection), _centre_of(arranged, selection)
     dx, dy = (round((a - b) / GRID) * GRID for a, b in zip(was, now, strict=True))
     return {id: (x + dx, y + dy) for id, (x, y) in arranged.positions.items()}
 
@@ -283,12 +283,12 @@ def _centre_of(layout: Layout, ids: Collection[str]) -> Position:
 def carried(old: Layout, places: Mapping[str, Position]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
     """Return the layout with frames around the same layers as before, and comments beside the layer they were nearest
     to."""
-    known = {id: at for id, at in old.positions.items() if id in places}
-    if not known:
+    positions = {id: at for id, at in old.positions.items() if id in places}
+    if not positions:
         return old.frames, old.comments
     return (
-        tuple(_framed(frame, known, places) for frame in old.frames),
-        tuple(_beside(comment, known, places) for comment in old.comments),
+        tuple(_framed(frame, positions, places) for frame in old.frames),
+        tuple(_beside(comment, positions, places) for comment in old.comments),
     )
 
 
@@ -341,18 +341,18 @@ def repeated(network: Network) -> frozenset[Connection]:
     longer path. Distant means three layers on the longest path. A shortcut around a block is not included, as it
     begins at the block's input, nor is the output of an encoder that feeds all of a decoder.
     """
-    found: set[Connection] = set()
+    connections: set[Connection] = set()
     depth: dict[str, int] | None = None
     for id, leaving in network.outgoing.items():
         if len(leaving) < _LEAST:
             continue
         depth = _depths(network) if depth is None else depth
-        if id not in depth or not all(_is_aside(network, depth, one) for one in leaving):
+        if id not in depth or not all(_is_aside(network, depth, connection) for connection in leaving):
             continue
-        far = {one.target.layer for one in leaving if depth[one.target.layer] >= depth[id] + _FAR}
+        far = {connection.target.layer for connection in leaving if depth[connection.target.layer] >= depth[id] + _FAR}
         if len(far) >= _LEAST:
-            found.update(leaving)
-    return frozenset(found)
+            connections.update(leaving)
+    return frozenset(connections)
 
 
 def _is_aside(network: Network, depth: dict[str, int], connection: Connection) -> bool:

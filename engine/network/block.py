@@ -101,8 +101,8 @@ class Block(LayerType):
 
     def _too_large(self) -> tuple[str, str]:
         """Return the field that makes the block too large, and the reason in words."""
-        what = f"{self.size:,} layers in all copies; a network has at most {LAYER_LIMIT:,}."
-        return "repeat", f"{what} Repeat it less often."
+        reason = f"{self.size:,} layers in all copies; a network has at most {LAYER_LIMIT:,}."
+        return "repeat", f"{reason} Repeat it less often."
 
     @property
     def evaluations(self) -> int:
@@ -114,7 +114,7 @@ class Block(LayerType):
         """Return whether the outputs of the inner network are the outputs of the block as they are."""
         return True
 
-    def shape_error(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
+    def shape_error(self, inputs: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
         """Return the reason why a valid inner network does not make a valid block, or an empty text."""
         return ""
 
@@ -183,10 +183,10 @@ class Block(LayerType):
     def output_types(self, *x: TensorType) -> tuple[TensorType, ...]:
         from netwright.engine.network.analysis import inside
 
-        found = inside(self, x)
-        for problem in (problem for copy in found.copies for problem in copy.problems):
+        contents = inside(self, x)
+        for problem in (problem for copy in contents.copies for problem in copy.problems):
             raise ShapeError(f"Inside, {problem.name}: {problem.message}" if problem.name else problem.message)
-        return tuple(type for type in found.outputs if type is not None)
+        return tuple(type for type in contents.outputs if type is not None)
 
     def output(self, *x: TensorType) -> TensorType:
         outputs = self.output_types(*x)
@@ -236,19 +236,19 @@ class NeuralOde(Block):
         return self.evaluations * super().size
 
     def _too_large(self) -> tuple[str, str]:
-        what = f"{self.size:,} layers in all steps; a network has at most {LAYER_LIMIT:,}."
-        return "steps", f"{what} Take fewer steps, or a solver with fewer evaluations."
+        reason = f"{self.size:,} layers in all steps; a network has at most {LAYER_LIMIT:,}."
+        return "steps", f"{reason} Take fewer steps, or a solver with fewer evaluations."
 
     def short_value(self) -> str:
         return f"{self.steps} steps of {self.solver}"
 
-    def shape_error(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
-        if len(given) != 1 or len(outputs) != 1:
-            return f"A neural ODE has one input and one output; this one has {len(given)} and {len(outputs)}."
-        if given[0].kind != "real":
-            return f"A neural ODE takes real numbers, received {given[0]}."
-        if given[0] != outputs[0]:
-            return f"The network inside takes {given[0]} and gives {outputs[0]}. Make it give what it takes."
+    def shape_error(self, inputs: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
+        if len(inputs) != 1 or len(outputs) != 1:
+            return f"A neural ODE has one input and one output; this one has {len(inputs)} and {len(outputs)}."
+        if inputs[0].kind != "real":
+            return f"A neural ODE takes real numbers, received {inputs[0]}."
+        if inputs[0] != outputs[0]:
+            return f"The network inside takes {inputs[0]} and gives {outputs[0]}. Make it give what it takes."
         return ""
 
     def lower(self, *x: TensorType) -> Lowered:

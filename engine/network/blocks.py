@@ -31,14 +31,14 @@ def network_in(network: Network, path: Path) -> Network:
 
 def known_path(network: Network, path: Path) -> tuple[str, ...]:
     """Return the longest beginning of the path that leads to an existing block."""
-    known: list[str] = []
+    ids: list[str] = []
     for id in path:
         layer = network.layers.get(id)
         if layer is None or not isinstance(layer.type, Block):
             break
         network = layer.type.network
-        known.append(id)
-    return tuple(known)
+        ids.append(id)
+    return tuple(ids)
 
 
 def path_of(network: Network, names: str) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def with_network_in(network: Network, path: Path, inner: Network) -> Network:
     if layer.type.input_ports() == changed.input_ports() and layer.type.output_ports() == changed.output_ports():
         return network.with_layer(after)
     ins, outs = (_renamed_ports(layer.type, changed, kind) for kind in (BlockInput, BlockOutput))
-    kept = []
+    connections = []
     for connection in network.connections:
         source, target = connection.source, connection.target
         if source.layer == id:
@@ -100,8 +100,8 @@ def with_network_in(network: Network, path: Path, inner: Network) -> Network:
             if target.name not in ins:
                 continue
             target = Port(id, ins[target.name])
-        kept.append(Connection(source, target))
-    return Network({**network.layers, id: after}, tuple(kept))
+        connections.append(Connection(source, target))
+    return Network({**network.layers, id: after}, tuple(connections))
 
 
 def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[BlockOutput]) -> dict[str, str]:
@@ -121,16 +121,16 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
     unused, becomes one output. Raises `UserError` for layers that cannot be inside a block, and where the block would
     feed itself.
     """
-    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
-    _refuse_group(chosen)
-    box = _bounds(layout, chosen)
-    inner, inputs = _with_inputs(edits.part(network, chosen), network, chosen)
-    inner, outputs = _with_outputs(inner, _leaving(network, chosen))
-    outside = edits.remove_layers(network, chosen)
+    layers = {id: network.layers[id] for id in network.layers if id in set(ids)}
+    _refuse_group(layers)
+    box = _bounds(layout, layers)
+    inner, inputs = _with_inputs(edits.part(network, layers), network, layers)
+    inner, outputs = _with_outputs(inner, _leaving(network, layers))
+    outside = edits.remove_layers(network, layers)
     outside, block = edits.add_layer(outside, Block(inner), name or free_name("block", outside.by_name))
     lines = [Connection(source, Port(block.id, layer.name)) for source, layer in inputs.items()]
     for c in network.connections:
-        if c.source in outputs and c.target.layer not in chosen:
+        if c.source in outputs and c.target.layer not in layers:
             lines.append(Connection(Port(block.id, outputs[c.source].name), c.target))
     result = Network(outside.layers, (*outside.connections, *lines))
     if block.id in result.cyclic:
@@ -139,21 +139,21 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
             f"These layers cannot be one block: what leaves them comes back through '{network.layers[between].name}'. "
             "Select it too."
         )
-    places: dict[str, Position] = {id: layout.at(id) for id in chosen}
+    places: dict[str, Position] = {id: layout.at(id) for id in layers}
     places.update(_places_of_ports(box, inputs.values(), outputs.values(), layout.flow))
-    kept = {id: layout.inside[id] for id in chosen if id in layout.inside}
-    inside = Layout(places, inside=kept, flow=layout.flow)
-    moved = layout.without(chosen).moved({block.id: box.middle}).with_inside([block.id], inside)
+    inner_layouts = {id: layout.inside[id] for id in layers if id in layout.inside}
+    inside = Layout(places, inside=inner_layouts, flow=layout.flow)
+    moved = layout.without(layers).moved({block.id: box.middle}).with_inside([block.id], inside)
     return result, moved, block.id
 
 
 def fixed_layers(network: Network, ids: Collection[str]) -> dict[str, Layer]:
     """Return the layers among these that cannot be inside a block: network inputs, and ports of the enclosing block."""
-    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
+    layers = {id: network.layers[id] for id in network.layers if id in set(ids)}
     is_fixed = {
-        id: layer.type.is_input or isinstance(layer.type, BlockInput | BlockOutput) for id, layer in chosen.items()
+        id: layer.type.is_input or isinstance(layer.type, BlockInput | BlockOutput) for id, layer in layers.items()
     }
-    return {id: layer for id, layer in chosen.items() if is_fixed[id]}
+    return {id: layer for id, layer in layers.items() if is_fixed[id]}
 
 
 def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout, tuple[str, ...]]:
@@ -166,12 +166,12 @@ def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout,
     inner_layout = layout.within([id])
     if any(inner not in inner_layout.positions for inner in block.network.layers):  # made by hand, or by a program
         inner_layout = arrange(block.network, inner_layout)
-    kept = edits.remove_layers(block.network, {*block.ids(BlockInput), *block.ids(BlockOutput)})
-    result, copies = _freed_layers(network, id, block, kept)
+    contents = edits.remove_layers(block.network, {*block.ids(BlockInput), *block.ids(BlockOutput)})
+    result, copies = _freed_layers(network, id, block, contents)
     left, top = layout.at(id)
     height = dx = dy = 0.0
-    if kept.layers:
-        box = _bounds(inner_layout, kept.layers)
+    if contents.layers:
+        box = _bounds(inner_layout, contents.layers)
         height = box.bottom - box.top + _ROW / 2
         dx, dy = left + NODE_WIDTH / 2 - (box.left + box.right) / 2, top - box.top
     places: dict[str, Position] = {}
@@ -186,8 +186,8 @@ def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout,
     others = ((other, layout.at(other)) for other in result.layers if other not in places)
     below = {other: (x, y + room) for other, (x, y) in others if y > top}
     moved = layout.without([id]).moved({**below, **places})
-    frames = [*moved.frames, *(_freed(one, moved.frames, dx, dy) for one in inner_layout.frames)]
-    comments = [*moved.comments, *(_freed(one, moved.comments, dx, dy) for one in inner_layout.comments)]
+    frames = [*moved.frames, *(_freed(item, moved.frames, dx, dy) for item in inner_layout.frames)]
+    comments = [*moved.comments, *(_freed(item, moved.comments, dx, dy) for item in inner_layout.comments)]
     inside = {**moved.inside, **inside}
     added = tuple(new for new_ids in copies for new in new_ids.values())
     return result, replace(moved, inside=inside, frames=tuple(frames), comments=tuple(comments)), added
@@ -213,37 +213,37 @@ def _bounds(layout: Layout, ids: Collection[str]) -> _Box:
     return _Box(min(xs), min(ys), max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT)
 
 
-def _refuse_group(chosen: Mapping[str, Layer]) -> None:
-    if not chosen:
+def _refuse_group(layers: Mapping[str, Layer]) -> None:
+    if not layers:
         raise UserError("Select the layers that are to be one block.")
-    for layer in chosen.values():
+    for layer in layers.values():
         if layer.type.is_input:
             raise UserError(f"'{layer.name}' is an input of the network and cannot be inside a block. Leave it out.")
         if isinstance(layer.type, BlockInput | BlockOutput):
             raise UserError(f"'{layer.name}' is a port of this block and cannot be inside another. Leave it out.")
 
 
-def _leaving(network: Network, chosen: Mapping[str, Layer]) -> list[Port]:
+def _leaving(network: Network, layers: Mapping[str, Layer]) -> list[Port]:
     """Return the outputs of these layers that other layers use, or that are unused."""
     loose = set(network.output_ports)
-    uses = {c.source for c in network.connections if c.source.layer in chosen and c.target.layer not in chosen}
+    uses = {c.source for c in network.connections if c.source.layer in layers and c.target.layer not in layers}
     return [
         Port(id, port)
-        for id in dict.fromkeys((*(id for id in network.order if id in chosen), *chosen))
-        for port in chosen[id].type.output_ports()
+        for id in dict.fromkeys((*(id for id in network.order if id in layers), *layers))
+        for port in layers[id].type.output_ports()
         if Port(id, port) in uses or Port(id, port) in loose
     ]
 
 
-def _with_inputs(inner: Network, network: Network, chosen: Mapping[str, Layer]) -> tuple[Network, dict[Port, Layer]]:
+def _with_inputs(inner: Network, network: Network, layers: Mapping[str, Layer]) -> tuple[Network, dict[Port, Layer]]:
     """Return the inner network with an input layer for each output outside that feeds it."""
     feeds = dict.fromkeys(
-        c.source for c in network.connections if c.target.layer in chosen and c.source.layer not in chosen
+        c.source for c in network.connections if c.target.layer in layers and c.source.layer not in layers
     )
     inputs: dict[Port, Layer] = {}
     for source in feeds:
         inner, inputs[source] = edits.add_layer(inner, BlockInput(), free_name("input", inner.by_name))
-        targets = [c.target for c in network.connections if c.source == source and c.target.layer in chosen]
+        targets = [c.target for c in network.connections if c.source == source and c.target.layer in layers]
         lines = (Connection(Port(inputs[source].id, "out"), target) for target in targets)
         inner = replace(inner, connections=(*inner.connections, *lines))
     return inner, inputs
@@ -281,19 +281,19 @@ def _refuse_ungroup(layer: Layer) -> Block:
     return layer.type
 
 
-def _freed_layers(network: Network, id: str, block: Block, kept: Network) -> tuple[Network, list[dict[str, str]]]:
-    """Return the network with a block replaced by its layers `kept`, each copy fed by the previous one; and for each
+def _freed_layers(network: Network, id: str, block: Block, contents: Network) -> tuple[Network, list[dict[str, str]]]:
+    """Return the network with a block replaced by `contents`, each copy fed by the previous one; and for each
     copy the new ids by the old ones."""
     ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
     sources: list[Port | None] = [network.incoming[id].get(port) for port in block.input_ports()]
     result = edits.remove_layers(network, {id})
     copies: list[dict[str, str]] = []
     for _ in range(block.repeat):
-        result, new_ids = edits.paste(result, kept)
+        result, new_ids = edits.paste(result, contents)
         copies.append(new_ids)
 
-        def outer(port: Port, given: list[Port | None] = sources, ids: Mapping[str, str] = new_ids) -> Port | None:
-            return given[ins.index(port.layer)] if port.layer in ins else Port(ids[port.layer], port.name)
+        def outer(port: Port, ports: list[Port | None] = sources, ids: Mapping[str, str] = new_ids) -> Port | None:
+            return ports[ins.index(port.layer)] if port.layer in ins else Port(ids[port.layer], port.name)
 
         lines = [
             Connection(source, Port(new_ids[c.target.layer], c.target.name))
@@ -313,7 +313,7 @@ def _freed_layers(network: Network, id: str, block: Block, kept: Network) -> tup
     return Network(result.layers, (*result.connections, *lines)), copies
 
 
-def _freed(one: _Written, others: Sequence[Frame | Comment], dx: float, dy: float) -> _Written:
+def _freed(item: _Written, others: Sequence[Frame | Comment], dx: float, dy: float) -> _Written:
     """Return a frame or a comment from inside a block, placed among those outside."""
-    taken = {other.id for other in others}
-    return replace(one, id=edits.new_id(taken) if one.id in taken else one.id, at=(one.at[0] + dx, one.at[1] + dy))
+    ids = {other.id for other in others}
+    return replace(item, id=edits.new_id(ids) if item.id in ids else item.id, at=(item.at[0] + dx, item.at[1] + dy))

@@ -19,9 +19,9 @@ _NOT_FAMILIES = {"addons", "base", "catalog", "names", "placeholder", "reference
 @cache
 def built_in() -> dict[str, type[LayerType]]:
     """Return Netwright's own layer types by key, in the order of families, then of modules, then of declaration."""
-    for found in pkgutil.iter_modules(netwright.engine.layers.__path__):
-        if found.name not in _NOT_FAMILIES:
-            importlib.import_module(f"netwright.engine.layers.{found.name}")
+    for module in pkgutil.iter_modules(netwright.engine.layers.__path__):
+        if module.name not in _NOT_FAMILIES:
+            importlib.import_module(f"netwright.engine.layers.{module.name}")
     importlib.import_module("netwright.engine.network.block")  # blocks hold a network, so they are declared beside it
     ours = {key: type for key, type in REGISTRY.items() if type.__module__.startswith("netwright.")}
     # Not the order of the registry, which is that of the imports.
@@ -55,10 +55,10 @@ def add_on_of(target: str) -> AddOn | None:
 
 def layer_type(key: str) -> type[LayerType]:
     """Return the layer type with this key. Raises `UserError`, which suggests the nearest key."""
-    found = catalog().get(key)
-    if found is None:
+    layer_class = catalog().get(key)
+    if layer_class is None:
         raise UserError(f"There is no layer type '{key}'.{did_you_mean(key, catalog())}")
-    return found
+    return layer_class
 
 
 class Passing(LayerType):

@@ -1,4 +1,4 @@
-"""Which channels of a network belong together, so that some of them can be removed without changing its form.
+"""The channels of a network that belong together, so that some of them can be removed without changing its form.
 
 Each output channel of a convolution or a fully connected layer is followed through the layers behind it: activations,
 normalisation and pooling pass it on, an addition ties it to the channels that it is added to, a concatenation puts it
@@ -80,9 +80,9 @@ class Channels:
         self._parents += range(first, first + count)
         return tuple(range(first, first + count))
 
-    def tie(self, one: Labels, other: Labels) -> None:
+    def tie(self, labels: Labels, other_labels: Labels) -> None:
         """Make channels at the same places one."""
-        for a, b in zip(one, other, strict=True):
+        for a, b in zip(labels, other_labels, strict=True):
             first, second = self.root(a), self.root(b)
             if first != second:
                 self._parents[second] = first
@@ -109,10 +109,10 @@ class Channels:
                 other = by_root.setdefault(self.root(label), id)
                 if top(other) != top(id):
                     parents[top(id)] = top(other)
-        found: dict[str, list[str]] = defaultdict(list)
+        members: dict[str, list[str]] = defaultdict(list)
         for id in self.made:
-            found[top(id)].append(id)
-        return list(found.values())
+            members[top(id)].append(id)
+        return list(members.values())
 
     def without(self, removed: Collection[int]) -> Network:
         """Return the network without these channels, by their roots."""
@@ -130,54 +130,54 @@ class Channels:
 
 def channels_of(network: Network, analysis: Analysis) -> Channels:
     """Follow the channels of a network without errors."""
-    found = Channels(network)
+    channels = Channels(network)
     for id in network.order:
         layer, shapes = network.layers[id], analysis.shapes[id]
         incoming = network.incoming[id]
-        given = tuple(found.outputs[incoming[port]] for port in layer.type.input_ports() if port in incoming)
-        found.inputs[id] = given
+        inputs = tuple(channels.outputs[incoming[port]] for port in layer.type.input_ports() if port in incoming)
+        channels.inputs[id] = inputs
         ports = shapes.ports or ("out",)
         if len(ports) == 1:
-            found.outputs[Port(id, ports[0])] = _passed(found, layer, shapes, given)
+            channels.outputs[Port(id, ports[0])] = _passed(channels, layer, shapes, inputs)
             continue
-        _keep_all(found, layer, given)
+        _keep_all(channels, layer, inputs)
         for port, type in zip(ports, shapes.outputs, strict=True):
-            found.outputs[Port(id, port)] = found.new(_count(type))
-            found.keep(found.outputs[Port(id, port)], _mixes(layer))
+            channels.outputs[Port(id, port)] = channels.new(_count(type))
+            channels.keep(channels.outputs[Port(id, port)], _mixes(layer))
     for out in network.output_ports:
-        found.keep(found.outputs[out], f"they lead to the output '{network.layers[out.layer].name}'")
-    return found
+        channels.keep(channels.outputs[out], f"they lead to the output '{network.layers[out.layer].name}'")
+    return channels
 
 
-def _passed(found: Channels, layer: Layer, shapes: LayerShapes, given: tuple[Labels, ...]) -> Labels:
+def _passed(channels: Channels, layer: Layer, shapes: LayerShapes, inputs: tuple[Labels, ...]) -> Labels:
     """Return the channels that a layer gives, and note what it ties and keeps."""
     key, count = layer.type.key, _count(shapes.output)
     if layer.bypassed:
-        return given[0]
-    if key in COUNTS and len(given) == 1:
-        found.inputs[layer.id] = (_taken(shapes, given[0], is_flat=key == "fully_connected"),)
-        found.made[layer.id] = labels = found.new(count)
+        return inputs[0]
+    if key in COUNTS and len(inputs) == 1:
+        channels.inputs[layer.id] = (_taken(shapes, inputs[0], is_flat=key == "fully_connected"),)
+        channels.made[layer.id] = labels = channels.new(count)
         return labels
-    is_same = all(len(labels) == count for labels in given)
-    if given and is_same and (key in PASSING or key in PER_CHANNEL or _is_depthwise(layer, shapes)):
-        return given[0]
-    if given and is_same and (key in TYING or (key == "concatenation" and getattr(layer.type, "axis", "C") != "C")):
-        for other in given[1:]:
-            found.tie(given[0], other)
-        return given[0]
+    is_same = all(len(labels) == count for labels in inputs)
+    if inputs and is_same and (key in PASSING or key in PER_CHANNEL or _is_depthwise(layer, shapes)):
+        return inputs[0]
+    if inputs and is_same and (key in TYING or (key == "concatenation" and getattr(layer.type, "axis", "C") != "C")):
+        for other in inputs[1:]:
+            channels.tie(inputs[0], other)
+        return inputs[0]
     if key == "concatenation":
-        return tuple(label for labels in given for label in labels)
+        return tuple(label for labels in inputs for label in labels)
     if key == "flatten":
-        return _taken(shapes, given[0], is_flat=True)
-    _keep_all(found, layer, given)
-    labels = found.new(count)
-    found.keep(labels, _mixes(layer))
+        return _taken(shapes, inputs[0], is_flat=True)
+    _keep_all(channels, layer, inputs)
+    labels = channels.new(count)
+    channels.keep(labels, _mixes(layer))
     return labels
 
 
-def _keep_all(found: Channels, layer: Layer, given: tuple[Labels, ...]) -> None:
-    for labels in given:
-        found.keep(labels, _mixes(layer))
+def _keep_all(channels: Channels, layer: Layer, inputs: tuple[Labels, ...]) -> None:
+    for labels in inputs:
+        channels.keep(labels, _mixes(layer))
 
 
 def _mixes(layer: Layer) -> str:
@@ -198,11 +198,11 @@ def _count(type: TensorType) -> int:
 def _taken(shapes: LayerShapes, labels: Labels, *, is_flat: bool) -> Labels:
     """Return the channel of each number that a layer takes along its channels; flattened, unless it works at each step
     or takes features."""
-    given = shapes.inputs[0]
-    is_stepwise = given.layout == "sequence" and shapes.output.layout == "sequence"
-    if not is_flat or is_stepwise or given.layout == "features" or not given.has("C"):
+    input_type = shapes.inputs[0]
+    is_stepwise = input_type.layout == "sequence" and shapes.output.layout == "sequence"
+    if not is_flat or is_stepwise or input_type.layout == "features" or not input_type.has("C"):
         return labels
-    place = given.axes.index("C")
-    before = prod(size for size in given.sizes[:place] if isinstance(size, int))
-    after = prod(size for size in given.sizes[place + 1 :] if isinstance(size, int))
+    place = input_type.axes.index("C")
+    before = prod(size for size in input_type.sizes[:place] if isinstance(size, int))
+    after = prod(size for size in input_type.sizes[place + 1 :] if isinstance(size, int))
     return tuple(label for _ in range(before) for label in labels for _ in range(after))

@@ -12,11 +12,11 @@ from netwright.engine.network.catalog import Placeholder
 from netwright.engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name, name_refusal
 
 
-def new_id(taken: Collection[str]) -> str:
+def new_id(ids: Collection[str]) -> str:
     """Return an id that no layer of the network has."""
     while True:
         id = secrets.token_hex(3)
-        if id not in taken:
+        if id not in ids:
             return id
 
 
@@ -34,9 +34,9 @@ def default_name(type: LayerType) -> str:
     return short.get(type.key, type.key.removesuffix("1d").removesuffix("2d").removesuffix("3d"))
 
 
-def refuse_name(name: str, taken: Collection[str]) -> None:
+def refuse_name(name: str, names: Collection[str]) -> None:
     """Raise `UserError` if this cannot be a layer's name."""
-    if (why := name_refusal(name, taken)) is not None:
+    if (why := name_refusal(name, names)) is not None:
         raise UserError(why)
 
 
@@ -58,20 +58,20 @@ def set_fields(network: Network, id: str, values: Mapping[str, object]) -> Netwo
     if (before.input_ports(), before.output_ports()) == (after.input_ports(), after.output_ports()):
         return network.with_layer(changed)
     ports = {Port(id, name) for name in (*changed.type.input_ports(), *changed.type.output_ports())}
-    kept = tuple(
+    connections = tuple(
         c
         for c in network.connections
         if (c.source.layer != id or c.source in ports) and (c.target.layer != id or c.target in ports)
     )
-    return Network({**network.layers, id: changed}, kept)
+    return Network({**network.layers, id: changed}, connections)
 
 
 def remove_layers(network: Network, ids: Collection[str]) -> Network:
     """Return the network without these layers and their connections."""
-    gone = set(ids)
-    layers = {id: layer for id, layer in network.layers.items() if id not in gone}
-    kept = (c for c in network.connections if c.source.layer not in gone and c.target.layer not in gone)
-    return Network(layers, tuple(kept))
+    removed = set(ids)
+    layers = {id: layer for id, layer in network.layers.items() if id not in removed}
+    connections = (c for c in network.connections if c.source.layer not in removed and c.target.layer not in removed)
+    return Network(layers, tuple(connections))
 
 
 def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
@@ -81,28 +81,28 @@ def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
     It is unambiguous where a removed layer has one connected input and uses one output. A connection whose target does
     not accept its new source is not made.
     """
-    gone = set(ids)
-    kept: list[Connection] = []
+    removed = set(ids)
+    connections: list[Connection] = []
     healed: list[Connection] = []
     for connection in network.connections:
-        if connection.target.layer in gone:
+        if connection.target.layer in removed:
             continue
-        if connection.source.layer not in gone:
-            kept.append(connection)
-        elif (source := _feeder(network, connection.source, gone)) is not None:
+        if connection.source.layer not in removed:
+            connections.append(connection)
+        elif (source := _feeder(network, connection.source, removed)) is not None:
             healed.append(Connection(source, connection.target))
-            kept.append(healed[-1])
-    result = Network({id: layer for id, layer in network.layers.items() if id not in gone}, tuple(kept))
+            connections.append(healed[-1])
+    result = Network({id: layer for id, layer in network.layers.items() if id not in removed}, tuple(connections))
     return disconnect(result, _impossible(result, healed)) if healed else result
 
 
-def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | None:
+def _feeder(network: Network, source: Port, removed: Collection[str]) -> Port | None:
     """Return the port that feeds this one through removed layers, or None where it is ambiguous."""
     passed: set[str] = set()
-    while source.layer in gone:
+    while source.layer in removed:
         feeds = network.incoming[source.layer]
-        used = {connection.source for connection in network.outgoing[source.layer]}
-        if source.layer in passed or len(feeds) != 1 or len(used) != 1:
+        sources = {connection.source for connection in network.outgoing[source.layer]}
+        if source.layer in passed or len(feeds) != 1 or len(sources) != 1:
             return None
         passed.add(source.layer)
         (source,) = feeds.values()
@@ -112,14 +112,14 @@ def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | Non
 def _impossible(network: Network, connections: Collection[Connection]) -> list[Connection]:
     """Return the connections whose target does not accept the type at the source, as far as types are known."""
     shapes = analyse(network).shapes
-    found = []
+    misfits = []
     for connection in connections:
         id = connection.target.layer
         feeds = network.incoming[id]
         is_known = all(port in feeds and feeds[port].layer in shapes for port in network.layers[id].type.input_ports())
         if is_known and id not in shapes:
-            found.append(connection)
-    return found
+            misfits.append(connection)
+    return misfits
 
 
 def set_bypassed(network: Network, ids: Collection[str], bypassed: bool) -> Network:
@@ -172,9 +172,9 @@ def _common_values(old: LayerType, new: type[LayerType]) -> dict[str, object]:
 
 def _port_map(before: tuple[str, ...], after: tuple[str, ...]) -> dict[str, str]:
     """Return the new name of each port that continues to exist."""
-    kept = {name: name for name in before if name in after}
-    free = [name for name in after if name not in kept]
-    return kept | dict(zip((name for name in before if name not in kept), free, strict=False))
+    mapping = {name: name for name in before if name in after}
+    free = [name for name in after if name not in mapping]
+    return mapping | dict(zip((name for name in before if name not in mapping), free, strict=False))
 
 
 def connection_refusal(network: Network, source: Port, target: Port) -> str | None:
@@ -196,14 +196,14 @@ def connection_refusal(network: Network, source: Port, target: Port) -> str | No
 
 def _reaches(network: Network, start: str, goal: str) -> bool:
     """Return whether `goal` is downstream of `start`."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     waiting = [start]
     while waiting:
         id = waiting.pop()
         if id == goal:
             return True
-        if id not in seen:
-            seen.add(id)
+        if id not in ids:
+            ids.add(id)
             waiting.extend(c.target.layer for c in network.outgoing[id])
     return False
 
@@ -212,14 +212,14 @@ def connect(network: Network, source: Port, target: Port) -> Network:
     """Return the network with one more connection, which replaces the previous one at the target port."""
     if (why := connection_refusal(network, source, target)) is not None:
         raise UserError(why)
-    kept = tuple(c for c in network.connections if c.target != target)
-    return Network(network.layers, (*kept, Connection(source, target)))
+    connections = tuple(c for c in network.connections if c.target != target)
+    return Network(network.layers, (*connections, Connection(source, target)))
 
 
 def disconnect(network: Network, connections: Collection[Connection]) -> Network:
     """Return the network without these connections."""
-    gone = set(connections)
-    return Network(network.layers, tuple(c for c in network.connections if c not in gone))
+    removed = set(connections)
+    return Network(network.layers, tuple(c for c in network.connections if c not in removed))
 
 
 def part(network: Network, ids: Collection[str]) -> Network:

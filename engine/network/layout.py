@@ -74,15 +74,15 @@ class Layout:
 
     def without(self, ids: Iterable[str]) -> "Layout":
         """Return the layout without these layers."""
-        gone = set(ids)
-        kept = {id: at for id, at in self.positions.items() if id not in gone}
-        return replace(self, positions=kept, inside={id: v for id, v in self.inside.items() if id not in gone})
+        removed = set(ids)
+        positions = {id: at for id, at in self.positions.items() if id not in removed}
+        return replace(self, positions=positions, inside={id: v for id, v in self.inside.items() if id not in removed})
 
     def part(self, ids: Iterable[str]) -> "Layout":
         """Return the positions of these layers, with the layouts inside them, without frames and comments."""
-        chosen = set(ids)
-        places = {id: at for id, at in self.positions.items() if id in chosen}
-        inside = {id: layout for id, layout in self.inside.items() if id in chosen}
+        selection = set(ids)
+        places = {id: at for id, at in self.positions.items() if id in selection}
+        inside = {id: layout for id, layout in self.inside.items() if id in selection}
         return Layout(places, inside=inside, flow=self.flow)
 
     def at(self, id: str) -> Position:

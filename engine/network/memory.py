@@ -1,4 +1,4 @@
-"""How much memory a training step takes, estimated from the sizes alone. Pure, and cheap enough for every keystroke.
+"""The memory of a training step, estimated from the sizes alone. Pure, and cheap enough for every keystroke.
 
 The estimate, with n(layer) the numbers that leave a layer per sample, P the weights of the network and F those of them
 that are frozen:
@@ -124,22 +124,28 @@ def training_memory(
     """
     micro_batch, scale = -(-batch // step.micro_batches), 2 if step.precision == "fp64" else 1
     counted = [shapes for shapes in analysis.shapes.values() if not shapes.is_port]
-    held = {id(shapes): shapes for shapes in counted}  # equal layers share theirs
-    known_of = {key: _held(shapes, micro_batch, step) for key, shapes in held.items()}
-    kept = [known_of[id(shapes)] for shapes in counted]
-    known = sum(bytes for bytes in kept if bytes is not None)
+    unique_shapes = {id(shapes): shapes for shapes in counted}  # equal layers share theirs
+    bytes_of = {key: _held(shapes, micro_batch, step) for key, shapes in unique_shapes.items()}
+    activations = [bytes_of[id(shapes)] for shapes in counted]
+    num_bytes = sum(bytes for bytes in activations if bytes is not None)
     if step.recomputing == "auto":
-        known = min(known, round(2 * known / math.sqrt(max(1, len(counted)))))
+        num_bytes = min(num_bytes, round(2 * num_bytes / math.sqrt(max(1, len(counted)))))
     if step.recomputing == "blocks":
         copies = ((analysis.shapes[id], max(1, len(inside.copies))) for id, inside in analysis.inside.items())
-        known += max(((activation_bytes(shapes, micro_batch) or 0) // count for shapes, count in copies), default=0)
+        num_bytes += max(((activation_bytes(shapes, micro_batch) or 0) // count for shapes, count in copies), default=0)
     if step.precision in _HALVES:
-        known //= 2
+        num_bytes //= 2
     weights, gradients = 4 * scale * analysis.parameters, 4 * scale * (analysis.parameters - frozen)
     of_weights = (1.5 if step.precision in _HALVES else 1.0) + step.has_average
-    is_whole = None not in kept and (not analysis.has_errors if is_all_known is None else is_all_known)
+    is_whole = None not in activations and (not analysis.has_errors if is_all_known is None else is_all_known)
     return Memory(
-        batch, scale * known, int(weights * of_weights), gradients, states * gradients, is_whole, is_rough=step.is_rough
+        batch,
+        scale * num_bytes,
+        int(weights * of_weights),
+        gradients,
+        states * gradients,
+        is_whole,
+        is_rough=step.is_rough,
     )
 
 

@@ -106,18 +106,18 @@ class Network:
     @cached_property
     def incoming(self) -> dict[str, dict[str, Port]]:
         """Return for each layer the source of each connected input port."""
-        found: dict[str, dict[str, Port]] = {id: {} for id in self.layers}
+        sources: dict[str, dict[str, Port]] = {id: {} for id in self.layers}
         for connection in self.connections:
-            found[connection.target.layer][connection.target.name] = connection.source
-        return found
+            sources[connection.target.layer][connection.target.name] = connection.source
+        return sources
 
     @cached_property
     def outgoing(self) -> dict[str, list[Connection]]:
         """Return for each layer its outgoing connections."""
-        found: dict[str, list[Connection]] = {id: [] for id in self.layers}
+        connections: dict[str, list[Connection]] = {id: [] for id in self.layers}
         for connection in self.connections:
-            found[connection.source.layer].append(connection)
-        return found
+            connections[connection.source.layer].append(connection)
+        return connections
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -138,10 +138,10 @@ class Network:
     @cached_property
     def cyclic(self) -> frozenset[str]:
         """Return the ids of the layers that are on a cycle, or between two."""
-        left = set(self.layers) - set(self.order)
-        while dead := {id for id in left if not any(c.target.layer in left for c in self.outgoing[id])}:
-            left -= dead
-        return frozenset(left)
+        ids = set(self.layers) - set(self.order)
+        while dead := {id for id in ids if not any(c.target.layer in ids for c in self.outgoing[id])}:
+            ids -= dead
+        return frozenset(ids)
 
     @cached_property
     def inputs(self) -> tuple[Layer, ...]:
@@ -151,9 +151,9 @@ class Network:
     @cached_property
     def output_ports(self) -> tuple[Port, ...]:
         """Return the unconnected output ports: the network's outputs, named after their layers."""
-        used = {c.source for c in self.connections}
+        sources = {c.source for c in self.connections}
         ports = (Port(id, port) for id in self.order for port in self.layers[id].type.output_ports())
-        loose = (port for port in ports if port not in used)
+        loose = (port for port in ports if port not in sources)
         return tuple(port for port in loose if port.name not in self.layers[port.layer].type.side_ports())
 
     def layer(self, name: str) -> Layer:
@@ -163,14 +163,14 @@ class Network:
         return self.by_name[name]
 
 
-def name_refusal(name: str, taken: Iterable[str] = ()) -> str | None:
+def name_refusal(name: str, names: Iterable[str] = ()) -> str | None:
     """Return the reason why this cannot be a layer's name, or None."""
     if len(name) > NAME_LIMIT:
         return f"A layer's name has at most {NAME_LIMIT} characters; this one has {len(name):,}."
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
-        shown = printable(name if len(name) <= 40 else name[:37] + "...")
-        return f"'{shown}' cannot be a name: use letters, digits and _, starting with a letter, no Python keyword."
-    if name in taken:
+        label = printable(name if len(name) <= 40 else name[:37] + "...")
+        return f"'{label}' cannot be a name: use letters, digits and _, starting with a letter, no Python keyword."
+    if name in names:
         return f"There is already a layer '{name}'."
     return None
 
@@ -185,9 +185,9 @@ def bypass_refusal(type: LayerType) -> str | None:
     return f"Only a layer with one input and one output can be bypassed; {type.label} has {count} inputs."
 
 
-def free_name(base: str, taken: Iterable[str]) -> str:
+def free_name(base: str, names: Iterable[str]) -> str:
     """Return `base` with the lowest unused number, such as `conv_3`."""
-    used = set(taken)
+    name_set = set(names)
     base = re.sub(r"_\d+$", "", base)[: NAME_LIMIT - 8]
-    number = next(n for n in range(1, len(used) + 2) if f"{base}_{n}" not in used)
+    number = next(n for n in range(1, len(name_set) + 2) if f"{base}_{n}" not in name_set)
     return f"{base}_{number}"

@@ -67,29 +67,29 @@ def receptive_fields(network: Network, analysis: Analysis) -> dict[str, Reach]:
     return dict(_walk(network, analysis, {}, ""))
 
 
-def _walk(network: Network, analysis: Analysis, given: Mapping[str, Reach], path: str) -> Iterator[tuple[str, Reach]]:
-    """Yield paths and fields of the layers of a network, and of a block whose inputs have the fields `given`."""
-    known: dict[Port, Reach] = {}
+def _walk(network: Network, analysis: Analysis, inputs: Mapping[str, Reach], path: str) -> Iterator[tuple[str, Reach]]:
+    """Yield paths and fields of the layers of a network, and of a block whose inputs have the fields `inputs`."""
+    reach_of: dict[Port, Reach] = {}
     for id in network.order:
         layer, shapes = network.layers[id], analysis.shapes.get(id)
         type = layer.effective_type
         if shapes is None:
             continue
-        before = [known.get(port) for port in network.incoming[id].values()]
-        found: list[Reach]
-        if isinstance(type, BlockInput) and id in given:
-            found = [given[id]]
+        before = [reach_of.get(port) for port in network.incoming[id].values()]
+        reaches: list[Reach]
+        if isinstance(type, BlockInput) and id in inputs:
+            reaches = [inputs[id]]
         elif isinstance(type, BlockOutput):
-            found = before
+            reaches = before
         elif isinstance(type, Block):
             inside = dict(_in_block(type, analysis, id, before, path))
-            found = [inside.pop(f"{number}") for number in range(len(type.output_ports()))]
+            reaches = [inside.pop(f"{number}") for number in range(len(type.output_ports()))]
             yield from inside.items()
         else:
-            found = [_after(type, shapes, before)] * max(1, len(type.output_ports()))
-        known |= {Port(id, name): reach for name, reach in zip(type.output_ports(), found, strict=False)}
+            reaches = [_after(type, shapes, before)] * max(1, len(type.output_ports()))
+        reach_of |= {Port(id, name): reach for name, reach in zip(type.output_ports(), reaches, strict=False)}
         if not isinstance(type, Block):
-            yield path + id, found[0]
+            yield path + id, reaches[0]
 
 
 def _in_block(block: Block, analysis: Analysis, id: str, before: list[Reach], path: str) -> Iterator[tuple[str, Reach]]:
@@ -100,10 +100,10 @@ def _in_block(block: Block, analysis: Analysis, id: str, before: list[Reach], pa
     for number, copy in enumerate(copies):
         inner = f"{path}{copy_path(id, number, len(copies))}/"
         fields = dict(zip(inputs, before, strict=False)) if is_plain else dict.fromkeys(inputs)
-        found = dict(_walk(block.network, copy, fields, inner))
-        after = [found.get(inner + one) for one in outputs]
+        reaches = dict(_walk(block.network, copy, fields, inner))
+        after = [reaches.get(inner + output) for output in outputs]
         before = [*after, *before[len(after) :]]
-        yield from found.items()
+        yield from reaches.items()
     yield from ((f"{number}", before[number] if is_plain else None) for number in range(len(outputs)))
 
 
@@ -113,12 +113,12 @@ def _after(type: LayerType, shapes: LayerShapes, before: list[Reach]) -> Reach:
     if not before and out is not None:
         count = len(out.spatial)
         return ReceptiveField((1,) * count, (Fraction(1),) * count) if count else None
-    known = [reach for reach in before if reach is not None]
-    if len(known) < len(before) or not known or len({len(reach.sizes) for reach in known}) > 1:
+    reaches = [reach for reach in before if reach is not None]
+    if len(reaches) < len(before) or not reaches or len({len(reach.sizes) for reach in reaches}) > 1:
         return None
     whole = ReceptiveField(
-        tuple(max(sizes) for sizes in zip(*(reach.sizes for reach in known), strict=True)),
-        tuple(max(strides) for strides in zip(*(reach.strides for reach in known), strict=True)),
+        tuple(max(sizes) for sizes in zip(*(reach.sizes for reach in reaches), strict=True)),
+        tuple(max(strides) for strides in zip(*(reach.strides for reach in reaches), strict=True)),
     )
     if isinstance(type, TransposedConvolution):
         return _enlarged(type, whole)

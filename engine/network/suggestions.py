@@ -20,23 +20,27 @@ SuggestedTypes = Mapping[str, str]
 _SAMPLES = (features(64), image(8, 32, 32), sequence(16, 64), tokens(16), volume(8, 16, 16, 16))
 
 
-def takers(given: TensorType | None) -> SuggestedTypes:
+def takers(source_type: TensorType | None) -> SuggestedTypes:
     """Return the types that an output can feed, for the type at the output (None: not known)."""
     types = {key: type() for key, type in catalog().items()}
-    return {key: refusal(type, [given] * len(type.input_ports())) for key, type in types.items() if type.input_ports()}
+    return {
+        key: refusal(type, [source_type] * len(type.input_ports())) for key, type in types.items() if type.input_ports()
+    }
 
 
-def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> SuggestedTypes:
-    """Return the types that can feed an input port of a layer; `known` holds the types at its other ports."""
-    samples = [*known.values(), *_SAMPLES]
+def feeders(target: LayerType, port: str, port_types: Mapping[str, TensorType]) -> SuggestedTypes:
+    """Return the types that can feed an input port of a layer; `port_types` holds the types at its other ports."""
+    samples = [*port_types.values(), *_SAMPLES]
     # Beside an input whose type is known, sizes are a matter of the new layer's values: its kind of data decides.
-    alike = {(one.axes, one.kind) for one in known.values() if _takes(target, port, known, one)}
+    alike = {(other.axes, other.kind) for other in port_types.values() if _takes(target, port, port_types, other)}
 
     def fits(type: LayerType) -> bool:
         if type.is_measured:
             return True
         results = _results(type, samples)
-        return any((given.axes, given.kind) in alike or _takes(target, port, known, given) for given in results)
+        return any(
+            (result.axes, result.kind) in alike or _takes(target, port, port_types, result) for result in results
+        )
 
     why = f"What it gives is not what {target.label} takes."
     types = {key: type() for key, type in catalog().items()}
@@ -49,21 +53,21 @@ def substitutes(network: Network, analysis: Analysis, id: str) -> SuggestedTypes
     feeds = network.incoming[id]
     arriving = [analysis.type_at(feeds[name]) for name in layer.type.input_ports() if name in feeds]
     is_used = bool(network.outgoing[id])
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for key, cls in catalog().items():
         type = cls()
         if key == layer.type_key:
             continue
         if arriving and not type.input_ports():
-            found[key] = f"{type.label} has no input: the connection to it would be cut."
+            reasons[key] = f"{type.label} has no input: the connection to it would be cut."
         elif is_used and not type.output_ports():
-            found[key] = f"{type.label} has no output: the connections from it would be cut."
+            reasons[key] = f"{type.label} has no output: the connections from it would be cut."
         elif not arriving:
-            found[key] = ""
+            reasons[key] = ""
         else:
             count = len(type.input_ports())
-            found[key] = refusal(type, [*arriving, *[arriving[0]] * count][:count])
-    return found
+            reasons[key] = refusal(type, [*arriving, *[arriving[0]] * count][:count])
+    return reasons
 
 
 def known_inputs(network: Network, analysis: Analysis, target: Port) -> dict[str, TensorType]:
@@ -73,15 +77,15 @@ def known_inputs(network: Network, analysis: Analysis, target: Port) -> dict[str
     return {name: type for name, type in types.items() if type is not None}
 
 
-def refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
+def refusal(type: LayerType, inputs: Sequence[TensorType | None]) -> str:
     """Return the reason why a layer does not accept these inputs, or an empty text; unknown inputs are no reason."""
     if type.is_measured:
         return ""
-    known = [one for one in given if one is not None]
-    if len(known) < len(given):
+    types = [item for item in inputs if item is not None]
+    if len(types) < len(inputs):
         return ""
     try:
-        type.output(*known)
+        type.output(*types)
     except UserError as error:
         return str(error)
     return ""
@@ -90,15 +94,15 @@ def refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
 def _results(type: LayerType, samples: Iterable[TensorType]) -> list[TensorType]:
     """Return the possible outputs of a layer, for some of its possible inputs."""
     count = len(type.input_ports())
-    found: list[TensorType] = []
+    outputs: list[TensorType] = []
     for sample in samples if count else (None,):
         try:
-            found.append(type.output(*([sample] * count)))
+            outputs.append(type.output(*([sample] * count)))
         except UserError:
             continue
-    return found
+    return outputs
 
 
-def _takes(target: LayerType, port: str, known: Mapping[str, TensorType], given: TensorType) -> bool:
-    arriving = [given if name == port else known.get(name, given) for name in target.input_ports()]
+def _takes(target: LayerType, port: str, port_types: Mapping[str, TensorType], new_type: TensorType) -> bool:
+    arriving = [new_type if name == port else port_types.get(name, new_type) for name in target.input_ports()]
     return not refusal(target, arriving)

@@ -54,8 +54,8 @@ def ordered(graph: Graph) -> None:
     best: tuple[int, list[list[int]]] | None = None
     for start in starts:
         if best is None or best[0]:
-            found = _swept(graph, _rows(graph, start()))
-            best = found if best is None else min(best, found, key=lambda one: one[0])
+            candidate = _swept(graph, _rows(graph, start()))
+            best = candidate if best is None else min(best, candidate, key=lambda pair: pair[0])
     graph.rows = best[1] if best else []
 
 
@@ -72,19 +72,19 @@ def _depth_first(graph: Graph, *, others_left: bool) -> list[int]:
     Long connections come last, so they are right of the layers they pass. With `others_left` the connections of the
     other inputs, such as a mask for many layers, are left of everything.
     """
-    seen = [False] * len(graph.row)
-    found = []
+    visited = [False] * len(graph.row)
+    order = []
     roots = [v for v in range(graph.real) if not graph.up[v]]
     others = set(roots[1:])
     waiting = roots if others_left else roots[::-1]
     while waiting:
         v = waiting.pop()
-        if not seen[v]:
-            seen[v] = True
-            found.append(v)
+        if not visited[v]:
+            visited[v] = True
+            order.append(v)
             below = sorted(graph.down[v], key=lambda u: u >= graph.real)
             waiting += below if others_left and (v in others or v >= graph.real) else below[::-1]
-    return found
+    return order
 
 
 def _swept(graph: Graph, rows: list[list[int]]) -> tuple[int, list[list[int]]]:
@@ -94,7 +94,7 @@ def _swept(graph: Graph, rows: list[list[int]]) -> tuple[int, list[list[int]]]:
         for index, v in enumerate(row):
             place[v] = index
     best = crossings(graph, rows)
-    kept = [list(row) for row in rows]
+    best_rows = [list(row) for row in rows]
     failures = 0
     for sweep in range(_SWEEPS):
         if not best or failures == _PATIENCE:
@@ -107,10 +107,10 @@ def _swept(graph: Graph, rows: list[list[int]]) -> tuple[int, list[list[int]]]:
         _swap(graph, rows, place)
         count = crossings(graph, rows)
         if count < best:
-            best, kept, failures = count, [list(row) for row in rows], 0
+            best, best_rows, failures = count, [list(row) for row in rows], 0
         else:
             failures += 1
-    return best, kept
+    return best, best_rows
 
 
 def _sort(row: list[int], near: list[list[int]], place: list[float]) -> None:
@@ -191,11 +191,11 @@ def columns(graph: Graph, column: float) -> list[float]:
 
 def _gaps(graph: Graph, row: list[int], column: float) -> list[float]:
     """Return the least distances between neighbours of a row: a lane for a connection fits between two layers."""
-    found = []
+    gaps = []
     for left, right in pairwise(row):
         layers = (left < graph.real) + (right < graph.real)
-        found.append((_LANE, column / 2, column)[layers])
-    return found
+        gaps.append((_LANE, column / 2, column)[layers])
+    return gaps
 
 
 def _main_steps(graph: Graph) -> set[tuple[int, int]]:
@@ -209,15 +209,15 @@ def _main_steps(graph: Graph) -> set[tuple[int, int]]:
     for row in graph.rows:
         for v in row:
             depth[v] = (v < graph.real) + max((depth[u] for u in graph.up[v]), default=0)
-    found = set()
+    steps = set()
     for v in range(graph.real):
         deepest = max((height[u] for u in graph.down[v]), default=0)
         for below in graph.down[v]:
             if below < graph.real and height[below] == deepest:
                 longest = max(depth[u] for u in graph.up[below])
                 if depth[v] == longest:
-                    found.add((v, below))
-    return found
+                    steps.add((v, below))
+    return steps
 
 
 def _main_paths(steps: set[tuple[int, int]]) -> dict[int, int]:
@@ -227,7 +227,7 @@ def _main_paths(steps: set[tuple[int, int]]) -> dict[int, int]:
     for v, u in steps:
         below[v].append(u)
         above[u].append(v)
-    return {v: found[0] for v, found in below.items() if len(found) == 1 and len(above[found[0]]) == 1}
+    return {v: targets[0] for v, targets in below.items() if len(targets) == 1 and len(above[targets[0]]) == 1}
 
 
 def _settle(

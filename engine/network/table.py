@@ -48,8 +48,8 @@ def table_rows(network: Network, analysis: Analysis) -> Iterator[TableRow]:
         yield TableRow(id, layer.name, layer, analysis.shapes.get(id))
         if isinstance(layer.type, Block) and not layer.bypassed:
             inside = analysis.inside.get(id)
-            found = inside.copies[0] if inside else Analysis({}, ())
-            for row in table_rows(layer.type.network, found):
+            inner = inside.copies[0] if inside else Analysis({}, ())
+            for row in table_rows(layer.type.network, inner):
                 yield replace(row, id=f"{id}/{row.id}", path=f"{layer.name}/{row.path}")
 
 
@@ -65,17 +65,17 @@ def find_layers(network: Network, analysis: Analysis, problems: Iterable[Problem
         return []
     sizes = [re.compile(rf"(?<!\d){re.escape(word)}(?!\d)") for word in words if "×" in word]
     words = [word for word in words if "×" not in word]
-    said: dict[str, list[str]] = defaultdict(list)
+    messages: dict[str, list[str]] = defaultdict(list)
     for problem in problems:
         if problem.layer:
-            said[problem.layer].append(f"{problem.severity} {problem.message}")
-    found = []
+            messages[problem.layer].append(f"{problem.severity} {problem.message}")
+    paths = []
     for path, layer, shapes in _with_inner(network, analysis):
-        parts = (layer.name, layer.type.label, layer.type_key, layer.type.family, *said.get(path, ()))
-        known = "\n".join(parts).lower()
-        if all(word in known for word in words) and all(size.search(_sizes_text(shapes)) for size in sizes):
-            found.append(path)
-    return found
+        parts = (layer.name, layer.type.label, layer.type_key, layer.type.family, *messages.get(path, ()))
+        haystack = "\n".join(parts).lower()
+        if all(word in haystack for word in words) and all(size.search(_sizes_text(shapes)) for size in sizes):
+            paths.append(path)
+    return paths
 
 
 def _with_inner(network: Network, analysis: Analysis) -> Iterator[tuple[str, Layer, LayerShapes | None]]:
@@ -87,7 +87,10 @@ def _with_inner(network: Network, analysis: Analysis) -> Iterator[tuple[str, Lay
         if isinstance(layer.type, Block):
             inside = analysis.inside.get(id)
             copy = inside.copies[0] if inside and inside.copies else Analysis({}, ())
-            yield from ((f"{id}/{path}", one, found) for path, one, found in _with_inner(layer.type.network, copy))
+            yield from (
+                (f"{id}/{path}", inner_layer, shapes)
+                for path, inner_layer, shapes in _with_inner(layer.type.network, copy)
+            )
 
 
 def _sizes_text(shapes: LayerShapes | None) -> str:
