@@ -63,12 +63,12 @@ class AddOn:
 
 def load(path: Sequence[str] | None = None) -> tuple[AddOn, ...]:
     """Find the add-ons on the path, by their names, and load them. Netwright's own layer types are there already."""
-    return tuple(_load(found) for found in sorted(installed(path), key=lambda one: one.name))
+    return tuple(_load(add_on) for add_on in sorted(installed(path), key=lambda entry: entry.name))
 
 
 def installed(path: Sequence[str] | None = None) -> list[AddOn]:
     """The packages that have an entry point in the group, not loaded yet. The first of a name on the path counts."""
-    found: dict[str, AddOn] = {}
+    add_ons: dict[str, AddOn] = {}
     for folder in _infos(sys.path if path is None else path):
         from importlib import metadata  # only now: it is slow to import, and most have no add-on
 
@@ -78,12 +78,12 @@ def installed(path: Sequence[str] | None = None) -> list[AddOn]:
             modules = tuple(point.module for point in package.entry_points if point.group == GROUP)
         except Exception as error:  # whatever lies there was written by others
             name, version, modules = folder.stem, "", ()
-            found.setdefault(name, AddOn(name, version, (), error=f"its description cannot be read ({error})."))
+            add_ons.setdefault(name, AddOn(name, version, (), error=f"its description cannot be read ({error})."))
         if modules and path is None and _is_only_here(folder):
-            found.setdefault(name, AddOn(name, version, modules, error=_NOT_TRUSTED.format(folder.parent.resolve())))
+            add_ons.setdefault(name, AddOn(name, version, modules, error=_NOT_TRUSTED.format(folder.parent.resolve())))
         elif modules:
-            found.setdefault(name, AddOn(name, version, modules))
-    return list(found.values())
+            add_ons.setdefault(name, AddOn(name, version, modules))
+    return list(add_ons.values())
 
 
 _NOT_TRUSTED = "it lies in the current folder, {}, which is not trusted. Install it, or trust the folder in the window."
@@ -118,8 +118,8 @@ def _load(add_on: AddOn) -> AddOn:
     """The add-on with the keys of its types, or with what went wrong; then nothing of it is registered."""
     if add_on.error:
         return add_on
-    if taken := add_on.packages & _TAKEN:
-        error = f"its entry point names a module of the package '{min(taken)}', which is not its own."
+    if clashes := add_on.packages & _TAKEN:
+        error = f"its entry point names a module of the package '{min(clashes)}', which is not its own."
         return AddOn(add_on.name, add_on.version, add_on.modules, error=error)
     before = dict(REGISTRY)
     finder = _LightOnly()
@@ -191,20 +191,20 @@ def _try_out(type: type[LayerType]) -> None:
 
 def _guard(cls: type[LayerType], add_on: AddOn) -> None:
     """Turn whatever its rules raise into a `ShapeError`, which is shown at the layer."""
-    for one in cls.__mro__:
-        if one.__module__.partition(".")[0] not in add_on.packages:
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] not in add_on.packages:
             continue
         for name in _RULES:
-            rule = vars(one).get(name)
+            rule = vars(base).get(name)
             if callable(rule) and not hasattr(rule, "_is_guarded"):
-                setattr(one, name, _guarded(rule, add_on, cls.label))
+                setattr(base, name, _guarded(rule, add_on, cls.label))
 
 
 def _guarded(rule: Callable[..., Any], add_on: AddOn, label: str) -> Callable[..., Any]:
     @functools.wraps(rule)
-    def guarded(*given: Any, **named: Any) -> Any:
+    def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
-            return rule(*given, **named)
+            return rule(*args, **kwargs)
         except (UserError, NotImplementedError):
             raise
         except Exception as error:

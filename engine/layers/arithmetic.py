@@ -96,9 +96,9 @@ class MathFunction(_EachNumber):
     )
 
     def lower(self, *x: TensorType) -> Lowered:
-        called = function("torch.neg" if self.function == "negate" else f"torch.{self.function}")
+        call = function("torch.neg" if self.function == "negate" else f"torch.{self.function}")
         limits = {"min": self.epsilon} if self.function in _OF_POSITIVE else _LIMITS.get(self.function)
-        return (function("torch.clamp", **limits), called) if limits else called
+        return (function("torch.clamp", **limits), call) if limits else call
 
     def short_value(self) -> str:
         return self.function
@@ -275,18 +275,18 @@ class Reduction(LayerType):
         expect_real(x)
         if self.over != "places":
             _refuse_absent(self.over, x, "over")
-        gone = self._axes(x)
-        if not gone:
+        reduced_axes = self._axes(x)
+        if not reduced_axes:
             raise ShapeError(f"Expected an input with places, received {x}. Reduce it over C.", field="over")
         if self.keep:
-            return x.with_sizes(**dict.fromkeys(gone, 1))
-        left = [(axis, size) for axis, size in zip(x.axes, x.sizes, strict=True) if axis not in gone]
-        axes = tuple(axis for axis, _ in left)
+            return x.with_sizes(**dict.fromkeys(reduced_axes, 1))
+        remaining = [(axis, size) for axis, size in zip(x.axes, x.sizes, strict=True) if axis not in reduced_axes]
+        axes = tuple(axis for axis, _ in remaining)
         if axes not in LAYOUTS.values():
-            named = " × ".join(axes)
-            words = f"What is left has axes {named}, which no layer takes" if axes else "No axis is left"
+            axes_text = " × ".join(axes)
+            words = f"What is left has axes {axes_text}, which no layer takes" if axes else "No axis is left"
             raise ShapeError(f"{words}: received {x}. Keep the axis, or reduce over another.", field="keep")
-        return TensorType(axes, tuple(size for _, size in left))
+        return TensorType(axes, tuple(size for _, size in remaining))
 
     def lower(self, x: TensorType) -> Lowered:
         dims = tuple(x.dim(axis) for axis in self._axes(x))

@@ -153,12 +153,12 @@ class SelfAttention(WithScores, WithWeightsAndBias):
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")
         keys, values, outputs = self._channels(x)
-        for count, what in ((keys, "key"), (values, "value")):
+        for count, name in ((keys, "key"), (values, "value")):
             if count % self.heads:
-                field = f"{what}_channels"
+                field = f"{name}_channels"
                 raise ShapeError(
-                    f"The {count:,} {what} channels cannot be divided among {self.heads:,} heads. "
-                    f"Use a number of heads that divides {count:,}, or other {what} channels.",
+                    f"The {count:,} {name} channels cannot be divided among {self.heads:,} heads. "
+                    f"Use a number of heads that divides {count:,}, or other {name} channels.",
                     field=field if getattr(self, field) else "heads",
                 )
         return x.with_sizes(C=outputs)
@@ -183,13 +183,13 @@ class SelfAttention(WithScores, WithWeightsAndBias):
 
     def lower(self, x: TensorType) -> Lowered:
         keys, values, outputs = self._channels(x)
-        given = {"channels": x.channels, "key_channels": keys, "heads": self.heads}
-        given |= {"value_channels": values} if values != keys else {}
-        given |= {"outputs": outputs} if outputs != x.channels else {}
-        given |= {"causal": True} if self.mask == "causal" else {}
+        arguments = {"channels": x.channels, "key_channels": keys, "heads": self.heads}
+        arguments |= {"value_channels": values} if values != keys else {}
+        arguments |= {"outputs": outputs} if outputs != x.channels else {}
+        arguments |= {"causal": True} if self.mask == "causal" else {}
         return module(
             "netwright.engine.lowering.modules.attention.SelfAttention",
-            **given,
+            **arguments,
             **({"dropout": self.dropout} if self.dropout else {}),
             **({} if self.bias else {"bias": False}),
             **self._told_scores(),
@@ -255,9 +255,9 @@ class PositionEmbedding(WithWeights):
         return {"table.weight": (self.positions, self._dimension(x))}
 
     def lower(self, x: TensorType) -> Lowered:
-        given = {"positions": self.positions, "channels": self._dimension(x)}
+        arguments = {"positions": self.positions, "channels": self._dimension(x)}
         alone = {"alone": True} if self.alone else {}
-        return module("netwright.engine.lowering.modules.attention.PositionEmbedding", **given, **alone)
+        return module("netwright.engine.lowering.modules.attention.PositionEmbedding", **arguments, **alone)
 
     def short_value(self) -> str:
         return f"{self.positions:,} positions"

@@ -97,8 +97,8 @@ def as_chain(lowered: Lowered) -> tuple[Call, ...]:
 
 def masked(lowered: Lowered, value: float = 0.0) -> tuple[Call, ...]:
     """The calls, behind one that puts a number at all steps behind the end of each sequence that enters."""
-    given = {"value": value} if value else {}
-    return replace(function(f"{LENGTHS}mask_steps", **given), lengths="each"), *as_chain(lowered)
+    arguments = {"value": value} if value else {}
+    return replace(function(f"{LENGTHS}mask_steps", **arguments), lengths="each"), *as_chain(lowered)
 
 
 class LayerType(Record):
@@ -215,9 +215,9 @@ REGISTRY: dict[str, type[LayerType]] = {}
 def expect(x: TensorType, *layouts: str) -> None:
     """Refuse an input of another layout than these, in words."""
     if x.axes not in [LAYOUTS[name] for name in layouts]:
-        named = [f"{with_article(name)} ({' × '.join(LAYOUTS[name])})" for name in layouts]
-        wanted = " or ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
-        raise ShapeError(f"Expected {wanted}, received {x}.", port="in")
+        names = [f"{with_article(name)} ({' × '.join(LAYOUTS[name])})" for name in layouts]
+        expected = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        raise ShapeError(f"Expected {expected}, received {x}.", port="in")
     expect_real(x)
 
 

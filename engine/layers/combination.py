@@ -61,13 +61,13 @@ class SeveralInputs(LayerType):
 
     def _same_size(self, axis: str, x: tuple[TensorType, ...], way_out: str) -> Size:
         """The size of an axis along which all inputs are equal."""
-        found, where = x[0][axis], 0
+        size, where = x[0][axis], 0
         for index, type in enumerate(x):
-            if clash(found, type[axis]):
+            if clash(size, type[axis]):
                 raise self._clash(axis, where, index, x, way_out)
-            if isinstance(found, Symbol):
-                found, where = type[axis], index
-        return found
+            if isinstance(size, Symbol):
+                size, where = type[axis], index
+        return size
 
     def _clash(self, axis: str, first: int, second: int, x: tuple[TensorType, ...], way_out: str) -> ShapeError:
         """The error for two inputs, by their index, that do not fit along an axis."""
@@ -99,14 +99,14 @@ class ElementWise(SeveralInputs):
         return self._sized(x, **{axis: self._size(axis, x) for axis in x[0].axes})
 
     def _size(self, axis: str, x: tuple[TensorType, ...]) -> Size:
-        found, where = x[0][axis], 0
+        common, where = x[0][axis], 0
         for index, type in enumerate(x):
             size = type[axis]
-            if found != 1 and size != 1 and clash(found, size):
+            if common != 1 and size != 1 and clash(common, size):
                 raise self._clash(axis, where, index, x, "Sizes must be equal, or 1.")
-            if found == 1 or (size != 1 and isinstance(found, Symbol)):
-                found, where = size, index
-        return found
+            if common == 1 or (size != 1 and isinstance(common, Symbol)):
+                common, where = size, index
+        return common
 
 
 class Addition(NumberedInputs, ElementWise):
@@ -186,8 +186,8 @@ class Concatenation(NumberedInputs):
         return with_lengths(function(f"{LENGTHS}join_steps")) if self.axis == "T" else self.lower(*x)
 
     def lengths_after(self, *x: TensorType) -> Call | None:
-        known = sum(size for type in x if isinstance(size := type["T"], int))
-        return function(f"{LENGTHS}joined_lengths", known) if self.axis == "T" else None
+        steps = sum(size for type in x if isinstance(size := type["T"], int))
+        return function(f"{LENGTHS}joined_lengths", steps) if self.axis == "T" else None
 
     def short_value(self) -> str:
         return f"along {self.axis}"

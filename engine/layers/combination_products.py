@@ -58,23 +58,23 @@ class MatrixProduct(SeveralInputs):
                 port="in2",
             )
         leading = []
-        for axis, one, other in zip(x[0].axes[:-2], x[0].sizes, x[1].sizes, strict=False):
-            if 1 not in (one, other) and clash(one, other):
+        for axis, size, other_size in zip(x[0].axes[:-2], x[0].sizes, x[1].sizes, strict=False):
+            if 1 not in (size, other_size) and clash(size, other_size):
                 raise self._clash(axis, 0, 1, x, "Sizes must be equal, or 1.")
-            leading.append(other if one == 1 or (other != 1 and isinstance(one, Symbol)) else one)
+            leading.append(other_size if size == 1 or (other_size != 1 and isinstance(size, Symbol)) else size)
         return TensorType(x[0].axes, (*leading, first[0], second[1]))
 
     def flops(self, *x: TensorType) -> int:
         sizes = (*self.output(*x).sizes, self._shapes(x)[0][1])
-        known = [size for size in sizes if isinstance(size, int)]
-        return 2 * math.prod(known) if len(known) == len(sizes) else 0
+        numbers = [size for size in sizes if isinstance(size, int)]
+        return 2 * math.prod(numbers) if len(numbers) == len(sizes) else 0
 
     def lower(self, *x: TensorType) -> Lowered:
         if not self.transpose_first and not self.transpose_second:
             return function("torch.matmul")
-        given = {"transpose_first": self.transpose_first, "transpose_second": self.transpose_second}
+        arguments = {"transpose_first": self.transpose_first, "transpose_second": self.transpose_second}
         return function(
-            "netwright.engine.lowering.modules.arithmetic.matrix_product", **{k: v for k, v in given.items() if v}
+            "netwright.engine.lowering.modules.arithmetic.matrix_product", **{k: v for k, v in arguments.items() if v}
         )
 
     def lower_padded(self, *x: TensorType) -> Lowered:
@@ -90,13 +90,13 @@ class _Comparison(ElementWise):
     axis = Choice("C", options=tuple("CHWDT"), help="Axis of the vectors; its size becomes 1")
 
     def output(self, *x: TensorType) -> TensorType:
-        found = super().output(*x)
-        if not found.has(self.axis):
-            axes = ", ".join(found.axes)
+        result_type = super().output(*x)
+        if not result_type.has(self.axis):
+            axes = ", ".join(result_type.axes)
             raise ShapeError(
                 f"The inputs have no axis {self.axis}: received {x[0]}. Choose one of {axes}.", field="axis"
             )
-        return found.with_sizes(**{self.axis: 1})
+        return result_type.with_sizes(**{self.axis: 1})
 
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x)) if self.axis == "T" else self.lower(*x)
@@ -135,8 +135,8 @@ class CosineSimilarity(_Comparison):
 
     def lower(self, *x: TensorType) -> Lowered:
         dim = x[0].dim(self.axis)
-        given = {} if self.epsilon == 1e-8 else {"eps": self.epsilon}
-        return module("CosineSimilarity", dim=dim, **given), method("unsqueeze", dim)
+        arguments = {} if self.epsilon == 1e-8 else {"eps": self.epsilon}
+        return module("CosineSimilarity", dim=dim, **arguments), method("unsqueeze", dim)
 
 
 DISTANCES = {
@@ -251,8 +251,8 @@ class EinsteinSum(LayerType):
         if not (first & second) - right:
             return 0  # a product place by place
         counted = [sizes[letter] for letter in sizes if letter in right or letter in first & second]
-        known = [size for size in counted if isinstance(size, int)]
-        return 2 * math.prod(known) if len(known) == len(counted) else 0
+        numbers = [size for size in counted if isinstance(size, int)]
+        return 2 * math.prod(numbers) if len(numbers) == len(counted) else 0
 
     def lower(self, *x: TensorType) -> Lowered:
         left, _, right = self.equation.replace(" ", "").partition("->")

@@ -144,8 +144,8 @@ class ComplexFullyConnected(WithWeightsAndBias):
         return 8 * steps * inputs_count(x) * self.outputs if isinstance(steps, int) else 0
 
     def lower(self, x: TensorType) -> Lowered:
-        given = {} if self.bias else {"bias": False}
-        linear = module(f"{OWN}ComplexLinear", in_features=inputs_count(x), out_features=self.outputs, **given)
+        arguments = {} if self.bias else {"bias": False}
+        linear = module(f"{OWN}ComplexLinear", in_features=inputs_count(x), out_features=self.outputs, **arguments)
         return linear if x.layout in ("features", "sequence") else (method("flatten", 1), linear)
 
     def short_value(self) -> str:

@@ -57,12 +57,12 @@ class TransposedConvolution(SlidingWindow):
 
     def _size(self, size: types.Size, axis: str, i: int) -> types.Size:
         reach = windows.reach_of(self.kernel[i], self.dilation[i])
-        cut, kept = self._cut(i)
-        if kept >= max(self.stride[i], self.dilation[i]):
-            self._refuse_ending(axis, i, kept)
+        cut, ending = self._cut(i)
+        if ending >= max(self.stride[i], self.dilation[i]):
+            self._refuse_ending(axis, i, ending)
 
         def rule(n: int) -> int:
-            result = (n - 1) * self.stride[i] + reach - 2 * cut + kept
+            result = (n - 1) * self.stride[i] + reach - 2 * cut + ending
             if result < 1:
                 raise ShapeError(
                     f"Nothing is left along axis {axis}: {result + 2 * cut:,} less {cut:,} on both sides. Crop less.",
@@ -72,7 +72,7 @@ class TransposedConvolution(SlidingWindow):
 
         return derive(rule, size)
 
-    def _refuse_ending(self, axis: str, i: int, kept: int) -> None:
+    def _refuse_ending(self, axis: str, i: int, ending: int) -> None:
         if self.cropping == "same":
             raise ShapeError(
                 f"A kernel of {self.kernel[i]:,} with a stride of 1 cannot keep the size of axis {axis}: "
@@ -82,7 +82,7 @@ class TransposedConvolution(SlidingWindow):
         limit = max(self.stride[i], self.dilation[i])
         raise ShapeError(
             f"The output padding must be below the stride or the dilation. Expected less than {limit:,} along "
-            f"axis {axis}, received {kept:,}.",
+            f"axis {axis}, received {ending:,}.",
             field="output_padding",
         )
 
@@ -101,7 +101,9 @@ class TransposedConvolution(SlidingWindow):
             "kernel_size": windows.compact(self.kernel),
         }
         conv |= unless_default(1, stride=self.stride, dilation=self.dilation)
-        conv |= unless_default(0, padding=tuple(cut for cut, _ in cuts), output_padding=tuple(kept for _, kept in cuts))
+        conv |= unless_default(
+            0, padding=tuple(cut for cut, _ in cuts), output_padding=tuple(ending for _, ending in cuts)
+        )
         if not self.bias:
             conv["bias"] = False
         return channels_first(x, module(f"ConvTranspose{self.dims}d", **conv))
@@ -110,8 +112,8 @@ class TransposedConvolution(SlidingWindow):
         return masked(self.lower(x))
 
     def lengths_after(self, x: TensorType) -> Call:
-        cut, kept = self._cut(0)
-        grown = windows.reach_of(self.kernel[0], self.dilation[0]) - 2 * cut + kept - self.stride[0]
+        cut, ending = self._cut(0)
+        grown = windows.reach_of(self.kernel[0], self.dilation[0]) - 2 * cut + ending - self.stride[0]
         return function(f"{LENGTHS}linear_lengths", factor=self.stride[0], added=grown)
 
     def short_value(self) -> str:

@@ -41,11 +41,11 @@ def expect_sequence(x: TensorType, port: str) -> None:
         raise ShapeError(str(error), port=port) from None
 
 
-def expect_divisible(count: int, heads: int, what: str, field: str = "heads") -> None:
+def expect_divisible(count: int, heads: int, noun: str, field: str = "heads") -> None:
     """Refuse channels that cannot be divided among heads, in words."""
     if count % heads:
         raise ShapeError(
-            f"The {count:,} {what} cannot be divided among {heads:,} heads. "
+            f"The {count:,} {noun} cannot be divided among {heads:,} heads. "
             f"Use a number of heads that divides {count:,}, or another number of channels.",
             field=field,
         )
@@ -115,11 +115,11 @@ class Attention(Padded, WithScores):
         return 2 * steps * others * (query.channels + value.channels)
 
     def lower(self, *x: TensorType) -> Lowered:
-        given: dict[str, Any] = {"heads": self.heads}
-        given |= {"causal": True} if self.mask == "causal" else {}
-        given |= {"dropout": self.dropout} if self.dropout else {}
-        given |= {"scale": self.scale} if self.scale else {}
-        return module(f"{MODULES}Attention", **given, **self._told_scores())
+        arguments: dict[str, Any] = {"heads": self.heads}
+        arguments |= {"causal": True} if self.mask == "causal" else {}
+        arguments |= {"dropout": self.dropout} if self.dropout else {}
+        arguments |= {"scale": self.scale} if self.scale else {}
+        return module(f"{MODULES}Attention", **arguments, **self._told_scores())
 
     def short_value(self) -> str:
         return told_heads(self.heads)

@@ -69,11 +69,11 @@ def _statistics() -> Choice:
     )
 
 
-def _given(what: str, *methods: str) -> Floats:
+def _given(noun: str, *methods: str) -> Floats:
     def is_needed(layer: Any) -> bool:
         return _has_numbers(layer) and layer.statistics == "given" and layer.normalization in methods
 
-    return Floats((), help=f"{what}, one number for all channels or one per channel", visible_when=is_needed)
+    return Floats((), help=f"{noun}, one number for all channels or one per channel", visible_when=is_needed)
 
 
 def _mean() -> Floats:
@@ -136,10 +136,10 @@ class InputLayer(LayerType):
 
     def _given_numbers(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return the shift and the spread of each channel that the fields give."""
-        given = {name: getattr(self, name) for name in ("mean", "deviation", "minimum", "maximum")}
+        fields = {name: getattr(self, name) for name in ("mean", "deviation", "minimum", "maximum")}
         channels = self.output().channels
         mean, deviation, low, high = (
-            values * channels if len(values) == 1 else values or (0.0,) * channels for values in given.values()
+            values * channels if len(values) == 1 else values or (0.0,) * channels for values in fields.values()
         )
         match self.normalization_kind:
             case "zerocenter":

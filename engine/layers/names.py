@@ -31,12 +31,12 @@ def matlab_name(type: type[LayerType]) -> str:
 def torch_names(type: type[LayerType]) -> tuple[str, ...]:
     """The calls of torch that a layer with default values becomes, by what it is given: `torch.nn.BatchNorm1d`, `2d`,
     `3d`. A chain in which no call is the layer itself has no name, nor has a class of our own."""
-    found: dict[str, None] = {}
+    all_names: dict[str, None] = {}
     for calls in _lowered(type):
         names = [name for call in calls if (name := _of_torch(call))]
         modules = [name for name in names if name.startswith("torch.nn.")]
-        found |= dict.fromkeys(modules[:1] or (names if len(names) == 1 else ()))
-    return tuple(found)
+        all_names |= dict.fromkeys(modules[:1] or (names if len(names) == 1 else ()))
+    return tuple(all_names)
 
 
 def _lowered(type: type[LayerType]) -> Iterator[tuple[Call, ...]]:
@@ -44,10 +44,10 @@ def _lowered(type: type[LayerType]) -> Iterator[tuple[Call, ...]]:
     layer = type()
     count = len(layer.input_ports())
     for sample in _SAMPLES:
-        given = [sample] * count
+        inputs = [sample] * count
         try:
-            layer.output(*given)
-            lowered = layer.lower(*given)
+            layer.output(*inputs)
+            lowered = layer.lower(*inputs)
         except (UserError, NotImplementedError):
             continue
         yield (lowered,) if isinstance(lowered, Call) else tuple(lowered)

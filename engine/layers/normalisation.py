@@ -37,8 +37,8 @@ class _Normalisation(WithScaleAndOffset):
 
     def _arguments(self, switch: str = "affine") -> dict[str, Any]:
         """The arguments that are not torch's defaults. `switch` is what torch calls scale and shift."""
-        given: dict[str, Any] = {} if self.epsilon == 1e-5 else {"eps": self.epsilon}
-        return given if self.affine else {**given, switch: False}
+        arguments: dict[str, Any] = {} if self.epsilon == 1e-5 else {"eps": self.epsilon}
+        return arguments if self.affine else {**arguments, switch: False}
 
 
 class BatchNorm(_Normalisation):
@@ -74,9 +74,9 @@ class BatchNorm(_Normalisation):
         return x.with_sizes(C=x.channels)
 
     def lower(self, x: TensorType) -> Lowered:
-        given = self._arguments() | ({} if self.momentum == 0.1 else {"momentum": self.momentum})
+        arguments = self._arguments() | ({} if self.momentum == 0.1 else {"momentum": self.momentum})
         dims = max(1, len(x.spatial))
-        return channels_first(x, module(f"BatchNorm{dims}d", num_features=x.channels, **given))
+        return channels_first(x, module(f"BatchNorm{dims}d", num_features=x.channels, **arguments))
 
     def lower_padded(self, x: TensorType) -> Lowered:
         return _padded(self.lower(x))
@@ -171,10 +171,10 @@ class RmsNorm(WithScale):
         return {"weight": (x.channels,)} if self.affine else {}
 
     def lower(self, x: TensorType) -> Lowered:
-        given: dict[str, Any] = {"normalized_shape": x.channels, "eps": self.epsilon}
+        arguments: dict[str, Any] = {"normalized_shape": x.channels, "eps": self.epsilon}
         if not self.affine:
-            given["elementwise_affine"] = False
-        return _channels_last(x, module("RMSNorm", **given))
+            arguments["elementwise_affine"] = False
+        return _channels_last(x, module("RMSNorm", **arguments))
 
 
 class GroupNorm(_Normalisation):
@@ -243,9 +243,9 @@ class InstanceNorm(_Normalisation):
 
     def lower(self, x: TensorType) -> Lowered:
         # torch learns nothing here unless told to, the other way round than its other normalisations
-        given = {name: value for name, value in self._arguments().items() if name == "eps"}
-        given |= {"affine": True} if self.affine else {}
-        return channels_first(x, module(f"InstanceNorm{len(x.spatial)}d", num_features=x.channels, **given))
+        arguments = {name: value for name, value in self._arguments().items() if name == "eps"}
+        arguments |= {"affine": True} if self.affine else {}
+        return channels_first(x, module(f"InstanceNorm{len(x.spatial)}d", num_features=x.channels, **arguments))
 
     def lower_padded(self, x: TensorType) -> Lowered:
         return _padded(self.lower(x))
@@ -283,13 +283,13 @@ class CrossChannelNorm(LayerType):
         return x
 
     def lower(self, x: TensorType) -> Lowered:
-        given = {"size": self.window, "alpha": self.alpha, "beta": self.beta, "k": self.k}
+        arguments = {"size": self.window, "alpha": self.alpha, "beta": self.beta, "k": self.k}
         name = (
             "LocalResponseNorm"
             if self.window % 2
             else "netwright.engine.lowering.modules.normalization.CrossChannelNorm"
         )
-        return channels_first(x, module(name, **given))
+        return channels_first(x, module(name, **arguments))
 
     def short_value(self) -> str:
         return f"{self.window:,} channel{'s' * (self.window > 1)}"
@@ -347,8 +347,8 @@ class InverseNorm(LayerType):
 
     def problems(self) -> list[FieldError]:
         if self.is_visible("maximum") and self.maximum <= self.minimum:
-            told = f"expected more than the minimum, {self.minimum:g}, received {self.maximum:g}."
-            return [FieldError("maximum", told)]
+            message = f"expected more than the minimum, {self.minimum:g}, received {self.maximum:g}."
+            return [FieldError("maximum", message)]
         return []
 
     @property

@@ -150,31 +150,31 @@ class OnnxOperator(LayerType):
         return text if len(text) <= 24 else text[:23] + "…"
 
     def problems(self) -> list[FieldError]:
-        found = super().problems()
-        reads = {
+        errors = super().problems()
+        readers = {
             "input_tensors": read_type,
             "results": read_type,
             "constants": read_constant,
             "inner_opsets": read_opset,
         }
-        for name, read in reads.items():
+        for name, reader in readers.items():
             try:
                 for text in getattr(self, name):
                     if text != OMITTED or name != "results":
-                        read(text)
+                        reader(text)
             except ValueError as error:
-                found.append(FieldError(name, f"{error}."))
+                errors.append(FieldError(name, f"{error}."))
         counts = {"input_tensors": self.num_inputs, "results": self.num_outputs}
         for name, count in counts.items():
-            given = [text for text in getattr(self, name) if text != OMITTED]
-            if given and len(given) != count:
-                found.append(FieldError(name, f"expected {count}, one for each port, received {len(given)}."))
+            texts = [text for text in getattr(self, name) if text != OMITTED]
+            if texts and len(texts) != count:
+                errors.append(FieldError(name, f"expected {count}, one for each port, received {len(texts)}."))
         if not self.results and self.num_outputs > 1:
-            found.append(FieldError("results", "a layer with several outputs needs the type of each."))
+            errors.append(FieldError("results", "a layer with several outputs needs the type of each."))
         unknown = next((port for port in self.gradients if port not in self.input_ports()), None)
         if unknown is not None:
-            found.append(FieldError("gradients", f"{quoted(unknown)} is no input port of this layer."))
-        return [*found, *self._attribute_problems(), *self._argument_problems()]
+            errors.append(FieldError("gradients", f"{quoted(unknown)} is no input port of this layer."))
+        return [*errors, *self._attribute_problems(), *self._argument_problems()]
 
     def _attribute_problems(self) -> list[FieldError]:
         try:
@@ -186,10 +186,10 @@ class OnnxOperator(LayerType):
         return [FieldError("attributes", f"expected a JSON object, received {quoted(self.attributes)}.")]
 
     def _argument_problems(self) -> list[FieldError]:
-        known = {OMITTED, *self.input_ports(), *(text.split()[0] for text in self.constants if text.split())}
+        names = {OMITTED, *self.input_ports(), *(text.split()[0] for text in self.constants if text.split())}
         if len(self.inner_names) > len(self.operands or self.input_ports()):
             return [FieldError("inner_names", f"expected at most {len(self.operands)}, one for each operand.")]
-        unknown = next((name for name in self.operands if name not in known), None)
+        unknown = next((name for name in self.operands if name not in names), None)
         if unknown is None:
             return []
         message = f"{quoted(unknown)} is no port and no constant of this layer, nor {OMITTED}."
@@ -199,16 +199,17 @@ class OnnxOperator(LayerType):
         return self.output_types(*x)[0]
 
     def output_types(self, *x: TensorType) -> tuple[TensorType, ...]:
-        for port, given, text in zip(self.input_ports(), x, self.input_tensors, strict=False):
+        for port, input_type, text in zip(self.input_ports(), x, self.input_tensors, strict=False):
             expected = read_type(text)[1]
             if (
-                expected.kind not in (given.kind, "index" if given.kind == "real" else "")  # whole numbers may be real
-                or given.rank != expected.rank
-                or any(map(clash, given.sizes, expected.sizes))
+                expected.kind
+                not in (input_type.kind, "index" if input_type.kind == "real" else "")  # whole numbers may be real
+                or input_type.rank != expected.rank
+                or any(map(clash, input_type.sizes, expected.sizes))
             ):
                 raise ShapeError(
                     f"The sizes of '{self.operator}' are known for those of the imported file only: {expected}; "
-                    f"received {given}. Import the file again with other sizes, or replace the layer.",
+                    f"received {input_type}. Import the file again with other sizes, or replace the layer.",
                     port=port,
                 )
         if not self.results:
@@ -237,7 +238,7 @@ class OnnxOperator(LayerType):
         )
 
     def lower_padded(self, *x: TensorType) -> Lowered:
-        if any(given.is_open for given in x):
+        if any(type.is_open for type in x):
             raise ShapeError("An operator of an ONNX file is not told how long each sequence is.")
         return self.lower(*x)
 
@@ -254,9 +255,9 @@ batch where it is not the first."""
 def _parsed(text: str, absent: int = 1) -> Tensor:
     """Return number format and sizes; `absent` stands for a dimension that the port lacks."""
     dtype, type = read_type(text)
-    known = iter(_sizes(type))
+    sizes = iter(_sizes(type))
     marks: dict[str, int | None] = {ABSENT: absent, PLACE: None}
-    return dtype, tuple(marks[axis] if axis in marks else next(known) for axis in text.split()[1:])
+    return dtype, tuple(marks[axis] if axis in marks else next(sizes) for axis in text.split()[1:])
 
 
 def _sizes(type: TensorType) -> tuple[int | str, ...]:

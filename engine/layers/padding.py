@@ -83,10 +83,10 @@ class _Padding(LayerType):
         )
 
     def lower(self, x: TensorType) -> Lowered:
-        given: dict[str, Any] = {"padding": windows.torch_borders(self._sides)}
+        arguments: dict[str, Any] = {"padding": windows.torch_borders(self._sides)}
         if self.mode == "constant":
-            given["value"] = self.value
-        return channels_first(x, module(f"{TORCH_MODES[self.mode]}{self.dims}d", **given))
+            arguments["value"] = self.value
+        return channels_first(x, module(f"{TORCH_MODES[self.mode]}{self.dims}d", **arguments))
 
     def lower_padded(self, x: TensorType) -> Lowered:
         return padded(self._sides[0], self.mode, self.value)
@@ -100,10 +100,10 @@ class _Padding(LayerType):
 
 def padded(sides: tuple[int, int], mode: str, value: float = 0.0) -> Call:
     """Steps before and behind sequences of different lengths: those behind follow the last real step of each."""
-    given: dict[str, Any] = {"before": sides[0], "after": sides[1], "mode": mode}
+    arguments: dict[str, Any] = {"before": sides[0], "after": sides[1], "mode": mode}
     if mode == "constant":
-        given["value"] = value
-    return with_lengths(function(f"{LENGTHS}pad_steps", **given))
+        arguments["value"] = value
+    return with_lengths(function(f"{LENGTHS}pad_steps", **arguments))
 
 
 class Pad1d(_Padding):

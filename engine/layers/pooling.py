@@ -95,8 +95,8 @@ class MaxPooling(WindowPooling):
         return *masked(self.lower(x), float("-inf")), finite
 
     def _uneven(self, sides: windows.Borders) -> tuple[Call, ...]:
-        given = {"padding": windows.torch_borders(sides), "value": float("-inf")}
-        lowest = Call(f"torch.nn.ConstantPad{self.dims}d", kwargs=given, name="pad")
+        arguments = {"padding": windows.torch_borders(sides), "value": float("-inf")}
+        lowest = Call(f"torch.nn.ConstantPad{self.dims}d", kwargs=arguments, name="pad")
         return lowest, module(f"MaxPool{self.dims}d", **self._arguments())
 
 

@@ -269,15 +269,17 @@ class _FractionalMaxPooling(LayerType):
         )
 
     def _along(self, size: int, axis: str, i: int) -> int:
-        left = self.size[i] if self.by == "size" else math.floor(size * self.ratio + 1e-9)  # 10 · 0.7 may be below 7
+        out_size = (
+            self.size[i] if self.by == "size" else math.floor(size * self.ratio + 1e-9)
+        )  # 10 · 0.7 may be below 7
         most = size - self.kernel[i] + 1
-        if not 1 <= left <= most:
+        if not 1 <= out_size <= most:
             raise ShapeError(
                 f"With windows of {self.kernel[i]:,} axis {axis}, which has {size:,}, can become 1 to "
-                f"{max(most, 0):,}; received {left:,}. Use another {self.by} or a smaller kernel.",
+                f"{max(most, 0):,}; received {out_size:,}. Use another {self.by} or a smaller kernel.",
                 field=self.by if most > 0 else "kernel",
             )
-        return left
+        return out_size
 
     def lower(self, x: TensorType) -> Lowered:
         target = "netwright.engine.lowering.modules.pooling.FractionalMaxPool"
@@ -343,9 +345,9 @@ class MaxUnpool2d(LayerType):
         return ("in", "indices", "like")
 
     def output(self, x: TensorType, indices: TensorType, like: TensorType) -> TensorType:
-        for port, given in (("in", x), ("indices", indices), ("like", like)):
-            if given.axes != LAYOUTS["image"]:
-                raise ShapeError(f"Expected an image (C × H × W), received {given}.", port=port)
+        for port, type in (("in", x), ("indices", indices), ("like", like)):
+            if type.axes != LAYOUTS["image"]:
+                raise ShapeError(f"Expected an image (C × H × W), received {type}.", port=port)
         expect_real(x)
         expect_real(like, "like")
         if indices.kind != "index":

@@ -95,8 +95,8 @@ class RecurrentLayer(WithRecurrentWeights):
         return features(channels) if self.output_mode == "last" else x.with_sizes(C=channels)
 
     def output_types(self, x: TensorType, *states: TensorType) -> tuple[TensorType, ...]:
-        given = self.state_names if self.state_outputs else ()
-        return (self.output(x, *states), *(features(self.state_size) for _ in given))
+        names = self.state_names if self.state_outputs else ()
+        return (self.output(x, *states), *(features(self.state_size) for _ in names))
 
     def weights(self, x: TensorType, *states: TensorType) -> dict[str, Sizes]:
         sizes: dict[str, Sizes] = {}
@@ -132,9 +132,9 @@ class RecurrentLayer(WithRecurrentWeights):
 
     def _given(self, x: TensorType) -> dict[str, Any]:
         """The arguments of torch's module and of ours alike."""
-        given: dict[str, Any] = {"input_size": x.channels, "hidden_size": self.hidden_units}
-        given |= {"num_layers": self.stacked} if self.stacked > 1 else {}
-        return given | ({"bidirectional": True} if self.directions > 1 else {})
+        arguments: dict[str, Any] = {"input_size": x.channels, "hidden_size": self.hidden_units}
+        arguments |= {"num_layers": self.stacked} if self.stacked > 1 else {}
+        return arguments | ({"bidirectional": True} if self.directions > 1 else {})
 
     def _leaving(self) -> dict[str, Any]:
         """What a module of ours returns."""
@@ -185,14 +185,14 @@ class _Stacked(RecurrentLayer):
     def _own(self, x: TensorType) -> Call:
         if not self._is_torchs():
             return super()._own(x)
-        given = {**self._given(x), **self._torch_variant(), **self._leaving()}
-        return module(f"{LOOPS}Stateful{self.torch_name.capitalize()}", **given)
+        arguments = {**self._given(x), **self._torch_variant(), **self._leaving()}
+        return module(f"{LOOPS}Stateful{self.torch_name.capitalize()}", **arguments)
 
     def lower(self, x: TensorType, *states: TensorType) -> Lowered:
         if self._has_states() or not self._is_torchs():
             return self._own(x)
-        given = {**self._given(x), **self._torch_variant()}
-        return self._calls(Call(f"torch.nn.{self.torch_name}", kwargs={**given, "batch_first": True}, pick=0))
+        arguments = {**self._given(x), **self._torch_variant()}
+        return self._calls(Call(f"torch.nn.{self.torch_name}", kwargs={**arguments, "batch_first": True}, pick=0))
 
     def lower_padded(self, x: TensorType, *states: TensorType) -> Lowered:
         if self._has_states() or not self._is_torchs() or not x.is_open:
@@ -200,8 +200,8 @@ class _Stacked(RecurrentLayer):
         plain = self.lower(x)
         if self.directions == 1:  # what comes behind the end changes nothing before it
             return plain if isinstance(plain, Call) else (plain[0], with_lengths(function(f"{LENGTHS}step_from_end")))
-        given = {**self._given(x), **self._torch_variant(), "batch_first": True, **self._leaving()}
-        return with_lengths(module(f"{LENGTHS}Padded{self.torch_name.capitalize()}", **given))
+        arguments = {**self._given(x), **self._torch_variant(), "batch_first": True, **self._leaving()}
+        return with_lengths(module(f"{LENGTHS}Padded{self.torch_name.capitalize()}", **arguments))
 
     def _calls(self, call: Call) -> Lowered:
         """torch's module, and what makes the output of what it returns."""

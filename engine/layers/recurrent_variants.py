@@ -24,8 +24,8 @@ from netwright.engine.layers.weighted import (
 )
 
 
-def _projector_size(what: str, follows: str) -> Int:
-    return Int(32, low=1, high=1_000_000, help=f"Columns of the {what} projector; fewer than {follows} save parameters")
+def _projector_size(noun: str, follows: str) -> Int:
+    return Int(32, low=1, high=1_000_000, help=f"Columns of the {noun} projector; fewer than {follows} save parameters")
 
 
 class _Projected(RecurrentLayer):

@@ -93,24 +93,26 @@ class Reshape(LayerType):
 
     def _sizes(self, count: int, x: TensorType) -> Sizes:
         axes = LAYOUTS[self.layout]
-        shown = " × ".join(map(str, self.sizes))
+        sizes_text = " × ".join(map(str, self.sizes))
         if len(self.sizes) != len(axes):
             raise ShapeError(
                 f"{with_article(self.layout).capitalize()} need{'s' * (len(axes) > 1)} {len(axes)} "
-                f"size{'s' * (len(axes) > 1)} ({' × '.join(axes)}), received {shown or 'none'}.",
+                f"size{'s' * (len(axes) > 1)} ({' × '.join(axes)}), received {sizes_text or 'none'}.",
                 field="sizes",
             )
         if 0 in self.sizes or self.sizes.count(-1) > 1:
-            raise ShapeError(f"Expected sizes of at least 1, and -1 at most once, received {shown}.", field="sizes")
-        given = math.prod(size for size in self.sizes if size > 0)
-        if count % given or (-1 not in self.sizes and count != given):
-            needs = f"a multiple of {given:,}" if -1 in self.sizes else f"{given:,}"
             raise ShapeError(
-                f"The sizes {shown} need {needs} numbers, the input has {count:,} ({x}). "
+                f"Expected sizes of at least 1, and -1 at most once, received {sizes_text}.", field="sizes"
+            )
+        product = math.prod(size for size in self.sizes if size > 0)
+        if count % product or (-1 not in self.sizes and count != product):
+            needs = f"a multiple of {product:,}" if -1 in self.sizes else f"{product:,}"
+            raise ShapeError(
+                f"The sizes {sizes_text} need {needs} numbers, the input has {count:,} ({x}). "
                 "Use sizes whose product is that, or -1 for one of them.",
                 field="sizes",
             )
-        return tuple(count // given if size == -1 else size for size in self.sizes)
+        return tuple(count // product if size == -1 else size for size in self.sizes)
 
     def lower(self, x: TensorType) -> Lowered:
         sizes = self._sizes(_count(x), x)
@@ -256,10 +258,10 @@ class Slice(LayerType):
         return len(range(*slice(self.start, self.end or None, self.step).indices(size)))
 
     def lower(self, x: TensorType) -> Lowered:
-        given = {"start": self.start, "end": self.end or None, "step": self.step}
+        values = {"start": self.start, "end": self.end or None, "step": self.step}
         usual = {"start": 0, "end": None, "step": 1}
-        chosen = {name: value for name, value in given.items() if value != usual[name]}
-        return function(f"{OWN}slice_axis", x.dim(self.axis), **chosen)
+        arguments = {name: value for name, value in values.items() if value != usual[name]}
+        return function(f"{OWN}slice_axis", x.dim(self.axis), **arguments)
 
     def _places(self) -> tuple[int, int, int]:
         return self.start, self.end, self.step
@@ -342,7 +344,7 @@ class _Crop(LayerType):
         why = "cropping must know it"
         sizes = tuple(x[1].known(axis, why) for axis in places) if self.to == "reference" else self.size
         starts = self.start
-        found = []
+        offsets = []
         for axis, size, start in zip(places, sizes, starts, strict=True):
             whole = x[0].known(axis, why)
             first = (whole - size) // 2 if self.position == "centre" else start
@@ -355,8 +357,8 @@ class _Crop(LayerType):
                     field=None if is_reference else field,
                     port="ref" if is_reference else None,
                 )
-            found.append(first)
-        return tuple(found), sizes
+            offsets.append(first)
+        return tuple(offsets), sizes
 
     def output(self, *x: TensorType) -> TensorType:
         _, sizes = self._cut(*x)

@@ -93,15 +93,15 @@ class _Resize(LayerType):
         expect(x, windows.LAYOUT_OF[self.dims])
         if self.by == "scale":
             return x.with_sizes(**{axis: self._grown(x[axis], axis) for axis in x.spatial})
-        wanted = self._wanted(x, like)
-        for axis, size in zip(x.spatial, wanted, strict=True):
+        sizes = self._wanted(x, like)
+        for axis, size in zip(x.spatial, sizes, strict=True):
             if isinstance(x[axis], Symbol):
                 raise ShapeError(
                     f"The size of axis {axis} is not known before the network runs, and so is the factor to "
                     f"{size:,}. Resize by a whole scale, or give the input a length.",
                     field="by",
                 )
-        return x.with_sizes(**dict(zip(x.spatial, wanted, strict=True)))
+        return x.with_sizes(**dict(zip(x.spatial, sizes, strict=True)))
 
     def _wanted(self, x: TensorType, like: TensorType | None) -> Sizes:
         """The sizes along each axis, where they are given."""
@@ -134,8 +134,8 @@ class _Resize(LayerType):
     def _torch_mode(self) -> str:
         """What torch calls this way of resizing, or nothing where it has none."""
         if self.method == "nearest":
-            known = {("half-pixel", "round"): "nearest-exact", ("asymmetric", "floor"): "nearest"}
-            return known.get((self.coordinates, self.rounding), "")
+            modes = {("half-pixel", "round"): "nearest-exact", ("asymmetric", "floor"): "nearest"}
+            return modes.get((self.coordinates, self.rounding), "")
         if self.coordinates == "asymmetric":
             return ""
         return "bicubic" if self.method == "cubic" else self.linear
@@ -143,16 +143,18 @@ class _Resize(LayerType):
     def lower(self, x: TensorType, like: TensorType | None = None) -> Lowered:
         out = self.output(x, like)
         sizes = [out[axis] for axis in out.spatial]
-        known = tuple(size for size in sizes if isinstance(size, int))
+        out_sizes = tuple(size for size in sizes if isinstance(size, int))
         if self._torch_mode:
-            given: dict[str, Any] = {"size": known} if len(known) == len(sizes) else {"scale_factor": int(self.scale)}
-            given["mode"] = self._torch_mode
+            arguments: dict[str, Any] = (
+                {"size": out_sizes} if len(out_sizes) == len(sizes) else {"scale_factor": int(self.scale)}
+            )
+            arguments["mode"] = self._torch_mode
             if self.method != "nearest" and self.coordinates == "align-corners":
-                given["align_corners"] = True
-            call = module("Upsample", **given)
+                arguments["align_corners"] = True
+            call = module("Upsample", **arguments)
         else:
             rounding = self.rounding if self.method == "nearest" else ""
-            own = {"size": known, "coordinates": self.coordinates, "rounding": rounding}
+            own = {"size": out_sizes, "coordinates": self.coordinates, "rounding": rounding}
             call = module("netwright.engine.lowering.modules.resizing.Resize", **own)
         calls = channels_first(x, call)
         if like is None:
@@ -425,12 +427,12 @@ class Fold(LayerType):
 
 def _windows(layer: Unfold | Fold) -> dict[str, Any]:
     """What torch's Unfold and Fold take, without what they take anyway."""
-    given: dict[str, Any] = {"kernel_size": windows.compact(layer.kernel)}
+    arguments: dict[str, Any] = {"kernel_size": windows.compact(layer.kernel)}
     for name, value, usual in (
         ("dilation", layer.dilation, 1),
         ("padding", layer.padding, 0),
         ("stride", layer.stride, 1),
     ):
         if set(value) != {usual}:
-            given[name] = windows.compact(value)
-    return given
+            arguments[name] = windows.compact(value)
+    return arguments

@@ -72,22 +72,22 @@ class _Windowed(LayerType):
         return self._length // 2 + 1
 
     def problems(self) -> list[FieldError]:
-        found = []
+        errors = []
         if self.overlap >= self.window_length:
-            found.append(
+            errors.append(
                 FieldError(
                     "overlap",
                     f"must be smaller than the window of {self.window_length:,} steps, received {self.overlap:,}.",
                 )
             )
         if self.fft_length and self.fft_length < self.window_length:
-            found.append(
+            errors.append(
                 FieldError(
                     "fft_length",
                     f"must be at least the window of {self.window_length:,} steps, received {self.fft_length:,}.",
                 )
             )
-        return found
+        return errors
 
     def _refuse(self) -> None:
         for problem in self.problems():
@@ -180,15 +180,15 @@ class InverseStft(_Windowed):
         return self.lower(x)
 
 
-def _channels_of_parts(x: TensorType, rows: int, what: str, field: str) -> int:
+def _channels_of_parts(x: TensorType, rows: int, noun: str, field: str) -> int:
     """How many channels a signal has, whose parts these are. Raises `ShapeError`."""
     if x.layout == "image" and isinstance(x["H"], int) and x["H"] != rows:
-        raise ShapeError(f"Expected {rows:,} {what} (rows), received {x}.", field=field)
+        raise ShapeError(f"Expected {rows:,} {noun} (rows), received {x}.", field=field)
     if x.layout == "image" and x.channels % 2:
         raise ShapeError(f"Expected real and imaginary parts as an even number of channels, received {x}.", port="in")
     if x.layout == "sequence" and x.channels % (2 * rows):
         raise ShapeError(
-            f"Expected real and imaginary parts of {rows:,} {what} a channel: a multiple of {2 * rows:,} channels, "
+            f"Expected real and imaginary parts of {rows:,} {noun} a channel: a multiple of {2 * rows:,} channels, "
             f"received {x}.",
             port="in",
         )
@@ -390,9 +390,9 @@ class Modwt(LayerType):
         return 2 * products * len(SCALING[self.wavelet]) * steps * x.channels
 
     def lower(self, *x: TensorType) -> Lowered:
-        given: dict[str, Any] = {} if self.gives == "analysis" else {"analysis": False}
-        given |= {"as_sequence": True} if self.layout == "sequence" else {}
-        return module(f"{OWN}Modwt", levels=self.levels, scaling=SCALING[self.wavelet], **given)
+        arguments: dict[str, Any] = {} if self.gives == "analysis" else {"analysis": False}
+        arguments |= {"as_sequence": True} if self.layout == "sequence" else {}
+        return module(f"{OWN}Modwt", levels=self.levels, scaling=SCALING[self.wavelet], **arguments)
 
     def lower_padded(self, x: TensorType) -> Lowered:
         if x.is_open:

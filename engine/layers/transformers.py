@@ -70,8 +70,8 @@ class _TransformerLayer(Padded, WithWeightsAndBias, WithScaleAndOffset):
         return told_heads(self.heads)
 
 
-def _mask_of(what: str, default: str, help: str) -> Choice:
-    return Choice(default, options=tuple(MASKS), notes=MASKS, label=f"{what.capitalize()} mask", help=help)
+def _mask_of(name: str, default: str, help: str) -> Choice:
+    return Choice(default, options=tuple(MASKS), notes=MASKS, label=f"{name.capitalize()} mask", help=help)
 
 
 class TransformerEncoderLayer(_TransformerLayer):
@@ -148,9 +148,9 @@ class TransformerDecoderLayer(_TransformerLayer):
         return x.with_sizes(C=x.channels)
 
     def _linear(self, x: TensorType, *others: TensorType) -> dict[str, tuple[int, int]]:
-        channels, given = x.channels, others[0].channels
+        channels, source_channels = x.channels, others[0].channels
         own = dict.fromkeys(("cross_query", "cross_result"), (channels, channels))
-        return super()._linear(x) | own | dict.fromkeys(("cross_key", "cross_value"), (channels, given))
+        return super()._linear(x) | own | dict.fromkeys(("cross_key", "cross_value"), (channels, source_channels))
 
     def flops(self, x: TensorType, memory: TensorType) -> int:
         steps, others, channels = x["T"], memory["T"], x.channels
@@ -214,16 +214,18 @@ class Transformer(_TransformerLayer):
     def _parts(self) -> tuple[tuple[str, int, LayerType], ...]:
         """Encoder and decoder: name, number of layers, and one of them."""
         shared = {name: getattr(self, name) for name in ("heads", "feedforward", "activation", "norm")}
-        one = TransformerEncoderLayer(**shared, mask=self.source_mask)
-        other = TransformerDecoderLayer(**shared, mask=self.mask)
-        return ("encoder", self.encoder_layers, one), ("decoder", self.decoder_layers, other)
+        encoder = TransformerEncoderLayer(**shared, mask=self.source_mask)
+        decoder = TransformerDecoderLayer(**shared, mask=self.mask)
+        return ("encoder", self.encoder_layers, encoder), ("decoder", self.decoder_layers, decoder)
 
     def weights(self, *x: TensorType) -> dict[str, Sizes]:
         (source, target), weights = x, dict[str, Sizes]()
         for part, count, layer in self._parts():
-            given = (target, source) if part == "decoder" else (source,)
-            one = layer.weights(*given)
-            weights |= {f"{part}.{number}.{name}": sizes for number in range(count) for name, sizes in one.items()}
+            inputs = (target, source) if part == "decoder" else (source,)
+            layer_weights = layer.weights(*inputs)
+            weights |= {
+                f"{part}.{number}.{name}": sizes for number in range(count) for name, sizes in layer_weights.items()
+            }
             weights |= {f"{part}_norm.{name}": (source.channels,) for name in ("weight", "bias")}
         return weights
 
@@ -300,9 +302,9 @@ class PatchEmbedding(WithWeightsAndBias):
         return 2 * self.dimension * count if count is not None else 0
 
     def lower(self, x: TensorType) -> Lowered:
-        given = {"in_channels": x.channels, "out_channels": self.dimension}
+        arguments = {"in_channels": x.channels, "out_channels": self.dimension}
         bias = {} if self.bias else {"bias": False}
-        cut = module("Conv2d", **given, kernel_size=self.patch, stride=self.patch, **bias)
+        cut = module("Conv2d", **arguments, kernel_size=self.patch, stride=self.patch, **bias)
         return cut, method("flatten", 2), method("transpose", 1, 2)
 
     def short_value(self) -> str:

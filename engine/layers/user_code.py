@@ -67,8 +67,8 @@ class UserCode(LayerType):
     def with_parameters(cls, parameters: Sequence[Parameter]) -> type[Self]:
         """The layer type with the fields of a class or function besides its own. The same ones give the same type."""
         plain: Any = _plain(cls)
-        made: type[Self] = _made(plain, tuple(parameters))
-        return made
+        layer_class: type[Self] = _made(plain, tuple(parameters))
+        return layer_class
 
     @classmethod
     def of(cls, file: str, signature: Signature) -> Self:
@@ -132,14 +132,14 @@ class UserCode(LayerType):
                 "lengths=None; it gets the number of real steps of each sample, int64."
             )
         for out in self.output_types(*x):
-            if out.is_open and not any(given.is_open and given["T"] == out["T"] for given in x):
+            if out.is_open and not any(type.is_open and type["T"] == out["T"] for type in x):
                 raise ShapeError(f"How long each sequence is that leaves {self.code_name} is not known: {out}.")
         (call,) = as_chain(self.lower(*x))
         return with_lengths(call)
 
     def lengths_after(self, *x: TensorType) -> Call | None:
         steps = next((out["T"] for out in self.output_types(*x) if out.is_open), None)
-        port = next((port for port, given in enumerate(x) if given.is_open and given["T"] == steps), None)
+        port = next((port for port, type in enumerate(x) if type.is_open and type["T"] == steps), None)
         return None if port is None else function(f"{LENGTHS}lengths_of", port=port)
 
     def fault(self) -> ShapeError | None:
@@ -215,9 +215,9 @@ class UserCode(LayerType):
         """Refuse values for parameters that the file no longer has, and a lack of those that it requires now."""
         kinds = {p.name: p.kind for p in signature.parameters}
         mine = {p.name: p for p in self.parameters}
-        gone = [name for name in self.handed() if kinds.get(name) != mine[name].kind]
+        stale = [name for name in self.handed() if kinds.get(name) != mine[name].kind]
         new = [p.name for p in signature.parameters if p.is_required and p.name not in mine]
-        for names, words in ((gone, "no longer takes"), (new, "now requires")):
+        for names, words in ((stale, "no longer takes"), (new, "now requires")):
             if names:
                 raise ShapeError(
                     f"{self.code_name} in {self.file}, line {signature.line}, {words} {', '.join(names)}. "
@@ -227,24 +227,24 @@ class UserCode(LayerType):
 
     def _measured(self, x: tuple[TensorType, ...]) -> Measured:
         question = self.question(x)
-        found = registry.answer(question)
-        if isinstance(found, Failed):
-            raise ShapeError(found.message if found.message.endswith(".") else f"{found.message}.")
-        if found is None:
-            what = self.code_file or "the expression"
+        measurement = registry.answer(question)
+        if isinstance(measurement, Failed):
+            raise ShapeError(measurement.message if measurement.message.endswith(".") else f"{measurement.message}.")
+        if measurement is None:
+            code = self.code_file or "the expression"
             if registry.is_being_measured(question):
-                raise UnknownSizesError(f"The sizes are being measured: {what} runs now to learn them.")
-            unknown = f"The sizes are not known yet: {what} has not run"
+                raise UnknownSizesError(f"The sizes are being measured: {code} runs now to learn them.")
+            unknown = f"The sizes are not known yet: {code} has not run"
             if not registry.may_run(self.code_file):
                 raise UntrustedCodeError(f"{unknown}, because its folder is not trusted.")
             raise UnknownSizesError(f"{unknown}.")
-        if len(found.outputs) != self.num_outputs:
+        if len(measurement.outputs) != self.num_outputs:
             raise ShapeError(
-                f"{plural(len(found.outputs), 'tensor')} came out, the layer has {plural(self.num_outputs, 'output')}. "
-                f"Set the outputs to {len(found.outputs)}.",
+                f"{plural(len(measurement.outputs), 'tensor')} came out, the layer has {plural(self.num_outputs, 'output')}. "
+                f"Set the outputs to {len(measurement.outputs)}.",
                 field="num_outputs",
             )
-        return found
+        return measurement
 
     @classmethod
     def read(cls, data: object, where: str, *, keep_unknown: bool = False) -> Self:
@@ -267,8 +267,8 @@ class UserCode(LayerType):
             message = "there is no such field. What the code takes stands in 'values', and what it is in 'signature'."
             raise FieldErrors([FieldError(f"{where}.{path_part(stray)}", message)])
         own |= {type._attributes[name]: value for name, value in values.items()}
-        made: Self = _record_read(type, own, where, keep_unknown)
-        return made
+        layer: Self = _record_read(type, own, where, keep_unknown)
+        return layer
 
     def write(self) -> dict[str, JSON]:
         """Return the layer as JSON; without a file also without the fields that the last file had."""
@@ -353,9 +353,9 @@ class Function(UserCode):
 
     def __init__(self, /, **values: object) -> None:
         super().__init__(**values)
-        left = [name for name in ("expression", "function_name") if name in self._values and not self.is_visible(name)]
-        if left:  # by the other kind of code: an expression beside a file, a function without one
-            super().__init__(**{name: value for name, value in self._values.items() if name not in left})
+        stray = [name for name in ("expression", "function_name") if name in self._values and not self.is_visible(name)]
+        if stray:  # by the other kind of code: an expression beside a file, a function without one
+            super().__init__(**{name: value for name, value in self._values.items() if name not in stray})
 
     @property
     def code_name(self) -> str:
@@ -411,15 +411,15 @@ def _read_parameters(data: object, where: str) -> tuple[Parameter, ...]:
     if not isinstance(data, list) or len(data) > MOST_PARAMETERS:
         message = f"expected a list of at most {MOST_PARAMETERS} entries, received {quoted(data)}."
         raise FieldErrors([FieldError(where, message)])
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     for index, row in enumerate(data):
         try:
             parameter = Parameter.read(row)
         except ValueError:
             message = f"expected [name, kind, default, ...], received {quoted(row)}."
             raise FieldErrors([FieldError(f"{where}[{index}]", message)]) from None
-        found[parameter.name] = parameter
-    return tuple(found.values())
+        parameters[parameter.name] = parameter
+    return tuple(parameters.values())
 
 
 def _record_read(cls: type[Any], data: dict[str, Any], where: str, keep_unknown: bool) -> Any:

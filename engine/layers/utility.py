@@ -202,8 +202,8 @@ class FakeQuantization(LayerType):
 
     def lower(self, *x: TensorType) -> Lowered:
         low, high = self._ends
-        given = {"scale": self.scale, "zero_point": self.zero_point, "low": low, "high": high}
-        return function("netwright.engine.lowering.modules.arithmetic.fake_quantize", **given)
+        arguments = {"scale": self.scale, "zero_point": self.zero_point, "low": low, "high": high}
+        return function("netwright.engine.lowering.modules.arithmetic.fake_quantize", **arguments)
 
     def short_value(self) -> str:
         return f"{self.bits} bits, {self.scale:g}"

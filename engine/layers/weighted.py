@@ -54,10 +54,10 @@ class ParameterOptions:
 
 
 def initializer_field(
-    what: str, default: str, words: Mapping[str, str], *, label: str, visible_when: Visible | None = None
+    noun: str, default: str, words: Mapping[str, str], *, label: str, visible_when: Visible | None = None
 ) -> Choice:
     """How parameters start."""
-    help = f"Initial values of the {what}"
+    help = f"Initial values of the {noun}"
     return Choice(
         default, options=tuple(words), notes=words, label=label, help=help, group=GROUP, visible_when=visible_when
     )
@@ -68,15 +68,15 @@ def weights_initializer_field(default: str = "glorot") -> Choice:
     return initializer_field("weights", default, WEIGHT_INITIALIZERS, label="Initialiser")
 
 
-def rate_field(what: str, *, label: str, visible_when: Visible | None = None) -> Float:
+def rate_field(noun: str, *, label: str, visible_when: Visible | None = None) -> Float:
     """How fast parameters learn."""
-    help = f"Multiplies the learn rate for the {what}; 2 learns twice as fast, 0 not at all"
+    help = f"Multiplies the learn rate for the {noun}; 2 learns twice as fast, 0 not at all"
     return _factor(1.0, label, help, visible_when)
 
 
-def l2_field(what: str, default: float, *, label: str, visible_when: Visible | None = None, note: str = "") -> Float:
+def l2_field(noun: str, default: float, *, label: str, visible_when: Visible | None = None, note: str = "") -> Float:
     """How strongly parameters are kept small."""
-    help = f"Multiplies the L2 regularisation of the training options for the {what}{note}"
+    help = f"Multiplies the L2 regularisation of the training options for the {noun}{note}"
     return _factor(default, label, help, visible_when)
 
 
