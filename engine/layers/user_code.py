@@ -238,10 +238,11 @@ class UserCode(LayerType):
             if not registry.may_run(self.code_file):
                 raise UntrustedCodeError(f"{unknown}, because its folder is not trusted.")
             raise UnknownSizesError(f"{unknown}.")
-        if len(measurement.outputs) != self.num_outputs:
+        count = len(measurement.outputs)
+        if count != self.num_outputs:
             raise ShapeError(
-                f"{plural(len(measurement.outputs), 'tensor')} came out, the layer has {plural(self.num_outputs, 'output')}. "
-                f"Set the outputs to {len(measurement.outputs)}.",
+                f"{plural(count, 'tensor')} came out, the layer has {plural(self.num_outputs, 'output')}. "
+                f"Set the outputs to {count}.",
                 field="num_outputs",
             )
         return measurement
