@@ -41,19 +41,19 @@ def activations(subject: Subject, sample: Sample, name: str) -> Found:
     """
     layer = subject.layer(name or _deepest(subject), lambda layer: True, "layer")
     output = subject.outputs_at(subject.answering, sample.inputs, {layer.path})[layer.path]
-    found = Found(told=_of_layer(subject, layer))
+    findings = Found(told=_of_layer(subject, layer))
     values = output[0].float().numpy()
     if values.ndim >= 3:
         planes = _planes(values)
-        found.arrays["maps"] = np.stack([reduced(plane, MOST_PIXELS) for plane in planes[:MOST_MAPS]])
+        findings.arrays["maps"] = np.stack([reduced(plane, MOST_PIXELS) for plane in planes[:MOST_MAPS]])
     elif values.ndim == 2:
-        found.arrays["matrix"] = np.ascontiguousarray(values.T)
+        findings.arrays["matrix"] = np.ascontiguousarray(values.T)
     else:
-        found.arrays["values"] = np.atleast_1d(values)
-    found.told |= {"channels": output.shape[1] if output.ndim > 3 else output.shape[-1]}
-    found.told |= {"histogram": of_numbers(values.reshape(-1)), "zeros": float((values == 0).mean())}
-    _add_distribution(subject, layer, found)
-    return found
+        findings.arrays["values"] = np.atleast_1d(values)
+    findings.told |= {"channels": output.shape[1] if output.ndim > 3 else output.shape[-1]}
+    findings.told |= {"histogram": of_numbers(values.reshape(-1)), "zeros": float((values == 0).mean())}
+    _add_distribution(subject, layer, findings)
+    return findings
 
 
 def _deepest(subject: Subject) -> str:
@@ -67,19 +67,19 @@ def _of_layer(subject: Subject, layer: Layer) -> dict[str, Any]:
     """Return name and receptive field of a layer."""
     network, analysis = subject.trained.source.project.network, subject.trained.analysis
     reach = receptive_fields(network, analysis).get(layer.path)
-    told: dict[str, Any] = {"layer": layer.name, "layer_path": layer.path, "receptive_field": None}
+    facts: dict[str, Any] = {"layer": layer.name, "layer_path": layer.path, "receptive_field": None}
     if reach is not None and reach.sizes:
         strides = [float(stride) for stride in reach.strides]
-        told["receptive_field"] = {"sizes": list(reach.sizes), "strides": strides}
-    return told
+        facts["receptive_field"] = {"sizes": list(reach.sizes), "strides": strides}
+    return facts
 
 
-def _add_distribution(subject: Subject, layer: Layer, found: Found) -> None:
+def _add_distribution(subject: Subject, layer: Layer, findings: Found) -> None:
     """Add what the layer gives over samples of the split; a run without its data goes without."""
     try:
         places = subject.places(MOST_SAMPLES)
     except UserError as error:
-        found.told["notes"] = [f"There is no distribution over samples: {error}"]
+        findings.told["notes"] = [f"There is no distribution over samples: {error}"]
         return
     pieces, means, largest = [], [], []
     for _, inputs, _ in subject.batches(places, BATCH):
@@ -90,10 +90,10 @@ def _add_distribution(subject: Subject, layer: Layer, found: Found) -> None:
         largest.append(last.reshape(-1, last.shape[-1]).amax(0))
         report(sum(map(len, pieces)), 0, "values")
     high = torch.stack(largest).amax(0)
-    found.arrays |= {"means": (torch.stack(means).sum(0) / len(places)).numpy(), "largest": high.numpy()}
+    findings.arrays |= {"means": (torch.stack(means).sum(0) / len(places)).numpy(), "largest": high.numpy()}
     dead = int((high <= 0).sum()) if layer.key.endswith("relu") else 0
-    found.told["split_histogram"] = {**of_numbers(np.concatenate(pieces)), "samples": len(places)}
-    found.told["dead_channels"] = dead
+    findings.told["split_histogram"] = {**of_numbers(np.concatenate(pieces)), "samples": len(places)}
+    findings.told["dead_channels"] = dead
 
 
 def _planes(values: Array) -> Array:
@@ -119,36 +119,38 @@ def thumbnails(subject: Subject, sample: Sample) -> Found:
     """
     paths = set(subject.layers)
     outputs = subject.outputs_at(subject.answering, sample.inputs, paths)
-    found = Found(told={"layers": []})
+    findings = Found(told={"layers": []})
     for path, output in outputs.items():
         if output.is_complex() or output.numel() == 0:
             continue
         values = output[0].float().numpy()
         if values.ndim >= 3:
-            chosen = _planes(values)[:THUMBNAILS]
+            planes = _planes(values)[:THUMBNAILS]
         elif values.ndim == 2:
-            chosen = values.T[np.newaxis]
+            planes = values.T[np.newaxis]
         else:
-            chosen = np.atleast_1d(values)[np.newaxis, np.newaxis]
-        maps = np.stack([reduced(plane, THUMBNAIL_PIXELS) for plane in chosen])
+            planes = np.atleast_1d(values)[np.newaxis, np.newaxis]
+        maps = np.stack([reduced(plane, THUMBNAIL_PIXELS) for plane in planes])
         low, high = float(maps.min()), float(maps.max())
         scaled = (maps - low) * (255.0 / (high - low)) if high > low else np.zeros_like(maps)
-        found.arrays[f"layer_{len(found.told['layers'])}"] = np.rint(scaled).astype(np.uint8)
-        found.told["layers"].append({"path": path, "low": low, "high": high})
-    return found
+        findings.arrays[f"layer_{len(findings.told['layers'])}"] = np.rint(scaled).astype(np.uint8)
+        findings.told["layers"].append({"path": path, "low": low, "high": high})
+    return findings
 
 
 def shown(subject: Subject, sample: Sample) -> Found:
     """Return a sample itself: of a vector `told["features"]` by the names of its numbers, of a sequence of numbers the
     array `matrix` (C, T). Its picture and the answers are added to every explanation of a sample."""
-    found = Found()
-    given, x = subject.record.inputs[0], sample.inputs[0][0]
-    if given.axes == ("C",):
-        names = given.column_names or [f"{number + 1}" for number in range(len(x))]
-        found.told["features"] = [{"name": name, "value": float(v)} for name, v in zip(names, x.tolist(), strict=True)]
-    elif given.axes == ("T", "C"):
-        found.arrays["matrix"] = np.ascontiguousarray(x.float().numpy().T)
-    return found
+    findings = Found()
+    input_part, x = subject.record.inputs[0], sample.inputs[0][0]
+    if input_part.axes == ("C",):
+        names = input_part.column_names or [f"{number + 1}" for number in range(len(x))]
+        findings.told["features"] = [
+            {"name": name, "value": float(v)} for name, v in zip(names, x.tolist(), strict=True)
+        ]
+    elif input_part.axes == ("T", "C"):
+        findings.arrays["matrix"] = np.ascontiguousarray(x.float().numpy().T)
+    return findings
 
 
 def filters(subject: Subject, name: str) -> Found:
@@ -159,17 +161,25 @@ def filters(subject: Subject, name: str) -> Found:
     layer = subject.layer(name, lambda layer: layer.key in CONVOLUTIONS, "2-D convolution, whose filters are pictures")
     prefix = subject.trained.module_names[layer.path]
     weights = subject.module.state_dict()
-    weight = next(weights[f"{one}.weight"] for one in prefix if f"{one}.weight" in weights).float()
+    weight = next(
+        weights[f"{module_name}.weight"] for module_name in prefix if f"{module_name}.weight" in weights
+    ).float()
     if layer.key == "transposed_conv2d":
         weight = weight.transpose(0, 1)
-    chosen = weight[:MOST_MAPS].numpy()
+    kernels = weight[:MOST_MAPS].numpy()
     count, channels = weight.shape[0], weight.shape[1]
-    shown = chosen.transpose(0, 2, 3, 1) if channels == 3 else chosen.mean(1)
-    found = Found(told=_of_layer(subject, layer), arrays={"maps": np.ascontiguousarray(shown), "filters": chosen})
-    found.told |= {"channels": count, "input_channels": channels, "histogram": of_numbers(weight.reshape(-1).numpy())}
+    pictures = kernels.transpose(0, 2, 3, 1) if channels == 3 else kernels.mean(1)
+    findings = Found(
+        told=_of_layer(subject, layer), arrays={"maps": np.ascontiguousarray(pictures), "filters": kernels}
+    )
+    findings.told |= {
+        "channels": count,
+        "input_channels": channels,
+        "histogram": of_numbers(weight.reshape(-1).numpy()),
+    }
     if channels not in (1, 3):
-        found.told["notes"] = [f"Each picture is the mean of a filter over its {channels:,} input channels."]
-    return found
+        findings.told["notes"] = [f"Each picture is the mean of a filter over its {channels:,} input channels."]
+    return findings
 
 
 CONVOLUTIONS = ("conv2d", "grouped_conv2d", "transposed_conv2d")

@@ -29,8 +29,8 @@ def weights_of(
     """Return the weights (..., queries, keys) that `scaled_dot_product_attention` uses; each row adds to one."""
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     if is_causal:
-        seen = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
-        scores = scores.masked_fill(~seen, float("-inf"))
+        causal_mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+        scores = scores.masked_fill(~causal_mask, float("-inf"))
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
     return scores.softmax(-1)
@@ -47,12 +47,12 @@ class _Watch(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        given = dict(kwargs or {})
-        result = func(*args, **given)
+        keywords = dict(kwargs or {})
+        result = func(*args, **keywords)
         weights = None
         if func is torch.nn.functional.scaled_dot_product_attention:
-            mask = args[3] if len(args) > 3 else given.get("attn_mask")
-            weights = weights_of(args[0], args[1], mask, bool(given.get("is_causal")), given.get("scale"))
+            mask = args[3] if len(args) > 3 else keywords.get("attn_mask")
+            weights = weights_of(args[0], args[1], mask, bool(keywords.get("is_causal")), keywords.get("scale"))
         elif func is torch.Tensor.softmax and result.ndim == SCORE_AXES:
             weights = result
         if weights is not None and self.path:
@@ -80,7 +80,7 @@ def attention(subject: Subject, sample: Sample, name: str) -> Found:
     watch = _Watch()
     with torch.no_grad(), watch:
         _Walk(subject.answering, watch, paths).run(*sample.inputs)
-    found = Found({"layers": [], "tokens": _tokens(subject, sample)})
+    findings = Found({"layers": [], "tokens": _tokens(subject, sample)})
     names = [subject.layers[path].name for path in watch.found]
     if not names:
         raise UserError(
@@ -97,21 +97,21 @@ def attention(subject: Subject, sample: Sample, name: str) -> Found:
                 continue
             heads = weights[0].float().numpy()
             steps = [np.linspace(0, n - 1, min(n, MOST_STEPS)).round().astype(int) for n in heads.shape[1:]]
-            found.arrays[f"attention_{len(found.told['layers'])}"] = heads[:, steps[0]][:, :, steps[1]]
+            findings.arrays[f"attention_{len(findings.told['layers'])}"] = heads[:, steps[0]][:, :, steps[1]]
             several_names = layer if len(several) == 1 else f"{layer}, {number + 1} of {len(several)}"
-            found.told["layers"].append({"name": several_names, "heads": len(heads), "steps": list(heads.shape[1:])})
-    return found
+            findings.told["layers"].append({"name": several_names, "heads": len(heads), "steps": list(heads.shape[1:])})
+    return findings
 
 
 def _tokens(subject: Subject, sample: Sample) -> list[str]:
     """Return the tokens of the first text of a sample, empty where there is none or they have no names."""
-    for given, x in zip(subject.record.inputs, sample.inputs, strict=False):
-        if given.text is None:
+    for input_part, x in zip(subject.record.inputs, sample.inputs, strict=False):
+        if input_part.text is None:
             continue
         numbers = x[0].tolist()[:MOST_STEPS]
-        if given.text.tokens == "byte":
+        if input_part.text.tokens == "byte":
             return [chr(number) if 32 <= number < 127 else f"\\x{number:02x}" for number in numbers]
-        if given.text.tokens == "word":
-            words = ("", *given.text.words)
+        if input_part.text.tokens == "word":
+            words = ("", *input_part.text.words)
             return [words[number] if number < len(words) else "" for number in numbers]
     return []

@@ -33,16 +33,16 @@ def grad_cam(subject: Subject, sample: Sample, target: Target, layer: str) -> Fo
     """Return where a convolution layer looks for a class: arrays `heat` (H, W) in the size of the image, and `coarse`
     in that of the layer; both from 0 on."""
     captum = _captum("Grad-CAM")
-    number, given = image_input(subject, "Grad-CAM")
-    chosen = subject.layer(layer, _has_places, "layer with images inside, which Grad-CAM needs")
-    module, probe = subject.probed(chosen.path)
+    number, input_part = image_input(subject, "Grad-CAM")
+    image_layer = subject.layer(layer, _has_places, "layer with images inside, which Grad-CAM needs")
+    module, probe = subject.probed(image_layer.path)
     cam = captum.LayerGradCam(subject.scores(module), probe)
     inputs = _with_slopes(sample.inputs, number)
     weights = cam.attribute(inputs, target=target.place, relu_attributions=True).detach()
-    size = (given.sizes[1] or weights.shape[2], given.sizes[2] or weights.shape[3])
+    size = (input_part.sizes[1] or weights.shape[2], input_part.sizes[2] or weights.shape[3])
     heat = captum.LayerAttribution.interpolate(weights, size, interpolate_mode="bilinear")
-    told = {"layer": chosen.name, "layer_path": chosen.path, "is_signed": False}
-    return Found(told, {"heat": _plane(heat[0]), "coarse": _plane(weights[0])})
+    facts = {"layer": image_layer.name, "layer_path": image_layer.path, "is_signed": False}
+    return Found(facts, {"heat": _plane(heat[0]), "coarse": _plane(weights[0])})
 
 
 def _has_places(layer: Layer) -> bool:
@@ -56,27 +56,27 @@ def integrated_gradients(subject: Subject, sample: Sample, target: Target) -> Fo
     of a table or sequence the mean of the split. Arrays as `_told_of` says.
     """
     captum = _captum("Integrated gradients")
-    number, given = subject.main_input("The method integrated_gradients")
+    number, input_part = subject.main_input("The method integrated_gradients")
     x, others = sample.inputs[number], sample.inputs
-    base, told_base = baseline(subject, number, given, x)
+    base, told_base = baseline(subject, number, input_part, x)
     method = captum.IntegratedGradients(_Alone(subject.scores(subject.module), others, number, STEPS // AT_ONCE + 1))
     attribution, delta = method.attribute(
         x, base, target=target.place, n_steps=STEPS, internal_batch_size=AT_ONCE, return_convergence_delta=True
     )
-    found = _told_of(given, attribution[0].detach())
-    found.told |= {"baseline": told_base, "convergence_delta": float(delta[0]), "steps": STEPS}
-    return found
+    findings = _told_of(input_part, attribution[0].detach())
+    findings.told |= {"baseline": told_base, "convergence_delta": float(delta[0]), "steps": STEPS}
+    return findings
 
 
 def occlusion(subject: Subject, sample: Sample, target: Target, window: int = 0) -> Found:
     """Return how much the score falls where a window of the sample is replaced by the baseline. `window`: its side in
     pixels or steps; 0 chooses one. Columns of a table are replaced one by one. Arrays as `_told_of` says."""
     captum = _captum("Occlusion")
-    number, given = subject.main_input("The method occlusion")
+    number, input_part = subject.main_input("The method occlusion")
     x = sample.inputs[number]
-    base, told_base = baseline(subject, number, given, x)
+    base, told_base = baseline(subject, number, input_part, x)
     if x.ndim == 2:
-        groups = torch.from_numpy(column_groups(given, x.shape[1]))
+        groups = torch.from_numpy(column_groups(input_part, x.shape[1]))
         forward = _Alone(subject.scores(subject.module), sample.inputs, number, -(-(int(groups.max()) + 1) // AT_ONCE))
         method = captum.FeatureAblation(forward)
         parts = method.attribute(
@@ -89,17 +89,19 @@ def occlusion(subject: Subject, sample: Sample, target: Target, window: int = 0)
         if side > max(axes):
             raise UserError(f"A window of {side:,} is larger than the sample: expected at most {max(axes):,}.")
         sizes = tuple(min(side, axis) for axis in axes)
-        steps = tuple(max(1, one // 2) for one in sizes)
+        steps = tuple(max(1, size // 2) for size in sizes)
         whole = (x.shape[1], *sizes) if x.ndim > 3 else (*sizes, x.shape[2])
         strides = (x.shape[1], *steps) if x.ndim > 3 else (*steps, x.shape[2])
-        count = int(np.prod([1 + -(-(axis - one) // step) for axis, one, step in zip(axes, sizes, steps, strict=True)]))
+        count = int(
+            np.prod([1 + -(-(axis - size) // step) for axis, size, step in zip(axes, sizes, steps, strict=True)])
+        )
         method = captum.Occlusion(
             _Alone(subject.scores(subject.module), sample.inputs, number, -(-count // AT_ONCE) + 1)
         )
         parts = method.attribute(x, whole, strides, baselines=base, target=target.place, perturbations_per_eval=AT_ONCE)
-    found = _told_of(given, parts[0].detach(), is_same_in_channels=True)
-    found.told |= {"baseline": told_base, "window": list(sizes)}
-    return found
+    findings = _told_of(input_part, parts[0].detach(), is_same_in_channels=True)
+    findings.told |= {"baseline": told_base, "window": list(sizes)}
+    return findings
 
 
 class _Alone(torch.nn.Module):
@@ -111,9 +113,9 @@ class _Alone(torch.nn.Module):
         self._total, self._done = total, 0
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        given = [other.expand(len(x), *other.shape[1:]) for other in self.inputs]
-        given[self.number] = x
-        result: torch.Tensor = self.scores(*given)
+        inputs = [other.expand(len(x), *other.shape[1:]) for other in self.inputs]
+        inputs[self.number] = x
+        result: torch.Tensor = self.scores(*inputs)
         self._done += 1
         report(min(self._done, self._total), self._total, "steps")
         return result
@@ -130,19 +132,19 @@ def _with_slopes(inputs: Tensors, number: int) -> Tensors:
 
 def image_input(subject: Subject, method: str) -> tuple[int, InputPreparation]:
     """Return the first image among the inputs. Raises `UserError` where there is none."""
-    for number, given in enumerate(subject.record.inputs):
-        if given.axes == ("C", "H", "W") and given.content == "numbers":
-            return number, given
+    for number, input_part in enumerate(subject.record.inputs):
+        if input_part.axes == ("C", "H", "W") and input_part.content == "numbers":
+            return number, input_part
     kind = "tables" if subject.record.inputs[0].axes == ("C",) else "sequences"
     instead = "permutation or integrated_gradients" if kind == "tables" else "integrated_gradients or attention"
     raise UserError(f"{method} is for networks that take images; this one takes {kind}. Use {instead}.")
 
 
-def baseline(subject: Subject, number: int, given: InputPreparation, x: torch.Tensor) -> tuple[torch.Tensor, str]:
+def baseline(subject: Subject, number: int, input_part: InputPreparation, x: torch.Tensor) -> tuple[torch.Tensor, str]:
     """Return the baseline of an input and what it is: the black image, or the mean of the split."""
-    if given.axes[-2:] == ("H", "W"):
+    if input_part.axes[-2:] == ("H", "W"):
         low, _ = subject.span(number, (*[x] * (number + 1),))
-        return torch.full_like(x, min(low, 0.0) if not given.span else low), "black"
+        return torch.full_like(x, min(low, 0.0) if not input_part.span else low), "black"
     try:
         places = subject.places(MEAN_OF)
     except UserError:
@@ -157,16 +159,16 @@ def baseline(subject: Subject, number: int, given: InputPreparation, x: torch.Te
     return mean.expand_as(x).contiguous(), "mean"
 
 
-def column_groups(given: InputPreparation, count: int) -> Array:
+def column_groups(input_part: InputPreparation, count: int) -> Array:
     """Return for each number of a vector (C) the index of the column that it comes from."""
-    if not given.columns:
+    if not input_part.columns:
         return np.arange(count)
-    return np.repeat(np.arange(len(given.columns)), [len(column.names) for column in given.columns])
+    return np.repeat(np.arange(len(input_part.columns)), [len(column.names) for column in input_part.columns])
 
 
-def group_names(given: InputPreparation, count: int) -> list[str]:
+def group_names(input_part: InputPreparation, count: int) -> list[str]:
     """Return the names of the columns, or numbers from 1 where they have none."""
-    return [column.name for column in given.columns] or [f"{number + 1}" for number in range(count)]
+    return [column.name for column in input_part.columns] or [f"{number + 1}" for number in range(count)]
 
 
 def _plane(x: torch.Tensor) -> Array:
@@ -174,25 +176,25 @@ def _plane(x: torch.Tensor) -> Array:
     return x.sum(0).float().numpy()
 
 
-def _told_of(given: InputPreparation, parts: torch.Tensor, *, is_same_in_channels: bool = False) -> Found:
+def _told_of(input_part: InputPreparation, parts: torch.Tensor, *, is_same_in_channels: bool = False) -> Found:
     """Return attributions of an image as array `heat` (H, W), the sum over channels; of a sequence as `matrix` (C, T);
     of a vector as `told["features"]` by column. `attribution` has every number.
 
     is_same_in_channels: all channels were changed at once, and each has the whole change.
     """
     whole = parts.float().numpy()
-    found = Found({"is_signed": True}, {"attribution": whole})
+    findings = Found({"is_signed": True}, {"attribution": whole})
     if parts.ndim >= 3:
         planes = parts if parts.ndim == 3 else parts[:, parts.shape[1] // 2]
-        found.arrays["heat"] = planes[0].float().numpy() if is_same_in_channels else _plane(planes)
+        findings.arrays["heat"] = planes[0].float().numpy() if is_same_in_channels else _plane(planes)
     elif parts.ndim == 2:
-        found.arrays["matrix"] = np.ascontiguousarray(whole.T[:1] if is_same_in_channels else whole.T)
+        findings.arrays["matrix"] = np.ascontiguousarray(whole.T[:1] if is_same_in_channels else whole.T)
     else:
-        groups = column_groups(given, len(whole))
-        names = group_names(given, len(whole))
+        groups = column_groups(input_part, len(whole))
+        names = group_names(input_part, len(whole))
         values = [_of_group(whole[groups == number], is_alike=is_same_in_channels) for number in range(len(names))]
-        found.told["features"] = [{"name": name, "value": value} for name, value in zip(names, values, strict=True)]
-    return found
+        findings.told["features"] = [{"name": name, "value": value} for name, value in zip(names, values, strict=True)]
+    return findings
 
 
 def _of_group(values: Sequence[float] | Array, *, is_alike: bool) -> float:

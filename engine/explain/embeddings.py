@@ -40,26 +40,26 @@ def embedding(subject: Subject, name: str, reduction: str = "pca", most: int = M
     if len(places) < LEAST_SAMPLES:
         raise UserError(f"The {subject.split} split has {len(places)} samples: an embedding needs {LEAST_SAMPLES}.")
     rows, labels, predictions, texts = [], [], [], []
-    first, wanted = subject.record.targets[0], subject.trained.wanted[0].facts
-    is_class = first.task == "classes" and wanted.per == "sample"
-    done = 0
+    first, target_facts = subject.record.targets[0], subject.trained.wanted[0].facts
+    is_class = first.task == "classes" and target_facts.per == "sample"
+    count = 0
     for some, inputs, targets in subject.batches(places, BATCH):
-        given = subject.outputs_at(subject.answering, inputs, {layer.path})[layer.path]
-        rows.append(rows_of(given).double())
+        values = subject.outputs_at(subject.answering, inputs, {layer.path})[layer.path]
+        rows.append(rows_of(values).double())
         outputs = subject.trained.outputs(subject.answering, inputs[: subject.num_inputs])
-        said = present(subject.record, [x.numpy() for x in outputs])[0]
+        prediction = present(subject.record, [x.numpy() for x in outputs])[0]
         labels.append(_number(targets[0].numpy(), is_class=is_class))
-        predictions.append(_number(np.asarray(said.values), is_class=is_class))
-        texts += [target_text(wanted, target.numpy()) for target in targets[0]]
-        done += len(some)
-        report(done, len(places), "samples")
-    points, told = REDUCTIONS[reduction](torch.cat(rows).numpy())
+        predictions.append(_number(np.asarray(prediction.values), is_class=is_class))
+        texts += [target_text(target_facts, target.numpy()) for target in targets[0]]
+        count += len(some)
+        report(count, len(places), "samples")
+    points, facts = REDUCTIONS[reduction](torch.cat(rows).numpy())
     arrays = {"points": points.astype(np.float32), "places": np.array(places), "indices": subject.indices(places)}
     arrays |= {"labels": np.concatenate(labels), "predictions": np.concatenate(predictions)}
-    found = Found({"layer": layer.name, "layer_path": layer.path, "reduction": reduction, "texts": texts}, arrays)
-    found.told |= {"classes": list(first.classes) if is_class else [], "split": subject.split, **told}
-    found.told |= {"samples": len(places), "of": len(subject.dataset)}
-    return found
+    findings = Found({"layer": layer.name, "layer_path": layer.path, "reduction": reduction, "texts": texts}, arrays)
+    findings.told |= {"classes": list(first.classes) if is_class else [], "split": subject.split, **facts}
+    findings.told |= {"samples": len(places), "of": len(subject.dataset)}
+    return findings
 
 
 def _layer(subject: Subject, name: str) -> Layer:

@@ -72,20 +72,20 @@ def _targeted(
 ) -> Callable[[Subject, Question, Sample | None], Found]:
     """Return an answer about the score of one class for a sample, with the picture of the sample."""
 
-    def answer(subject: Subject, asked: Question, sample: Sample | None) -> Found:
+    def answer(subject: Subject, question: Question, sample: Sample | None) -> Found:
         assert sample is not None
-        target = subject.target(asked.class_name, sample.inputs)
-        found = explain(subject, sample, target, asked)
-        found.told["target"] = target.name
-        return found
+        target = subject.target(question.class_name, sample.inputs)
+        findings = explain(subject, sample, target, question)
+        findings.told["target"] = target.name
+        return findings
 
     return answer
 
 
 def _of_sample(explain: Callable[[Subject, Sample, str], Found]) -> Callable[[Subject, Question, Sample | None], Found]:
-    def answer(subject: Subject, asked: Question, sample: Sample | None) -> Found:
+    def answer(subject: Subject, question: Question, sample: Sample | None) -> Found:
         assert sample is not None
-        return explain(subject, sample, asked.layer)
+        return explain(subject, sample, question.layer)
 
     return answer
 
@@ -157,37 +157,37 @@ def subject_of(path: Path, split: str = "", *, weights_kept: str = "", trusted: 
     return _kept[key]
 
 
-def explain(subject: Subject, asked: Question, *, fresh: bool = False) -> Explanation:
+def explain(subject: Subject, question: Question, *, fresh: bool = False) -> Explanation:
     """Answer a question about a run; from its folder where the answer is known. Raises `UserError`."""
-    method = METHODS.get(asked.method)
+    method = METHODS.get(question.method)
     if method is None:
-        hint = did_you_mean(asked.method, METHODS)
-        raise UserError(f"There is no method '{asked.method}'.{hint} Choose one of {', '.join(METHODS)}.")
+        hint = did_you_mean(question.method, METHODS)
+        raise UserError(f"There is no method '{question.method}'.{hint} Choose one of {', '.join(METHODS)}.")
     folder = subject.trained.folder.path / FOLDER
-    key = _key(subject, asked, method)
+    key = _key(subject, question, method)
     file = folder / f"{key}.npz"
-    if not fresh and (known := _known(folder, key)) is not None:
-        return known
+    if not fresh and (cached := _known(folder, key)) is not None:
+        return cached
     sample = None
     if "place" in method.takes:
-        sample = subject.sample_of(Path(asked.file)) if asked.file else subject.sample(asked.place)
-    found = method.answer(subject, asked, sample)
+        sample = subject.sample_of(Path(question.file)) if question.file else subject.sample(question.place)
+    findings = method.answer(subject, question, sample)
     if sample is not None:
-        found.told |= subject.compared(sample)
+        findings.told |= subject.compared(sample)
         if (picture := subject.picture(sample)) is not None:
-            found.arrays["picture"] = picture
-    notes = [*found.told.pop("notes", []), *dict.fromkeys(subject.notes)]
-    told = {"format": FORMAT, "method": asked.method, "title": method.title, **found.told, "notes": notes}
-    told["arrays"] = {name: list(array.shape) for name, array in found.arrays.items()}
-    told["weights"] = subject.trained.kept
-    plain = json.loads(json.dumps(to_json(told)))
+            findings.arrays["picture"] = picture
+    notes = [*findings.told.pop("notes", []), *dict.fromkeys(subject.notes)]
+    facts = {"format": FORMAT, "method": question.method, "title": method.title, **findings.told, "notes": notes}
+    facts["arrays"] = {name: list(array.shape) for name, array in findings.arrays.items()}
+    facts["weights"] = subject.trained.kept
+    plain = json.loads(json.dumps(to_json(facts)))
     written = None
     with contextlib.suppress(OSError):  # a run folder that cannot be written is explained all the same
         folder.mkdir(exist_ok=True)
-        write_atomically(file, packed(found.arrays), mode=0o600, follow_link=False)
+        write_atomically(file, packed(findings.arrays), mode=0o600, follow_link=False)
         write_checked_json(folder / f"{key}.json", plain, follow_link=False)
         written = file
-    return Explanation(plain, found.arrays, file=written)
+    return Explanation(plain, findings.arrays, file=written)
 
 
 def packed(arrays: Mapping[str, Array]) -> bytes:
@@ -199,24 +199,24 @@ def packed(arrays: Mapping[str, Array]) -> bytes:
 
 def _known(folder: Path, key: str) -> Explanation | None:
     with contextlib.suppress(OSError, ValueError, KeyError):
-        told = read_object(folder / f"{key}.json", LIMIT_BYTES, may_be_deep=True)
-        if told is None or told.get("format") != FORMAT:
+        facts = read_object(folder / f"{key}.json", LIMIT_BYTES, may_be_deep=True)
+        if facts is None or facts.get("format") != FORMAT:
             return None
         file = folder / f"{key}.npz"
         with np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in told["arrays"]}
-        return Explanation(told, arrays, cached=True, file=file)
+            arrays = {name: stored[name] for name in facts["arrays"]}
+        return Explanation(facts, arrays, cached=True, file=file)
     return None
 
 
-def _key(subject: Subject, asked: Question, method: Method) -> str:
+def _key(subject: Subject, question: Question, method: Method) -> str:
     """Return the hash of what an answer follows from."""
-    values = {name: value for name, value in asdict(asked).items() if name in method.takes}
+    values = {name: value for name, value in asdict(question).items() if name in method.takes}
     trained = subject.trained
     options, base = trained.source.project.data, trained.source.base
-    parts: list[Any] = [FORMAT, VERSION, asked.method, trained.hash, values]
-    if asked.file and "file" in method.takes:
-        parts.append(_hash_of(Path(asked.file)))
+    parts: list[Any] = [FORMAT, VERSION, question.method, trained.hash, values]
+    if question.file and "file" in method.takes:
+        parts.append(_hash_of(Path(question.file)))
     if options.source != "none":
         record = read_record(trained.folder.path)
         parts += [options.write(), [place.write() for place in places_of(options, base)]]

@@ -30,19 +30,19 @@ def refuse_suffix(path: Path) -> None:
         raise UserError(f"{path} ends in '{path.suffix}'. Expected {', '.join(SUFFIXES)}.", code="usage")
 
 
-def write(found: Explanation, path: Path) -> None:
+def write(explanation: Explanation, path: Path) -> None:
     """Write an explanation; the suffix of the path says as what. Raises `UserError`."""
     refuse_suffix(path)
     make: Mapping[str, Callable[[Explanation], bytes]] = {".png": _png, ".csv": _csv, ".npz": _npz}
-    content = make[path.suffix.lower()](found)
+    content = make[path.suffix.lower()](explanation)
     try:
         write_atomically(path, content)
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
-def _npz(found: Explanation) -> bytes:
-    return packed(found.arrays)
+def _npz(explanation: Explanation) -> bytes:
+    return packed(explanation.arrays)
 
 
 # ---- pictures ----
@@ -57,10 +57,10 @@ def coloured(values: Array, *, is_signed: bool, span: tuple[float, float] | None
     return np.asarray(table[places.astype(int)])
 
 
-def _png(found: Explanation) -> bytes:
-    arrays, told = found.arrays, found.told
+def _png(explanation: Explanation) -> bytes:
+    arrays, facts = explanation.arrays, explanation.told
     if "heat" in arrays:
-        picture = _beside(arrays, is_signed=bool(told.get("is_signed")))
+        picture = _beside(arrays, is_signed=bool(facts.get("is_signed")))
     elif "maps" in arrays:
         picture = _grid(arrays["maps"])
     elif "attention_0" in arrays:
@@ -68,7 +68,7 @@ def _png(found: Explanation) -> bytes:
     elif "matrix" in arrays:
         picture = _enlarged(coloured(arrays["matrix"], is_signed=bool(arrays["matrix"].min() < 0)))
     else:
-        raise UserError(f"{told['title']} is a table of numbers and no picture here. Write a .csv or .npz file.")
+        raise UserError(f"{facts['title']} is a table of numbers and no picture here. Write a .csv or .npz file.")
     buffer = io.BytesIO()
     picture.save(buffer, "PNG")
     return buffer.getvalue()
@@ -95,7 +95,7 @@ def _beside(arrays: Mapping[str, Array], *, is_signed: bool) -> Image.Image:
 def _grid(maps: Array) -> Image.Image:
     """Return maps (K, H, W) or pictures (K, H, W, 3) in rows, each map on a scale of its own."""
     columns = math.ceil(math.sqrt(len(maps)))
-    tiles = [_enlarged(one, TILE_PIXELS) for one in map(_tile, maps)]
+    tiles = [_enlarged(array, TILE_PIXELS) for array in map(_tile, maps)]
     wide, high = tiles[0].width + TILE_GAP, tiles[0].height + TILE_GAP
     whole = Image.new("RGB", (columns * wide - TILE_GAP, -(-len(tiles) // columns) * high - TILE_GAP), (GROUND,) * 3)
     for number, tile in enumerate(tiles):
@@ -115,36 +115,36 @@ def _tile(values: Array) -> Array:
 # ---- tables ----
 
 
-def _csv(found: Explanation) -> bytes:
-    return csv_text(_rows(found.told, found.arrays)).encode("utf-8", "backslashreplace")
+def _csv(explanation: Explanation) -> bytes:
+    return csv_text(_rows(explanation.told, explanation.arrays)).encode("utf-8", "backslashreplace")
 
 
-def _rows(told: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[list[Any]]:
+def _rows(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[list[Any]]:
     """Yield the rows of the table of an explanation, the head first."""
-    if "features" in told:
-        keys = [key for key in ("name", "value", "std") if key in told["features"][0]]
+    if "features" in facts:
+        keys = [key for key in ("name", "value", "std") if key in facts["features"][0]]
         yield keys
-        yield from ([row[key] for key in keys] for row in told["features"])
-    elif "columns" in told:
-        yield from _of_dependence(told, arrays)
+        yield from ([row[key] for key in keys] for row in facts["features"])
+    elif "columns" in facts:
+        yield from _of_dependence(facts, arrays)
     elif "points" in arrays:
         yield ["index", "x", "y", "label", "prediction"]
-        names = told["classes"]
+        names = facts["classes"]
         for number, (x, y) in enumerate(arrays["points"].tolist()):
             pair = [arrays[key][number].item() for key in ("labels", "predictions")]
-            cells = [names[one] if names and 0 <= one < len(names) else one for one in pair]
+            cells = [names[cell] if names and 0 <= cell < len(names) else cell for cell in pair]
             yield [int(arrays["indices"][number]), x, y, *cells]
     else:
         main = next(name for name in ("heat", "maps", "matrix", "values", "attention_0", "picture") if name in arrays)
         yield from _of_array(arrays[main])
 
 
-def _of_dependence(told: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[list[Any]]:
+def _of_dependence(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[list[Any]]:
     yield ["column", "value", "output", "mean", "low", "high"]
-    for number, column in enumerate(told["columns"]):
+    for number, column in enumerate(facts["columns"]):
         grid = column["labels"] or arrays[f"grid_{number}"].tolist()
         for at, value in enumerate(grid):
-            for place, output in enumerate(told["outputs"]):
+            for place, output in enumerate(facts["outputs"]):
                 cells = [float(arrays[f"{name}_{number}"][at, place]) for name in ("mean", "low", "high")]
                 yield [column["name"], value, output, *cells]
 

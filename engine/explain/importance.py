@@ -48,20 +48,20 @@ class Column:
 
 def columns_of(subject: Subject, method: str) -> list[Column]:
     """Return the columns of all inputs. Raises `UserError` for a network that takes no table."""
-    found = []
-    for number, given in enumerate(subject.record.inputs):
-        if given.axes != ("C",) or given.content != "numbers":
+    columns = []
+    for number, input_part in enumerate(subject.record.inputs):
+        if input_part.axes != ("C",) or input_part.content != "numbers":
             raise UserError(
-                f"{method} is for tables; the input '{given.name}' of this network is no row of a table. "
+                f"{method} is for tables; the input '{input_part.name}' of this network is no row of a table. "
                 "Use occlusion or integrated_gradients, which are for single samples of any kind."
             )
         start = 0
-        for column in given.columns:
-            found.append(Column(column.name, number, np.arange(start, start + len(column.names)), column))
+        for column in input_part.columns:
+            columns.append(Column(column.name, number, np.arange(start, start + len(column.names)), column))
             start += len(column.names)
-        if not given.columns:
-            found += [Column(f"{at + 1}", number, np.array([at]), None) for at in range(given.sizes[0] or 0)]
-    return found
+        if not input_part.columns:
+            columns += [Column(f"{at + 1}", number, np.array([at]), None) for at in range(input_part.sizes[0] or 0)]
+    return columns
 
 
 def permutation(subject: Subject) -> Found:
@@ -78,7 +78,7 @@ def permutation(subject: Subject) -> Found:
     sign = 1.0 if measured == "RMSE" else -1.0
     best = _measure(subject, inputs, targets[0])
     features = []
-    for done, column in enumerate(columns):
+    for number, column in enumerate(columns):
         worse = []
         for _ in range(REPEATS):
             order = torch.from_numpy(generator.permutation(len(places)))
@@ -86,10 +86,10 @@ def permutation(subject: Subject) -> Found:
             changed[:, column.numbers] = changed[order][:, column.numbers]
             worse.append(sign * (_measure(subject, _with(inputs, column.input, changed), targets[0]) - best))
         features.append((float(np.mean(worse)), float(np.std(worse)), column.name))
-        report(done + 1, len(columns), "columns")
+        report(number + 1, len(columns), "columns")
     rows = [{"name": name, "value": value, "std": std} for value, std, name in sorted(features, reverse=True)]
-    told = {"features": rows, "measured": measured, "base": best, "samples": len(places), "repeats": REPEATS}
-    return Found({**told, "split": subject.split})
+    facts = {"features": rows, "measured": measured, "base": best, "samples": len(places), "repeats": REPEATS}
+    return Found({**facts, "split": subject.split})
 
 
 def _with(inputs: Tensors, number: int, changed: torch.Tensor) -> Tensors:
@@ -107,15 +107,15 @@ def _values(subject: Subject, inputs: Tensors) -> Iterator[Array]:
 
 def _measure(subject: Subject, inputs: Tensors, target: torch.Tensor) -> float:
     """Return the accuracy, or the RMSE of numbers."""
-    said, true = np.concatenate([*_values(subject, inputs)]), target.numpy()
+    answers, true = np.concatenate([*_values(subject, inputs)]), target.numpy()
     match subject.record.targets[0].task:
         case "classes":
             is_there = true != IGNORED
-            return float((said.argmax(1) == true)[is_there].mean())
+            return float((answers.argmax(1) == true)[is_there].mean())
         case "labels":
             is_there = ~np.isnan(true)
-            return float(((said > subject.record.targets[0].threshold) == (true > 0.5))[is_there].mean())
-    return float(np.sqrt(np.nanmean(np.square(said - true.reshape(said.shape)))))
+            return float(((answers > subject.record.targets[0].threshold) == (true > 0.5))[is_there].mean())
+    return float(np.sqrt(np.nanmean(np.square(answers - true.reshape(answers.shape)))))
 
 
 def partial_dependence(subject: Subject, name: str = "") -> Found:
@@ -134,8 +134,8 @@ def partial_dependence(subject: Subject, name: str = "") -> Found:
         columns = [columns[names.index(name)]]
     inputs, _ = subject.inputs_at(subject.places(MOST_CURVES))
     first = subject.record.targets[0]
-    found = Found({"columns": [], "outputs": list(first.classes or first.columns) or [first.source or first.name]})
-    found.told |= {"samples": len(inputs[0]), "split": subject.split, "is_share": first.task != "numbers"}
+    findings = Found({"columns": [], "outputs": list(first.classes or first.columns) or [first.source or first.name]})
+    findings.told |= {"samples": len(inputs[0]), "split": subject.split, "is_share": first.task != "numbers"}
     for number, column in enumerate(columns):
         rows, grid, labels = _grid(column, inputs[column.input].numpy())
         curves = []
@@ -145,12 +145,12 @@ def partial_dependence(subject: Subject, name: str = "") -> Found:
             curves.append(np.concatenate([*_values(subject, _with(inputs, column.input, changed))]))
         whole = np.stack(curves)  # grid, samples, outputs
         low, high = np.percentile(whole, SPREAD, axis=1)
-        found.arrays |= {f"grid_{number}": grid, f"mean_{number}": whole.mean(1)}
-        found.arrays |= {f"low_{number}": low, f"high_{number}": high}
+        findings.arrays |= {f"grid_{number}": grid, f"mean_{number}": whole.mean(1)}
+        findings.arrays |= {f"low_{number}": low, f"high_{number}": high}
         spread = float(np.ptp(whole.mean(1), axis=0).max())
-        found.told["columns"].append({"name": column.name, "labels": labels, "spread": spread})
+        findings.told["columns"].append({"name": column.name, "labels": labels, "spread": spread})
         report(number + 1, len(columns), "columns")
-    return found
+    return findings
 
 
 def _grid(column: Column, x: Array) -> tuple[Array, Array, list[str]]:

@@ -35,19 +35,19 @@ def max_activation(subject: Subject, class_name: str, layer_name: str, steps: in
         layer = subject.layer(layer_name, lambda layer: layer.family != "Input", "layer behind the input")
         module, probe = subject.probed(layer.path)
         count = _channels(subject, layer.path)
-        chosen = list(range(min(count, MOST_CHANNELS)))
-        names = [f"channel {place + 1}" for place in chosen]
-        told = {"layer": layer.name, "layer_path": layer.path, "channels": count}
+        places = list(range(min(count, MOST_CHANNELS)))
+        names = [f"channel {place + 1}" for place in places]
+        facts = {"layer": layer.name, "layer_path": layer.path, "channels": count}
     else:
-        module, probe, told = subject.module, None, {}
-        chosen = [subject.target(class_name, None).place] if class_name else list(range(len(first.classes) or 1))
-        chosen = chosen[: MOST_CHANNELS + 1]
-        names = [first.classes[place] if first.classes else first.source or first.name for place in chosen]
-    ascent = _Ascent(subject, module, probe, number, chosen)
+        module, probe, facts = subject.module, None, {}
+        places = [subject.target(class_name, None).place] if class_name else list(range(len(first.classes) or 1))
+        places = places[: MOST_CHANNELS + 1]
+        names = [first.classes[place] if first.classes else first.source or first.name for place in places]
+    ascent = _Ascent(subject, module, probe, number, places)
     images, reached = ascent.run(steps)
     span = ascent.span
     pictures = np.stack([as_picture(image, span) for image in images])
-    return Found({**told, "names": names, "steps": steps}, {"maps": pictures, "reached": reached})
+    return Found({**facts, "names": names, "steps": steps}, {"maps": pictures, "reached": reached})
 
 
 def _channels(subject: Subject, path: str) -> int:
@@ -67,16 +67,16 @@ class _Ascent:
         channels: list[int],
     ) -> None:
         self._module, self._number, self._channels = subject.scores(module), number, channels
-        given = subject.record.inputs
+        parts = subject.record.inputs
         count = len(channels)
         kind = torch.float64 if subject.trained.precision.name == "fp64" else torch.float32
         self._inputs = [
             torch.zeros(
-                (count, *(size or 1 for size in one.sizes)), dtype=kind if one.content == "numbers" else torch.long
+                (count, *(size or 1 for size in part.sizes)), dtype=kind if part.content == "numbers" else torch.long
             )
-            for one in given
+            for part in parts
         ]
-        is_known = bool(given[number].span)
+        is_known = bool(parts[number].span)
         self.span = subject.span(number, () if is_known else subject.sample(0).inputs)
         self._seen: list[torch.Tensor] = []
         if probe is not None:
@@ -85,8 +85,8 @@ class _Ascent:
     def _scores(self, x: torch.Tensor) -> torch.Tensor:
         """Return the score (K) of each image for its channel."""
         self._seen.clear()
-        given = [x if at == self._number else other for at, other in enumerate(self._inputs)]
-        scores: torch.Tensor = self._module(*given)
+        inputs = [x if at == self._number else other for at, other in enumerate(self._inputs)]
+        scores: torch.Tensor = self._module(*inputs)
         if self._seen:
             last = channels_last(self._seen[0])
             scores = last.reshape(len(last), -1, last.shape[-1]).mean(1)
@@ -102,7 +102,7 @@ class _Ascent:
         optimizer = torch.optim.Adam([x], RATE)
         for step in range(steps):
             reach = [max(1, side // JITTER) if side >= JITTER else 0 for side in shape[2:]]
-            shifts = [int(torch.randint(-one, one + 1, (1,), generator=generator)) for one in reach]
+            shifts = [int(torch.randint(-distance, distance + 1, (1,), generator=generator)) for distance in reach]
             moved = torch.roll(x, shifts, (2, 3))
             scores = self._scores(low + moved * (high - low))
             rough = torch.stack([x.diff(dim=axis).square().mean((1, 2, 3)) for axis in (2, 3) if x.shape[axis] > 1])

@@ -105,8 +105,8 @@ class Subject:
 
     def inputs_at(self, places: list[int]) -> tuple[Tensors, Tensors]:
         """Return inputs and targets of some samples of the split; sequences of one sample have no padding."""
-        given, targets = self.dataset.at(torch.tensor(places))
-        return given[: self.num_inputs] if len(places) == 1 else given, targets
+        inputs, targets = self.dataset.at(torch.tensor(places))
+        return inputs[: self.num_inputs] if len(places) == 1 else inputs, targets
 
     def batches(self, places: list[int], size: int) -> Iterator[tuple[list[int], Tensors, Tensors]]:
         """Yield places, inputs and targets of samples in batches; one by one where sequences are padded."""
@@ -127,7 +127,8 @@ class Subject:
         index = int(self.data.numbers[self.split][place])
         name_of = getattr(self.data.inputs[0], "name_of", None)
         labels = [
-            target_text(one.facts, target[0].numpy()) for one, target in zip(self.trained.wanted, targets, strict=False)
+            target_text(output.facts, target[0].numpy())
+            for output, target in zip(self.trained.wanted, targets, strict=False)
         ]
         where = {"split": self.split, "place": place, "count": count, "index": index, "label": "; ".join(labels)}
         return Sample(inputs, {**where, **({"name": name_of(index)} if name_of is not None else {})})
@@ -137,10 +138,10 @@ class Subject:
         batch = next(batches_of(self.record, [file], 1), None)
         if batch is None:
             raise UserError(f"{file} holds no sample.")
-        given = tuple(torch.from_numpy(np.ascontiguousarray(array)) for array in batch.single(0))
+        inputs = tuple(torch.from_numpy(np.ascontiguousarray(array)) for array in batch.single(0))
         if self.trained.precision.name == "fp64":
-            given = tuple(x.double() if x.dtype == torch.float32 else x for x in given)
-        return Sample(given, {"file": str(file)})
+            inputs = tuple(x.double() if x.dtype == torch.float32 else x for x in inputs)
+        return Sample(inputs, {"file": str(file)})
 
     @property
     def num_inputs(self) -> int:
@@ -149,9 +150,9 @@ class Subject:
 
     def main_input(self, method: str) -> tuple[int, InputPreparation]:
         """Return the first input of real numbers. Raises `UserError` where there is none."""
-        for number, given in enumerate(self.record.inputs):
-            if given.content == "numbers":
-                return number, given
+        for number, input_part in enumerate(self.record.inputs):
+            if input_part.content == "numbers":
+                return number, input_part
         raise UserError(
             f"{method} needs an input of numbers; this network takes indices, which have no slopes. "
             "Use attention, or the activations and the embedding of a layer."
@@ -170,8 +171,8 @@ class Subject:
 
     def picture(self, sample: Sample) -> Array | None:
         """Return the first image among the inputs as bytes (H, W), or (H, W, 3); None where there is none."""
-        for number, given in enumerate(self.record.inputs):
-            if given.axes == ("C", "H", "W") and given.content == "numbers":
+        for number, input_part in enumerate(self.record.inputs):
+            if input_part.axes == ("C", "H", "W") and input_part.content == "numbers":
                 return as_picture(sample.inputs[number][0].numpy(), self.span(number, sample.inputs))
         return None
 
@@ -181,46 +182,48 @@ class Subject:
     def module(self) -> fx.GraphModule:
         """The network as a module that gives logits and takes no lengths."""
         trained = self.trained
-        found = trained.filled(build(trained.source.project.network, trained.analysis, logits=folding(trained.wanted)))
-        assert isinstance(found, fx.GraphModule)
-        return found.requires_grad_(False)
+        network = trained.filled(
+            build(trained.source.project.network, trained.analysis, logits=folding(trained.wanted))
+        )
+        assert isinstance(network, fx.GraphModule)
+        return network.requires_grad_(False)
 
     @cached_property
     def answering(self) -> fx.GraphModule:
         """The network as it was designed: it gives probabilities where it ends in a softmax."""
-        found = self.trained.answering
-        assert isinstance(found, fx.GraphModule)
-        return found
+        module = self.trained.answering
+        assert isinstance(module, fx.GraphModule)
+        return module
 
     @cached_property
     def layers(self) -> dict[str, Layer]:
         """The layers by id path, in the order of computation."""
         network, analysis = self.trained.source.project.network, self.trained.analysis
         shapes = dict(analysis.all_shapes())
-        found = {}
+        layer_by_path = {}
         for path in layer_nodes(self.answering, [layer.id for layer in network.inputs]):
             if path in shapes and shapes[path].outputs:
                 type = type_at(network, path)
                 layout = shapes[path].output.layout
-                found[path] = Layer(path, named_path(network, path), type.key, type.family, layout)
-        return found
+                layer_by_path[path] = Layer(path, named_path(network, path), type.key, type.family, layout)
+        return layer_by_path
 
-    def layer(self, name: str, fits: Callable[[Layer], bool], what: str) -> Layer:
-        """Return a layer by its path of names or ids; without a name the last one that fits. `what` says what fits, for
+    def layer(self, name: str, fits: Callable[[Layer], bool], kind: str) -> Layer:
+        """Return a layer by its path of names or ids; without a name the last one that fits. `kind` says what fits, for
         messages. Raises `UserError`."""
         fitting = [layer for layer in self.layers.values() if fits(layer)]
         if not fitting:
-            raise UserError(f"This network has no {what}.")
+            raise UserError(f"This network has no {kind}.")
         if not name:
             return fitting[-1]
-        found = next((layer for layer in self.layers.values() if name in (layer.name, layer.path)), None)
-        if found is None:
+        match = next((layer for layer in self.layers.values() if name in (layer.name, layer.path)), None)
+        if match is None:
             hint = did_you_mean(name, [layer.name for layer in self.layers.values()])
             raise UserError(f"There is no layer {quoted(name)} in the network of the run.{hint}")
-        if found not in fitting:
+        if match not in fitting:
             names = ", ".join(layer.name for layer in fitting[-4:])
-            raise UserError(f"The layer '{found.name}' is no {what}. Choose one of these, such as {names}.")
-        return found
+            raise UserError(f"The layer '{match.name}' is no {kind}. Choose one of these, such as {names}.")
+        return match
 
     def outputs_at(self, module: fx.GraphModule, inputs: Tensors, paths: set[str]) -> dict[str, torch.Tensor]:
         """Return what some layers, by id path, give for inputs; the first output of a layer with several."""
@@ -254,7 +257,7 @@ class Subject:
     def answers(self, inputs: Tensors) -> list[dict[str, Any]]:
         """Return what the network answers for one sample, per output."""
         outputs = self.trained.outputs(self.answering, inputs)
-        return [told(one, 0, MOST_ANSWERS) for one in present(self.record, [x.numpy() for x in outputs])]
+        return [told(output, 0, MOST_ANSWERS) for output in present(self.record, [x.numpy() for x in outputs])]
 
     def target(self, name: str, inputs: Tensors | None) -> Target:
         """Return the class or number of this name; without a name the answer of the network for these inputs. Raises
@@ -315,12 +318,12 @@ def layer_nodes(module: fx.GraphModule, inputs: list[str]) -> dict[str, fx.Node]
     """Return the last node of each layer by id path, in the order of computation; `inputs` are the ids of the input
     layers, whose nodes are the placeholders."""
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
-    found: dict[str, fx.Node] = dict(zip(inputs, placeholders, strict=False))
+    nodes: dict[str, fx.Node] = dict(zip(inputs, placeholders, strict=False))
     for node in module.graph.nodes:
         if "path" in node.meta:
-            found.pop(node.meta["path"], None)
-            found[node.meta["path"]] = node
-    return found
+            nodes.pop(node.meta["path"], None)
+            nodes[node.meta["path"]] = node
+    return nodes
 
 
 def _copied(graph: fx.Graph) -> fx.Graph:
