@@ -29,12 +29,12 @@ class CalibrationCard(FigureCard):
         content = QWidget()
         column, buttons = QVBoxLayout(content), QHBoxLayout()
         column.setContentsMargins(0, 0, 0, 0)
-        for side, found in self._sides.items():
+        for side, figures in self._sides.items():
             if calibrated is not None:
                 column.addWidget(
-                    QLabel(f"{side.capitalize()}: expected error {format_figure(found['expected_error'])}")
+                    QLabel(f"{side.capitalize()}: expected error {format_figure(figures['expected_error'])}")
                 )
-            column.addWidget(ReliabilityPlot(found["bins"]))
+            column.addWidget(ReliabilityPlot(figures["bins"]))
         for button in (self.fit, self.store, self.reset):
             buttons.addWidget(button)
         buttons.addStretch(1)
@@ -62,6 +62,6 @@ class CalibrationCard(FigureCard):
 
     def _rows(self) -> Iterator[Sequence[object]]:
         yield "side", "low", "high", "count", "confidence", "accuracy"
-        for side, found in self._sides.items():
-            for one in found["bins"]:
-                yield side, one["low"], one["high"], one["count"], one["confidence"], one["accuracy"]
+        for side, figures in self._sides.items():
+            for entry in figures["bins"]:
+                yield side, entry["low"], entry["high"], entry["count"], entry["confidence"], entry["accuracy"]

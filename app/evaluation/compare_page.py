@@ -71,12 +71,12 @@ class ComparePage(TestPage):
     def set_runs(self, runs: Sequence[tuple[str, Path]] | None) -> None:
         """Offer the other runs."""
         self._runs = runs
-        chosen = self.other.currentData()
+        current = self.other.currentData()
         self.other.clear()
         for title, path in runs or ():
             if path != self.run:
                 self.other.addItem(visible(title), path)
-        self.other.setCurrentIndex(max(0, self.other.findData(chosen)))
+        self.other.setCurrentIndex(max(0, self.other.findData(current)))
         has_any = self.other.count() > 0
         self.button.setEnabled(has_any)
         self.other.setEnabled(has_any)
@@ -170,22 +170,22 @@ class ComparePage(TestPage):
         return titles.get(self.run, "This run") if self.run is not None else "This run", self.other.currentText()
 
     def _cards_of(self, target: Mapping[str, Any]) -> Iterator[FigureCard]:
-        one, other = self._titles()
-        head = ("Metric", one, other, "Difference", "95 %", "p")
+        first, second = self._titles()
+        head = ("Metric", first, second, "Difference", "95 %", "p")
         cells = [metric_row(metric) for metric in target["metrics"]]
-        note = f"paired bootstrap; {other} minus {one}"
+        note = f"paired bootstrap; {second} minus {first}"
         yield FigureCard(text_table(head, cells), "Metrics", note, lambda: [head, *cells])
         if "mcnemar" in target:
             counts = target["mcnemar"]
             table = [
-                (f"{one} right", f"{counts['both']:,}", f"{counts['only_first']:,}"),
-                (f"{one} wrong", f"{counts['only_second']:,}", f"{counts['neither']:,}"),
+                (f"{first} right", f"{counts['both']:,}", f"{counts['only_first']:,}"),
+                (f"{first} wrong", f"{counts['only_second']:,}", f"{counts['neither']:,}"),
             ]
-            titles = ("", f"{other} right", f"{other} wrong")
-            said = f"McNemar's exact test: p = {counts['p']:.3g}"
-            yield FigureCard(text_table(titles, table), "Right and wrong", said, lambda: [titles, *table])
+            titles = ("", f"{second} right", f"{second} wrong")
+            remark = f"McNemar's exact test: p = {counts['p']:.3g}"
+            yield FigureCard(text_table(titles, table), "Right and wrong", remark, lambda: [titles, *table])
         if rows := target.get("disagreements"):
-            names = ("Sample", "Label", one, "Confidence", other, "Confidence")
+            names = ("Sample", "Label", first, "Confidence", second, "Confidence")
             lines = [
                 (
                     f"{row['index']:,}",
@@ -197,16 +197,22 @@ class ComparePage(TestPage):
                 )
                 for row in rows
             ]
-            said = f"{target['disagreed']:,} in all"
-            yield FigureCard(text_table(names, lines), "Different answers", said, lambda: [names, *lines])
+            remark = f"{target['disagreed']:,} in all"
+            yield FigureCard(text_table(names, lines), "Different answers", remark, lambda: [names, *lines])
 
 
-def metric_row(one: Mapping[str, Any]) -> tuple[str, ...]:
+def metric_row(metric: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the cells of a metric of both runs."""
-    share = is_share(one["name"])
-    sides = (format_score(one["name"], one[key]) for key in ("first", "second"))
-    low, high = one["interval"]
+    share = is_share(metric["name"])
+    sides = (format_score(metric["name"], metric[key]) for key in ("first", "second"))
+    low, high = metric["interval"]
     factor, unit = (100, " points") if share else (1, "")
     interval = f"{factor * low:+.3g} to {factor * high:+.3g}"
-    name = in_a_line(one["name"])
-    return name[:1].upper() + name[1:], *sides, f"{factor * one['difference']:+.3g}{unit}", interval, f"{one['p']:.3g}"
+    name = in_a_line(metric["name"])
+    return (
+        name[:1].upper() + name[1:],
+        *sides,
+        f"{factor * metric['difference']:+.3g}{unit}",
+        interval,
+        f"{metric['p']:.3g}",
+    )

@@ -99,10 +99,10 @@ class CurvePlot(Plot):
     def readout(self, place: float) -> tuple[float, Markup]:
         """The point under the pointer."""
         at = self.nearest(place)
-        one, other = format_percent(float(self._x[at]), 1), format_percent(float(self._y[at]), 1)
+        x_text, y_text = format_percent(float(self._x[at]), 1), format_percent(float(self._y[at]), 1)
         if self.kind == ROC:
-            return float(self._x[at]), markup.filled("{} false alarms<br>{} recall", one, other)
-        return float(self._x[at]), markup.filled("{} recall<br>{} precision", one, other)
+            return float(self._x[at]), markup.filled("{} false alarms<br>{} recall", x_text, y_text)
+        return float(self._x[at]), markup.filled("{} recall<br>{} precision", x_text, y_text)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the point under the pointer."""
@@ -128,8 +128,8 @@ class CurvesCard(FigureCard):
         self.classes, self.kinds, self.slider, self.said = QComboBox(), QComboBox(), QSlider(), QLabel()
         self.store, self.reset = QPushButton("Store with the network"), QPushButton("Reset")
         super().__init__(self._make_content(), "Threshold", "", self._rows)
-        for one in self._curves:
-            self.classes.addItem(markup.visible(f"{one['class']}: area {format_figure(one['auc'])}"))
+        for curve in self._curves:
+            self.classes.addItem(markup.visible(f"{curve['class']}: area {format_figure(curve['auc'])}"))
         self.kinds.addItems([ROC, PRECISION])
         self.classes.setAccessibleName("Class of the curve")
         self.kinds.setAccessibleName("Kind of curve")
@@ -178,10 +178,10 @@ class CurvesCard(FigureCard):
     def _show_class(self) -> None:
         """Show the curve of the class that is chosen, at its stored threshold, else at one half."""
         points = np.array([point[0] for point in self.curve["points"]])
-        wanted = self._stored.get(self.curve["class"], EVEN)
+        threshold = self._stored.get(self.curve["class"], EVEN)
         self.slider.setRange(0, len(points) - 1)
         self._show_curve()
-        self.slider.setValue(max(0, int((points >= wanted).sum()) - 1))
+        self.slider.setValue(max(0, int((points >= threshold).sum()) - 1))
         self._show_place()
         unit = "" if self._per == "sample" else f" (drawn {self._per}s)"
         average = f"average precision {format_figure(self.curve['average_precision'])}"
@@ -199,8 +199,8 @@ class CurvesCard(FigureCard):
         is_stored = self.curve["class"] in self._stored
         stored = f", stored: {format_number(self._stored[self.curve['class']])}" if is_stored else ""
         self.said.setText(markup.visible(f"{self.curve['class']} from {format_number(self.threshold)} on{stored}"))
-        found = scores_at(self.curve, self.slider.value())
-        for name, value in found.items():
+        scores = scores_at(self.curve, self.slider.value())
+        for name, value in scores.items():
             self.values.set(name, f"{value:,}" if isinstance(value, int) else format_score(name.lower(), value))
         self.store.setEnabled(0 < self.threshold < 1)
 

@@ -99,12 +99,12 @@ class ForecastPlot(Plot):
 def forecast_plots(answer: Mapping[str, Any], output: Mapping[str, Any]) -> list[ForecastPlot]:
     """Return a plot for each series that an output predicts; none where it is no forecast."""
     series, value, truth = answer.get("series"), output.get("value"), answer.get("truth", ())
-    if not series or not isinstance(value, list) or not all(isinstance(one, int | float) for one in value):
+    if not series or not isinstance(value, list) or not all(isinstance(number, int | float) for number in value):
         return []
     names = [name for name in str(output["name"]).split(", ") if name in series["names"]]
     if not names or len(value) % len(names):
         return []
-    known = truth if len(truth) == len(value) else ()
+    true_values = truth if len(truth) == len(value) else ()
     pasts = dict(zip(series["names"], series["values"], strict=False))
     season, group = series.get("season", 0), str(answer.get("group", ""))
     return [
@@ -112,7 +112,7 @@ def forecast_plots(answer: Mapping[str, Any], output: Mapping[str, Any]) -> list
             name,
             pasts[name],
             value[place :: len(names)],
-            known[place :: len(names)],
+            true_values[place :: len(names)],
             season=season,
             group=group,
         )

@@ -63,8 +63,8 @@ class GroupBars(QWidget):
             name = markup.elided(self.fontMetrics(), str(row["group"]), Qt.TextElideMode.ElideMiddle, NAME_WIDTH - 8)
             painter.setPen(palette.text)
             painter.drawText(QRectF(0, top, NAME_WIDTH, ROW), middle, name)
-            said, *ends = (format_score(self._metric, one) for one in (value, low, high))
-            painter.drawText(QRectF(right + 12, top, VALUE_WIDTH, ROW), middle, f"{said}  ({ends[0]} to {ends[1]})")
+            text, *ends = (format_score(self._metric, number) for number in (value, low, high))
+            painter.drawText(QRectF(right + 12, top, VALUE_WIDTH, ROW), middle, f"{text}  ({ends[0]} to {ends[1]})")
             painter.setPen(palette.muted)
             painter.drawText(QRectF(NAME_WIDTH, top, COUNT_WIDTH - 16, ROW), middle | aside, f"{row['samples']:,}")
             differs = not low <= self._whole <= high
@@ -120,9 +120,9 @@ class GroupsCard(FigureCard):
         self.message.setText(markup.visible(reason))
         self.message.show()
 
-    def show_groups(self, found: Mapping[str, Any], output: str) -> None:
+    def show_groups(self, result: Mapping[str, Any], output: str) -> None:
         """Show the groups of an output, of the result of `netwright-engine evaluate --by`."""
-        target = next((one for one in found["targets"] if one["name"] == output), None)
+        target = next((entry for entry in result["targets"] if entry["name"] == output), None)
         if target is None:
             self.show_error("Nothing is known of single samples of this output.")
             return
@@ -130,8 +130,8 @@ class GroupsCard(FigureCard):
         self.metrics.clear()
         for name in target["whole"]:
             self.metrics.addItem(markup.visible(in_a_line(name)), name)
-        self.message.setVisible(bool(found["note"]))
-        self.message.setText(markup.visible(found["note"]))
+        self.message.setVisible(bool(result["note"]))
+        self.message.setText(markup.visible(result["note"]))
         self.metrics.show()
         self.bars.show()
         self._show_metric()

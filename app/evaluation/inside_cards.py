@@ -130,10 +130,10 @@ class DependencePlot(Plot):
     def draw(self) -> str:
         """Lay out the lines."""
         grid, mean = self._arrays["grid"].astype(float), self._arrays["mean"]
-        shown = np.concatenate(
+        values = np.concatenate(
             [mean.ravel(), *([self._arrays[k].ravel() for k in ("low", "high")] if self._ends else [])]
         )
-        y = values_axis(shown, self.num_y_ticks)
+        y = values_axis(values, self.num_y_ticks)
         ticks = values_axis(grid, max(4, self.num_x_ticks)).ticks
         low, high = float(grid.min()), float(grid.max())
         inner = tuple(tick for tick in ticks if low <= tick <= high)
@@ -171,7 +171,7 @@ def opacity_slider(view: HeatView) -> QWidget:
 
 
 def cards_of(
-    told: Mapping[str, Any], arrays: Mapping[str, Array], save_table: SaveTable, choose: Callable[[int], None]
+    facts: Mapping[str, Any], arrays: Mapping[str, Array], save_table: SaveTable, choose: Callable[[int], None]
 ) -> list[QWidget]:
     """Return the cards of an explanation. `choose` takes the place in the split of a sample that is clicked."""
     make = {
@@ -186,35 +186,35 @@ def cards_of(
         "attention": _attention_cards,
         "sample": _heat_cards,
     }
-    if told["method"] == "embedding":
-        view = ScatterView(arrays, told["classes"], told["texts"])
+    if facts["method"] == "embedding":
+        view = ScatterView(arrays, facts["classes"], facts["texts"])
         view.chosen.connect(choose)
-        shares = told.get("explained")
-        parts = [f"layer {told['layer']}", f"{told['samples']:,} of {told['of']:,} samples"]
+        shares = facts.get("explained")
+        parts = [f"layer {facts['layer']}", f"{facts['samples']:,} of {facts['of']:,} samples"]
         if shares:
             parts.append(f"{format_percent(sum(shares), 1)} of the variance")
-        title = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}[told["reduction"]]
+        title = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}[facts["reduction"]]
         return [FigureCard(view, f"{title} of the samples", ", ".join(parts), save_table)]
-    return make[told["method"]](told, arrays, save_table)
+    return make[facts["method"]](facts, arrays, save_table)
 
 
-def _heat_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
+def _heat_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     """Return one card: a heat map over the sample, over steps, or bars by column."""
-    note = SIGNS.get(told["method"], "")
-    of = f" for {told['target']}" if told.get("target") else ""
-    where = f", layer {told['layer']}" if told.get("layer") else ""
-    title = f"{told['title']}{of}"
+    note = SIGNS.get(facts["method"], "")
+    of = f" for {facts['target']}" if facts.get("target") else ""
+    where = f", layer {facts['layer']}" if facts.get("layer") else ""
+    title = f"{facts['title']}{of}"
     if "heat" in arrays:
         heat = arrays["heat"]
         picture = arrays.get("picture")
         if picture is not None and picture.shape[:2] != heat.shape:
             picture = None
-        view = HeatView(heat, picture, is_signed=bool(told["is_signed"]))
+        view = HeatView(heat, picture, is_signed=bool(facts["is_signed"]))
         controls = [opacity_slider(view)] if picture is not None else []
         return [FigureCard(view, title, f"{note}{where}", save, *controls)]
-    if "features" in told:
-        rows = sorted(told["features"], key=lambda row: -abs(row["value"])) if of else told["features"]
-        baseline = f", compared with the {told['baseline']}" if told.get("baseline") else ""
+    if "features" in facts:
+        rows = sorted(facts["features"], key=lambda row: -abs(row["value"])) if of else facts["features"]
+        baseline = f", compared with the {facts['baseline']}" if facts.get("baseline") else ""
         return [FigureCard(BarsView(rows[:MOST_BARS]), title, f"what each column adds{baseline}" if of else "", save)]
     if "matrix" in arrays:
         view = HeatView(arrays["matrix"], None, is_signed=bool(arrays["matrix"].min() < 0))
@@ -226,14 +226,14 @@ def _heat_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: Save
     return []
 
 
-def _histograms(told: Mapping[str, Any], save: SaveTable) -> list[QWidget]:
+def _histograms(facts: Mapping[str, Any], save: SaveTable) -> list[QWidget]:
     cards: list[QWidget] = []
-    first = ("Weights", "all filters") if told["method"] == "filters" else ("Values", "this sample")
+    first = ("Weights", "all filters") if facts["method"] == "filters" else ("Values", "this sample")
     for key, title, of in (("histogram", *first), ("split_histogram", "Values over samples", "")):
-        found = told.get(key)
-        if found and found["counts"]:
-            where = of or f"{found['samples']:,} samples"
-            cards.append(FigureCard(ValuesPlot(found), title, where, save))
+        histogram = facts.get(key)
+        if histogram and histogram["counts"]:
+            where = of or f"{histogram['samples']:,} samples"
+            cards.append(FigureCard(ValuesPlot(histogram), title, where, save))
     return cards
 
 
@@ -260,20 +260,20 @@ class ValuesPlot(HistogramPlot):
         return float(low + high) / 2, text
 
 
-def _reach(told: Mapping[str, Any]) -> str:
-    field = told.get("receptive_field")
+def _reach(facts: Mapping[str, Any]) -> str:
+    field = facts.get("receptive_field")
     sizes = " × ".join(str(size) for size in field["sizes"]) if field else "the whole input"
     return f"receptive field {sizes}"
 
 
-def _activation_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
-    title = f"Activations of {told['layer']}"
-    parts = [f"{told['channels']:,} channels", _reach(told), f"{format_percent(told['zeros'], 1)} zeros"]
-    if told.get("dead_channels"):
-        parts.append(f"{told['dead_channels']} channels are 0 for all samples")
+def _activation_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
+    title = f"Activations of {facts['layer']}"
+    parts = [f"{facts['channels']:,} channels", _reach(facts), f"{format_percent(facts['zeros'], 1)} zeros"]
+    if facts.get("dead_channels"):
+        parts.append(f"{facts['dead_channels']} channels are 0 for all samples")
     note = ", ".join(parts)
     if "maps" in arrays:
-        tiles = Tiles([MapTile(one, f"{at + 1}", MAP_SIDE) for at, one in enumerate(arrays["maps"])])
+        tiles = Tiles([MapTile(image, f"{at + 1}", MAP_SIDE) for at, image in enumerate(arrays["maps"])])
         cards: list[QWidget] = [FigureCard(tiles, title, note, save)]
     elif "matrix" in arrays:
         matrix = arrays["matrix"]
@@ -283,56 +283,56 @@ def _activation_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save
         rows = [{"name": f"channel {at + 1}", "value": v} for at, v in enumerate(arrays["values"].tolist())]
         rows = sorted(rows, key=lambda row: -abs(float(row["value"])))[:MOST_BARS] if len(rows) > MOST_BARS else rows
         cards = [FigureCard(BarsView(rows), title, note, save)]
-    return [*cards, *_histograms(told, save)]
+    return [*cards, *_histograms(facts, save)]
 
 
-def _filter_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
-    tiles = Tiles([MapTile(one, f"{at + 1}", MAP_SIDE) for at, one in enumerate(arrays["maps"])])
-    note = f"{told['channels']:,} filters over {told['input_channels']:,} channels, {_reach(told)}"
-    return [FigureCard(tiles, f"Filters of {told['layer']}", note, save), *_histograms(told, save)]
+def _filter_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
+    tiles = Tiles([MapTile(image, f"{at + 1}", MAP_SIDE) for at, image in enumerate(arrays["maps"])])
+    note = f"{facts['channels']:,} filters over {facts['input_channels']:,} channels, {_reach(facts)}"
+    return [FigureCard(tiles, f"Filters of {facts['layer']}", note, save), *_histograms(facts, save)]
 
 
-def _map_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
-    names = zip(arrays["maps"], told["names"], arrays["reached"].tolist(), strict=True)
-    tiles = Tiles([MapTile(one, f"{name} ({format_number(reached)})", LARGE_SIDE) for one, name, reached in names])
-    of = f"channels of {told['layer']}" if "layer" in told else "classes"
+def _map_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
+    names = zip(arrays["maps"], facts["names"], arrays["reached"].tolist(), strict=True)
+    tiles = Tiles([MapTile(image, f"{name} ({format_number(reached)})", LARGE_SIDE) for image, name, reached in names])
+    of = f"channels of {facts['layer']}" if "layer" in facts else "classes"
     note = f"images that the {of} answer to most strongly, and the score or activation that they reach"
-    return [FigureCard(tiles, told["title"], note, save)]
+    return [FigureCard(tiles, facts["title"], note, save)]
 
 
-def _permutation_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
-    how = "the RMSE rises" if told["measured"] == "RMSE" else "the accuracy falls"
-    note = f"how much {how} where a column is shuffled; {told['samples']:,} samples, {told['repeats']} times"
-    return [FigureCard(BarsView(told["features"][:MOST_BARS]), told["title"], note, save)]
+def _permutation_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
+    how = "the RMSE rises" if facts["measured"] == "RMSE" else "the accuracy falls"
+    note = f"how much {how} where a column is shuffled; {facts['samples']:,} samples, {facts['repeats']} times"
+    return [FigureCard(BarsView(facts["features"][:MOST_BARS]), facts["title"], note, save)]
 
 
-def _dependence_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
+def _dependence_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     """Return a card per column, that with the largest effect first."""
     cards: list[QWidget] = []
-    order = sorted(range(len(told["columns"])), key=lambda number: -told["columns"][number]["spread"])
+    order = sorted(range(len(facts["columns"])), key=lambda number: -facts["columns"][number]["spread"])
     for number in order:
-        column = told["columns"][number]
+        column = facts["columns"][number]
         own = {name: arrays[f"{name}_{number}"] for name in ("grid", "mean", "low", "high")}
-        what = told["outputs"][0] if len(told["outputs"]) == 1 else "the answers"
-        note = f"mean of {what}, which moves by {format_number(column['spread'])}"
+        subject = facts["outputs"][0] if len(facts["outputs"]) == 1 else "the answers"
+        note = f"mean of {subject}, which moves by {format_number(column['spread'])}"
         content: QWidget
         if column["labels"]:
             place = int(np.ptp(own["mean"], axis=0).argmax())
-            note = f"mean of {told['outputs'][place]}"
+            note = f"mean of {facts['outputs'][place]}"
             means = zip(column["labels"], own["mean"][:, place].tolist(), strict=True)
             content = BarsView([{"name": label, "value": value} for label, value in means])
         else:
-            content = DependencePlot(column["name"], own, told["outputs"], is_share=told["is_share"])
+            content = DependencePlot(column["name"], own, facts["outputs"], is_share=facts["is_share"])
         cards.append(FigureCard(content, column["name"], note, save))
     return cards
 
 
-def _attention_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
+def _attention_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     """Return a card per layer with a map per head: queries in rows, keys in columns."""
     cards: list[QWidget] = []
-    for number, layer in enumerate(told["layers"]):
+    for number, layer in enumerate(facts["layers"]):
         heads = arrays[f"attention_{number}"]
-        tiles = Tiles([MapTile(one, f"head {at + 1}", LARGE_SIDE) for at, one in enumerate(heads)])
+        tiles = Tiles([MapTile(head, f"head {at + 1}", LARGE_SIDE) for at, head in enumerate(heads)])
         steps = f"{layer['steps'][0]:,} steps (rows) take from {layer['steps'][1]:,} (columns)"
         cards.append(FigureCard(tiles, f"Attention of {layer['name']}", steps, save))
     return cards

@@ -88,7 +88,7 @@ class RunFacts:
         with contextlib.suppress(UserError, OSError, ValueError):
             record = Preparation.load(run)
             classes = record.targets[0].classes if record.targets else ()
-            axes = [given.axes for given in record.inputs]
+            axes = [entry.axes for entry in record.inputs]
             kind = "image" if ("C", "H", "W") in axes else "table" if axes == [("C",)] * len(axes) else "other"
         with contextlib.suppress(UserError, OSError, ValueError):
             data = read_record(run)
@@ -107,7 +107,7 @@ class RunFacts:
 
     def layers_for(self, method: str) -> list[str]:
         """Return the names of the layers that a method takes."""
-        chosen = []
+        names = []
         for name, key, family, layout in self.layers:
             fits = {
                 "gradcam": layout == "image" and family != "Input" and key != "softmax",
@@ -115,8 +115,8 @@ class RunFacts:
                 "attention": family == "Attention",
             }
             if fits.get(method, True):
-                chosen.append(name)
-        return chosen
+                names.append(name)
+        return names
 
 
 class InsidePage(TestPage):
@@ -166,8 +166,8 @@ class InsidePage(TestPage):
             self.method.setItemData(self.method.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         for key, label in REDUCTIONS:
             self.reduction.addItem(label, key)
-        named = ((self.method, "Method"), (self.split, "Split"), (self.layer, "Layer"), (self.target, "Class"))
-        for box, name in (*named, (self.reduction, "Reduction to two dimensions")):
+        boxes = ((self.method, "Method"), (self.split, "Split"), (self.layer, "Layer"), (self.target, "Class"))
+        for box, name in (*boxes, (self.reduction, "Reduction to two dimensions")):
             box.setAccessibleName(name)
         self.layer.setMinimumWidth(130)
         self.place.setAccessibleName("Sample")
@@ -249,17 +249,17 @@ class InsidePage(TestPage):
 
     def _on_method(self) -> None:
         method = str(self.method.currentData())
-        shown = METHODS[method][2]
+        control_names = METHODS[method][2]
         for name, widget in self.controls.items():
-            widget.setVisible(name in shown and (name != CLASS or len(self.facts.classes) > 1))
+            widget.setVisible(name in control_names and (name != CLASS or len(self.facts.classes) > 1))
         self.method.setToolTip(METHODS[method][1])
         self.split.setVisible(method not in ("filters", "max_activation"))
-        chosen = self.layer.currentData()
+        layer = self.layer.currentData()
         self.layer.clear()
         self.layer.addItem("No layer" if method == "max_activation" else "Automatic layer", "")
         for name in self.facts.layers_for(method):
             self.layer.addItem(visible(name), name)
-        self.layer.setCurrentIndex(max(0, self.layer.findData(chosen)))
+        self.layer.setCurrentIndex(max(0, self.layer.findData(layer)))
         self._on_changed()
 
     def _on_split(self) -> None:
@@ -277,9 +277,9 @@ class InsidePage(TestPage):
 
     def _choose_file(self) -> None:
         base = str(self.shell.documents.base)
-        asked = QFileDialog.getOpenFileName(self, "Explain a file", base)[0]
-        if asked:
-            self.file, self._is_wanted = asked, True
+        file = QFileDialog.getOpenFileName(self, "Explain a file", base)[0]
+        if file:
+            self.file, self._is_wanted = file, True
             self._on_changed()
 
     def _on_changed(self) -> None:
@@ -291,16 +291,16 @@ class InsidePage(TestPage):
     def question(self) -> dict[str, Any]:
         """Return what is asked, as `netwright.engine.explain.explain.Question` takes it."""
         method = str(self.method.currentData())
-        shown = METHODS[method][2]
-        asked: dict[str, Any] = {"method": method, "split": self.split.currentData() or ""}
-        if SAMPLE in shown:
-            asked |= {"file": self.file} if self.file else {"place": self.place.value()}
+        control_names = METHODS[method][2]
+        values: dict[str, Any] = {"method": method, "split": self.split.currentData() or ""}
+        if SAMPLE in control_names:
+            values |= {"file": self.file} if self.file else {"place": self.place.value()}
         for name, key, box in ((LAYER, "layer", self.layer), (CLASS, "class_name", self.target)):
-            if name in shown and box.currentData():
-                asked[key] = box.currentData()
-        if REDUCTION in shown:
-            asked["reduction"] = self.reduction.currentData()
-        return asked
+            if name in control_names and box.currentData():
+                values[key] = box.currentData()
+        if REDUCTION in control_names:
+            values["reduction"] = self.reduction.currentData()
+        return values
 
     def _on_clicked(self) -> None:
         if self._request is not None:
@@ -316,10 +316,10 @@ class InsidePage(TestPage):
         if self.run is None:
             return
         self._cancel()
-        given = {"path": str(self.run), "question": self.question(), "folder": self._folder}
+        values = {"path": str(self.run), "question": self.question(), "folder": self._folder}
         self.button.setText("Cancel")
         self._tell("Looking…")
-        self._request = self.shell.server.request("explain", given, self._take, self._on_error, self._on_progress)
+        self._request = self.shell.server.request("explain", values, self._take, self._on_error, self._on_progress)
 
     def _cancel(self) -> None:
         self._soon.stop()
@@ -349,26 +349,26 @@ class InsidePage(TestPage):
 
     # ---- the result ----
 
-    def _take(self, told: dict[str, Any]) -> None:
+    def _take(self, facts: dict[str, Any]) -> None:
         self._request = None
         self.button.setText("Show")
         try:
-            with np.load(told["file"], allow_pickle=False) as stored:
-                arrays: dict[str, Array] = {name: stored[name] for name in told["arrays"]}
+            with np.load(facts["file"], allow_pickle=False) as stored:
+                arrays: dict[str, Array] = {name: stored[name] for name in facts["arrays"]}
         except (OSError, ValueError, KeyError):
-            self._say(f"{told['file']} cannot be read. Show it again.", refused=True)
+            self._say(f"{facts['file']} cannot be read. Show it again.", refused=True)
             return
-        self.show_result(told, arrays)
+        self.show_result(facts, arrays)
 
-    def show_result(self, told: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    def show_result(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
         """Show an explanation as cards."""
-        self.cards = cards_of(told, arrays, self._table_of(self.question()), self._show_sample)
+        self.cards = cards_of(facts, arrays, self._table_of(self.question()), self._show_sample)
         page = QWidget()
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 8, 0)  # beside the scroll bar
         grid.setSpacing(12)
-        columns = 2 if told["method"] == "partial_dependence" else 1
-        is_histograms = told["method"] in ("activations", "filters") and len(self.cards) > 2
+        columns = 2 if facts["method"] == "partial_dependence" else 1
+        is_histograms = facts["method"] in ("activations", "filters") and len(self.cards) > 2
         for number, card in enumerate(self.cards):
             if is_histograms and number:
                 grid.addWidget(card, 1, number - 1)
@@ -378,8 +378,8 @@ class InsidePage(TestPage):
         grid.setRowStretch(grid.rowCount(), 1)
         self._area.setWidget(page)
         self.pages.setCurrentIndex(1)
-        notes = " ".join(told.get("notes", ()))
-        text = " ".join(filter(None, (sample_line(told), notes)))
+        notes = " ".join(facts.get("notes", ()))
+        text = " ".join(filter(None, (sample_line(facts), notes)))
         self._tell(text)
         self._grid = grid
 
@@ -387,10 +387,10 @@ class InsidePage(TestPage):
         """Return what has the engine write the numbers of an answer as a table."""
 
         def save(path: Path) -> None:
-            given = {"path": str(self.run), "question": question, "folder": self._folder, "output": str(path)}
+            values = {"path": str(self.run), "question": question, "folder": self._folder, "output": str(path)}
             self.shell.server.request(
                 "explain",
-                given,
+                values,
                 lambda _: self.shell.hint(f"Saved {path.name}."),
                 lambda message: self.shell.show_error("The values cannot be saved", message),
             )
@@ -403,30 +403,30 @@ class InsidePage(TestPage):
         self.place.setValue(place)
         self.place.blockSignals(False)
         self.file = ""
-        asked = {"method": "sample", "split": self.split.currentData() or "", "place": place}
-        given = {"path": str(self.run), "question": asked, "folder": self._folder}
+        question = {"method": "sample", "split": self.split.currentData() or "", "place": place}
+        values = {"path": str(self.run), "question": question, "folder": self._folder}
         self._cancel()
         self.button.setText("Cancel")
         self._request = self.shell.server.request(
-            "explain", given, lambda told: self._take_sample(told, asked), self._on_error
+            "explain", values, lambda facts: self._take_sample(facts, question), self._on_error
         )
 
-    def _take_sample(self, told: dict[str, Any], asked: dict[str, Any]) -> None:
+    def _take_sample(self, facts: dict[str, Any], question: dict[str, Any]) -> None:
         self._request = None
         self.button.setText("Show")
-        with contextlib.suppress(OSError, ValueError, KeyError), np.load(told["file"], allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in told["arrays"]}
-            found = cards_of(told, arrays, self._table_of(asked), self._show_sample)
+        with contextlib.suppress(OSError, ValueError, KeyError), np.load(facts["file"], allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in facts["arrays"]}
+            cards = cards_of(facts, arrays, self._table_of(question), self._show_sample)
             while len(self.cards) > 1:
                 self.cards.pop().deleteLater()
-            for card in found:
+            for card in cards:
                 self._grid.addWidget(card, 0, 1, Qt.AlignmentFlag.AlignTop)
                 self.cards.append(card)
             self._grid.setColumnStretch(0, 1)
-        self._tell(sample_line(told))
+        self._tell(sample_line(facts))
 
 
 def _with_labels(message: str) -> str:
     """Return a message of the engine with methods called as they are offered here."""
-    named = "|".join(key for key in METHODS if key not in ("attention", "embedding"))
-    return re.sub(rf"\b({named})\b", lambda found: METHODS[found[1]][0], message)
+    pattern = "|".join(key for key in METHODS if key not in ("attention", "embedding"))
+    return re.sub(rf"\b({pattern})\b", lambda match: METHODS[match[1]][0], message)

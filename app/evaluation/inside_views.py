@@ -305,8 +305,8 @@ class ScatterView(View):
             painter.setBrush(class_colour(number))
             painter.drawEllipse(QPointF(left + 5, y), 4, 4)
             painter.setPen(palette.text)
-            shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideRight, room)
-            painter.drawText(QRectF(left + 18, y - 8, room, 16), Qt.AlignmentFlag.AlignVCenter, shown)
+            text = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(QRectF(left + 18, y - 8, room, 16), Qt.AlignmentFlag.AlignVCenter, text)
         y = 18.0 + min(len(self._classes), most) * self.ROW
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(palette.error, 1.6))
@@ -317,22 +317,22 @@ class ScatterView(View):
     def nearest(self, at: QPointF) -> int:
         """Return the point under the pointer, or -1."""
         apart = np.hypot(*(self.places() - (at.x(), at.y())).T)
-        found = int(apart.argmin())
-        return found if apart[found] <= 2.5 * self.RADIUS else -1
+        index = int(apart.argmin())
+        return index if apart[index] <= 2.5 * self.RADIUS else -1
 
     def words(self, at: QPointF) -> str:
         """Return label and answer of the sample under the pointer."""
-        found = self.nearest(at)
-        if found < 0:
+        index = self.nearest(at)
+        if index < 0:
             return ""
-        answer = self._arrays["predictions"][found]
-        said = self._classes[int(answer)] if self._classes else format_number(answer)
-        return f"sample {self._arrays['places'][found]}: {self._texts[found]}; answer {said}"
+        answer = self._arrays["predictions"][index]
+        answer_text = self._classes[int(answer)] if self._classes else format_number(answer)
+        return f"sample {self._arrays['places'][index]}: {self._texts[index]}; answer {answer_text}"
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the sample under the pointer."""
-        found = self.nearest(event.position())
-        if found >= 0:
-            self.selected = found
+        index = self.nearest(event.position())
+        if index >= 0:
+            self.selected = index
             self.update()
-            self.chosen.emit(int(self._arrays["places"][found]))
+            self.chosen.emit(int(self._arrays["places"][index]))

@@ -26,9 +26,9 @@ class ReliabilityPlot(Plot):
         self._bins = list(bins)
         super().__init__()
         self.setFixedHeight(HEIGHT)
-        middles = [(found["low"] + found["high"]) / 2 for found in self._bins]
-        widths = [0.92 * (found["high"] - found["low"]) for found in self._bins]
-        self._bars = pg.BarGraphItem(x=middles, height=[found["accuracy"] for found in self._bins], width=widths)
+        middles = [(entry["low"] + entry["high"]) / 2 for entry in self._bins]
+        widths = [0.92 * (entry["high"] - entry["low"]) for entry in self._bins]
+        self._bars = pg.BarGraphItem(x=middles, height=[entry["accuracy"] for entry in self._bins], width=widths)
         self._diagonal = Line([0.0, 1.0], [0.0, 1.0])
         for item in (self._bars, self._diagonal):
             self.addItem(item, ignoreBounds=True)
@@ -48,14 +48,14 @@ class ReliabilityPlot(Plot):
 
     def readout(self, place: float) -> tuple[float, Markup]:
         """The bin under the pointer."""
-        found = next((one for one in self._bins if one["low"] <= place <= one["high"]), None)
-        if found is None:
+        match = next((entry for entry in self._bins if entry["low"] <= place <= entry["high"]), None)
+        if match is None:
             return place, Markup()
-        count, accuracy = f"{int(found['count']):,}", format_percent(found["accuracy"], 1)
+        count, accuracy = f"{int(match['count']):,}", format_percent(match["accuracy"], 1)
         text = markup.filled(
-            "{} samples<br>{} sure, {} correct", count, format_percent(found["confidence"], 1), accuracy
+            "{} samples<br>{} sure, {} correct", count, format_percent(match["confidence"], 1), accuracy
         )
-        return (found["low"] + found["high"]) / 2, text
+        return (match["low"] + match["high"]) / 2, text
 
 
 class PredictionPlot(Plot):
@@ -106,8 +106,8 @@ class StepsPlot(Plot):
 
     def __init__(self, residuals: Sequence[Mapping[str, Any]]) -> None:
         """`residuals` are those of the result of `netwright-engine evaluate`."""
-        self._names = [str(one["name"]) for one in residuals]
-        self._errors = np.array([one["rmse"] for one in residuals], dtype=float)
+        self._names = [str(entry["name"]) for entry in residuals]
+        self._errors = np.array([entry["rmse"] for entry in residuals], dtype=float)
         super().__init__()
         self.setFixedHeight(HEIGHT)
         self._bars = pg.BarGraphItem(x=np.arange(1, len(self._errors) + 1), height=self._errors, width=0.8)

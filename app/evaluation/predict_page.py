@@ -214,7 +214,7 @@ class PredictPage(TestPage):
             stretch = 0 if takes_pictures(record) else 1
             middle = Qt.AlignmentFlag.AlignHCenter if takes_pictures(record) else Qt.AlignmentFlag(0)
             self._sample_column.addWidget(self.sample, stretch, middle)
-        has_files = takes_pictures(record) or any(given.reads in ("image", "sound") for given in record.inputs)
+        has_files = takes_pictures(record) or any(entry.reads in ("image", "sound") for entry in record.inputs)
         files = FileInput(hint_for(record), self._ask_for_files, self.paste, takes_folders=has_files)
         files.files_chosen.connect(self.predict_files)
         self._sample_column.addWidget(files)
@@ -241,10 +241,10 @@ class PredictPage(TestPage):
         on_error: Callable[[str], None],
         on_progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
-        given = {"path": str(self.network or self.run), **self.options.values(), **values}
+        arguments = {"path": str(self.network or self.run), **self.options.values(), **values}
         callbacks = (on_result, on_error) if on_progress is None else (on_result, on_error, on_progress)
         self._pending = 0  # a stand-in for the engine may answer before its id is known
-        id = self.shell.server.request(do, given, *callbacks)
+        id = self.shell.server.request(do, arguments, *callbacks)
         if self._pending is not None:
             self._pending = id
 
@@ -265,8 +265,8 @@ class PredictPage(TestPage):
             return
         self._is_changed = False
         folder = self._folder / "live"
-        found = self.sample.sample(folder)
-        if found is None:
+        sample = self.sample.sample(folder)
+        if sample is None:
             self.panel.show_hint(FIRST)
             return
         asked_at = self._changed_at
@@ -277,7 +277,7 @@ class PredictPage(TestPage):
             self.latency_ms = 1000 * (time.perf_counter() - asked_at)
             self.state.setText(f"Answered in {self.latency_ms:.0f} ms")
 
-        self._request("predict", {**found, "folder": str(folder)}, on_result, self._on_failed)
+        self._request("predict", {**sample, "folder": str(folder)}, on_result, self._on_failed)
 
     def predict_files(self, files: Sequence[str]) -> None:
         """Predict files and folders."""
@@ -359,7 +359,7 @@ class PredictPage(TestPage):
             QGuiApplication.clipboard().image().save(str(file))
             self.predict_files([str(file)])
         elif data.hasText() and data.text().strip() and not takes_pictures(self.record):
-            has_columns = any(given.columns for given in self.record.inputs)
+            has_columns = any(entry.columns for entry in self.record.inputs)
             file = self._folder / ("pasted.csv" if has_columns else "pasted.txt")
             file.write_text(data.text(), encoding="utf-8", errors="replace")
             self.predict_files([str(file)])

@@ -46,9 +46,9 @@ class ClassBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Likeliest classes")
 
-    def show_classes(self, top: Sequence[Mapping[str, Any]], chosen: Sequence[str]) -> None:
+    def show_classes(self, top: Sequence[Mapping[str, Any]], selection: Sequence[str]) -> None:
         """Show classes and probabilities."""
-        self.rows = [(str(one["class"]), float(one["probability"]), one["class"] in chosen) for one in top]
+        self.rows = [(str(entry["class"]), float(entry["probability"]), entry["class"] in selection) for entry in top]
         words = [markup.visible(f"{name} {percent(share)}") for name, share, _ in self.rows]
         self.setAccessibleDescription(", ".join(words))
         self.setToolTip("\n".join(words))
@@ -70,8 +70,8 @@ class ClassBars(QWidget):
             y = number * ROW
             painter.setFont(strong if is_chosen else plain)
             painter.setPen(palette.text)
-            shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, wide - 8)
-            painter.drawText(QRectF(0, y, wide - 8, ROW), middle, shown)
+            label = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, wide - 8)
+            painter.drawText(QRectF(0, y, wide - 8, ROW), middle, label)
             track = QRectF(wide, y + (ROW - BAR) / 2, width - wide - VALUE, BAR)
             right = middle | Qt.AlignmentFlag.AlignRight
             painter.drawText(QRectF(track.right(), y, VALUE, ROW), right, percent(share))
@@ -158,8 +158,8 @@ class Legend(QWidget):
             painter.fillRect(QRectF(0, row * ROW + 7, BAR, BAR), class_colour(number))
             painter.setPen(palette.text)
             room = max(40, width - VALUE - BAR - 8)
-            shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, room)
-            painter.drawText(QRectF(BAR + 8, row * ROW, room, ROW), middle, shown)
+            label = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, room)
+            painter.drawText(QRectF(BAR + 8, row * ROW, room, ROW), middle, label)
             right = middle | Qt.AlignmentFlag.AlignRight
             painter.drawText(QRectF(width - VALUE, row * ROW, VALUE, ROW), right, percent(share))
         painter.end()
@@ -243,8 +243,10 @@ class AnswerView(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(16)
         outputs = answer.get("outputs", ())
-        mask = next((str(one["mask"]) for one in outputs if "mask" in one), "")
-        picture = str(answer.get("picture", "") or next((one["target"] for one in outputs if "target" in one), ""))
+        mask = next((str(entry["mask"]) for entry in outputs if "mask" in entry), "")
+        picture = str(
+            answer.get("picture", "") or next((entry["target"] for entry in outputs if "target" in entry), "")
+        )
         if picture or mask:
             self.picture = PictureView()
             self.picture.show_picture(picture, mask)
@@ -307,17 +309,17 @@ class AnswerView(QWidget):
             legend.show_shares(output["shares"])
             return [legend]
         if plots := forecast_plots(answer, output):
-            shown: list[QWidget] = []
+            widgets: list[QWidget] = []
             for plot in plots:
                 heading = QLabel(markup.visible(plot.heading))
                 theme.mark(heading, "role", "strong")
-                shown += [heading, plot]
-            return [*shown, values_table(named_values(output))]
+                widgets += [heading, plot]
+            return [*widgets, values_table(named_values(output))]
         values = named_values(output)
         if len(values) == 1:
-            what = QLabel(markup.visible(values[0][0]))
-            theme.mark(what, "role", "muted")
-            return [what, large(values[0][1])]
+            label = QLabel(markup.visible(values[0][0]))
+            theme.mark(label, "role", "muted")
+            return [label, large(values[0][1])]
         return [*self._series(answer), values_table(values)]
 
     @staticmethod
@@ -338,7 +340,7 @@ def _form(answer: Answer) -> tuple[object, ...]:
 
 def _chosen(output: Answer) -> Sequence[str]:
     """Return the class of an answer, or its labels."""
-    return [str(one) for one in output["labels"]] if "labels" in output else [str(output["class"])]
+    return [str(label) for label in output["labels"]] if "labels" in output else [str(output["class"])]
 
 
 def large(text: str) -> ElidedLabel:
@@ -355,17 +357,17 @@ def values_table(values: Sequence[tuple[str, str]]) -> QWidget:
     grid = QGridLayout(holder)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(32)
-    shown = list(values[:MOST_VALUES])
-    parts = 1 if len(shown) <= 8 else 3
-    each = -(-len(shown) // parts) or 1
+    rows = list(values[:MOST_VALUES])
+    parts = 1 if len(rows) <= 8 else 3
+    each = -(-len(rows) // parts) or 1
     for place in range(parts):
-        part = shown[place * each : (place + 1) * each]
+        part = rows[place * each : (place + 1) * each]
         table = ValueTable("Values" if place == 0 else "", tuple(map(str, range(len(part)))))
         table.show_rows(part)
         grid.addWidget(table, 0, place, Qt.AlignmentFlag.AlignTop)
         grid.setColumnStretch(place, 1)
-    if len(values) > len(shown):
-        note = QLabel(f"The first {len(shown):,} of {len(values):,}. The CSV file has all.")
+    if len(values) > len(rows):
+        note = QLabel(f"The first {len(rows):,} of {len(values):,}. The CSV file has all.")
         theme.mark(note, "role", "help")
         grid.addWidget(note, 1, 0, 1, parts)
     return holder
@@ -375,16 +377,16 @@ def named_values(output: Answer, digits: int = 3) -> list[tuple[str, str]]:
     """Return names and texts of the numbers, classes or tokens of an answer."""
     value = output.get("value", output.get("classes", output.get("transcript")))
     if isinstance(value, Mapping):
-        return [(str(name), figure(one, digits)) for name, one in value.items()]
+        return [(str(name), figure(item, digits)) for name, item in value.items()]
     if isinstance(value, list):
-        return [(f"{place + 1:,}", figure(one, digits)) for place, one in enumerate(value)]
+        return [(f"{place + 1:,}", figure(item, digits)) for place, item in enumerate(value)]
     return [(str(output["name"]), figure(value, digits))]
 
 
 def figure(value: object, digits: int = 3) -> str:
     """Return a value as text."""
     if isinstance(value, list):
-        return ", ".join(figure(one, digits) for one in value[:8]) + (", …" if len(value) > 8 else "")
+        return ", ".join(figure(item, digits) for item in value[:8]) + (", …" if len(value) > 8 else "")
     return format_number(value, digits) if isinstance(value, int | float) else str(value)
 
 

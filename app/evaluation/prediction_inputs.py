@@ -211,11 +211,11 @@ class RowInput(SampleInput):
         grid.setContentsMargins(0, 0, 8, 0)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(8)
-        for given in record.inputs:
+        for input_part in record.inputs:
             start = 0
-            for one in given.columns:
-                self._add(grid, one, usual_values(given, one, start))
-                start += len(one.names)
+            for table_column in input_part.columns:
+                self._add(grid, table_column, usual_values(input_part, table_column, start))
+                start += len(table_column.names)
         for place, share in enumerate((3, 3, 2)):
             grid.setColumnStretch(place, share)
         area = QScrollArea()
@@ -289,16 +289,28 @@ class RowInput(SampleInput):
         return {"rows": [row]} if any(row.values()) else None
 
 
-def usual_values(given: InputPreparation, column: ColumnPreparation, start: int) -> tuple[str, str]:
+def usual_values(input_part: InputPreparation, column: ColumnPreparation, start: int) -> tuple[str, str]:
     """Return the usual value of a column, and a note on its range in the training data. Where that is not known it
     follows from the normalisation, whose numbers from `start` on are those of the column."""
     count = len(column.names)
-    found = given.normalization
-    shifts = [] if found is None else [*(found.shift if len(found.shift) > 1 else found.shift * (start + count))]
-    scales = [] if found is None else [*(found.scale if len(found.scale) > 1 else found.scale * (start + count))]
+    normalization = input_part.normalization
+    shifts = (
+        []
+        if normalization is None
+        else [*(normalization.shift if len(normalization.shift) > 1 else normalization.shift * (start + count))]
+    )
+    scales = (
+        []
+        if normalization is None
+        else [*(normalization.scale if len(normalization.scale) > 1 else normalization.scale * (start + count))]
+    )
     means, parts = shifts[start : start + count], scales[start : start + count]
     if column.kind == "category":
-        if found is not None and found.method in ("zscore", "zerocenter") and len(means) == len(column.categories):
+        if (
+            normalization is not None
+            and normalization.method in ("zscore", "zerocenter")
+            and len(means) == len(column.categories)
+        ):
             return column.categories[means.index(max(means))], ""
         return column.missing if isinstance(column.missing, str) else next(iter(column.categories), ""), ""
     if column.kind == "date":
@@ -307,15 +319,15 @@ def usual_values(given: InputPreparation, column: ColumnPreparation, start: int)
         low, middle, high = column.span
         middle = round(middle) if column.numbers == "whole" else middle
         return _typed(middle), f"{format_number(low)} to {format_number(high)}"
-    if found is None or len(means) != 1:
+    if normalization is None or len(means) != 1:
         return _typed(column.missing) if isinstance(column.missing, float) else "", ""
     middle, spread = means[0], 1 / parts[0] if parts and parts[0] else 0.0
-    if found.method == "zscore":  # of a network that does not say in which range its data lies
+    if normalization.method == "zscore":  # of a network that does not say in which range its data lies
         low, high = middle - USUAL_SPREAD * spread, middle + USUAL_SPREAD * spread
         return _typed(middle), f"mostly {format_number(low)} to {format_number(high)}"
-    if found.method == "rescale-zero-one":
+    if normalization.method == "rescale-zero-one":
         return _typed(middle + spread / 2), f"{format_number(middle)} to {format_number(middle + spread)}"
-    if found.method == "rescale-symmetric":
+    if normalization.method == "rescale-symmetric":
         return _typed(middle), f"{format_number(middle - spread)} to {format_number(middle + spread)}"
     return _typed(middle), ""
 
@@ -376,26 +388,26 @@ class FileInput(QFrame):
 
 def input_for(record: Preparation) -> SampleInput | None:
     """Return the way to give a sample by hand that suits a network, None where it takes files alone."""
-    reads = {given.reads for given in record.inputs}
+    reads = {entry.reads for entry in record.inputs}
     if reads == {"columns"}:
         return RowInput(record)
     if reads == {"text"}:
         return TextInput()
-    given = record.inputs[0]
-    return DrawingInput(given.sizes[1] or PAD) if takes_pictures(record) and given.sizes[0] == 1 else None
+    entry = record.inputs[0]
+    return DrawingInput(entry.sizes[1] or PAD) if takes_pictures(record) and entry.sizes[0] == 1 else None
 
 
 def takes_pictures(record: Preparation) -> bool:
     """Return whether a network takes one picture, grey or in colour."""
-    given = record.inputs[0]
-    is_picture = given.reads in ("image", "array") and given.axes == ("C", "H", "W")
-    return len(record.inputs) == 1 and is_picture and given.sizes[0] in (1, 3)
+    entry = record.inputs[0]
+    is_picture = entry.reads in ("image", "array") and entry.axes == ("C", "H", "W")
+    return len(record.inputs) == 1 and is_picture and entry.sizes[0] in (1, 3)
 
 
 def hint_for(record: Preparation) -> str:
     """Return what may be dropped, in words."""
-    given = record.inputs[0]
-    reads = {one.reads for one in record.inputs}
+    first = record.inputs[0]
+    reads = {entry.reads for entry in record.inputs}
     if takes_pictures(record):
         return "Drop pictures or a folder here, or paste one (Ctrl+V)."
     if reads == {"columns"}:
@@ -404,24 +416,24 @@ def hint_for(record: Preparation) -> str:
         return "Drop text files here: each line is a text."
     if "sound" in reads:
         return "Drop audio files or a folder here."
-    shapes = ", ".join(f"{one.source or one.name} ({_shape(one)})" for one in record.inputs)
-    if given.columns and given.axes == ("T", "C"):
-        steps = "" if given.sizes[0] is None else f" of at least {_steps(record):,} rows"
+    shapes = ", ".join(f"{entry.source or entry.name} ({_shape(entry)})" for entry in record.inputs)
+    if first.columns and first.axes == ("T", "C"):
+        steps = "" if first.sizes[0] is None else f" of at least {_steps(record):,} rows"
         ahead = record.inputs[1].sizes[0] if len(record.inputs) > 1 else 0
-        known = f" The last {ahead:,} rows are the steps to predict." if ahead else ""
+        note = f" The last {ahead:,} rows are the steps to predict." if ahead else ""
         return (
             f"Drop a CSV table{steps} here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: "
-            f"{', '.join(given.column_names)}.{known}"
+            f"{', '.join(first.column_names)}.{note}"
         )
     return f"Drop arrays (.npz, .npy) here, samples first: {shapes}."
 
 
 def _steps(record: Preparation) -> int:
-    return sum(given.sizes[0] or 0 for given in record.inputs)
+    return sum(entry.sizes[0] or 0 for entry in record.inputs)
 
 
-def _shape(given: InputPreparation) -> str:
-    sizes = zip(given.axes, given.sizes, strict=True)
+def _shape(entry: InputPreparation) -> str:
+    sizes = zip(entry.axes, entry.sizes, strict=True)
     return " × ".join(("N", *(axis if size is None else f"{size:,}" for axis, size in sizes)))
 
 

@@ -76,28 +76,28 @@ class AnswersPanel(QFrame):
 
     def show_answers(self, result: Mapping[str, Any], *, is_live: bool = False) -> None:
         """Show the answers of `serve` to `predict`; those to what is drawn or typed have no name."""
-        found = list(result["predictions"])
-        count, failed = int(result.get("count", len(found))), int(result.get("failed", 0))
+        answers = list(result["predictions"])
+        count, failed = int(result.get("count", len(answers))), int(result.get("failed", 0))
         self._csv = "" if is_live else str(result.get("csv", ""))
         self.csv_action.setVisible(bool(self._csv))
         is_one = count == 1
         self.table.setVisible(not is_one)
-        self.view.show_answer(found[0])
+        self.view.show_answer(answers[0])
         self.pages.setCurrentIndex(1)
         self.copy_button.show()
         self.export_button.show()
         if is_one:
-            name = "" if is_live else name_of(found[0])
+            name = "" if is_live else name_of(answers[0])
             self.note.setText(Path(name).name, note=name)
             return
-        self.table.show_answers(found)
-        words = [f"{count:,} series" if any("group" in one for one in found) else plural(count, "sample")]
+        self.table.show_answers(answers)
+        words = [f"{count:,} series" if any("group" in answer for answer in answers) else plural(count, "sample")]
         if failed:
             words.append(f"{failed:,} not used")
         if warned := int(result.get("warned", 0)):
             words.append(f"{warned:,} with values that the network does not know")
-        if count > len(found):
-            words.append(f"the first {len(found):,} are listed")
+        if count > len(answers):
+            words.append(f"the first {len(answers):,} are listed")
         self.note.setText(", ".join(words))
 
     def copy(self) -> None:

@@ -66,9 +66,9 @@ class AnswersModel(TableModel):
     def __init__(self, answers: Sequence[Answer]) -> None:
         super().__init__()
         self.answers = list(answers)
-        first: Sequence[Answer] = next((one["outputs"] for one in self.answers if "outputs" in one), ())
-        head = "Series" if any("group" in one for one in self.answers) else "Sample"
-        self._heads = [head, *(str(one["name"]) for one in first)] if first else [head, "Answer"]
+        first: Sequence[Answer] = next((entry["outputs"] for entry in self.answers if "outputs" in entry), ())
+        head = "Series" if any("group" in entry for entry in self.answers) else "Sample"
+        self._heads = [head, *(str(entry["name"]) for entry in first)] if first else [head, "Answer"]
         self._has_probability = len(first) == 1 and "class" in first[0]
         if self._has_probability:
             self._heads.append("Probability")
@@ -117,15 +117,15 @@ class AnswersModel(TableModel):
 
     def _picture(self, row: int, file: str) -> QPixmap:
         if row not in self._pictures:
-            found = QPixmap(file)
+            pixmap = QPixmap(file)
             mode = (
                 Qt.TransformationMode.SmoothTransformation
-                if found.width() > THUMB
+                if pixmap.width() > THUMB
                 else Qt.TransformationMode.FastTransformation
             )
             size = QSize(THUMB, THUMB)
             self._pictures[row] = (
-                found if found.isNull() else found.scaled(size, Qt.AspectRatioMode.KeepAspectRatio, mode)
+                pixmap if pixmap.isNull() else pixmap.scaled(size, Qt.AspectRatioMode.KeepAspectRatio, mode)
             )
         return self._pictures[row]
 
@@ -139,9 +139,9 @@ def as_text(answers: Sequence[Answer]) -> str:
     """Return answers as rows with tabs, for the clipboard."""
     rows = []
     for answer in answers:
-        said = [str(answer["error"])] if "error" in answer else []
+        cells = [str(answer["error"])] if "error" in answer else []
         for output in answer.get("outputs", ()):
-            said.append(answer_text(output, COPIED_DIGITS))
-            said += [f"{one['class']} {one['probability']:.4f}" for one in output.get("top", ())]
-        rows.append([name_of(answer), *said, *answer.get("warnings", ())])
+            cells.append(answer_text(output, COPIED_DIGITS))
+            cells += [f"{entry['class']} {entry['probability']:.4f}" for entry in output.get("top", ())]
+        rows.append([name_of(answer), *cells, *answer.get("warnings", ())])
     return csv_text(rows, delimiter="\t").rstrip("\n")

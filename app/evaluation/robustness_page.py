@@ -56,11 +56,11 @@ class StrengthPlot(Plot):
         self._strengths = np.array(curves[0]["strengths"], dtype=float)
         super().__init__()
         self.setFixedHeight(HEIGHT)
-        self._lines = [Line(self._strengths, np.array(one["values"], dtype=float)) for one in curves]
-        self._dots = [Markers(x=self._strengths, y=np.array(one["values"], dtype=float), size=6) for one in curves]
+        self._lines = [Line(self._strengths, np.array(curve["values"], dtype=float)) for curve in curves]
+        self._dots = [Markers(x=self._strengths, y=np.array(curve["values"], dtype=float), size=6) for curve in curves]
         for item in (*self._lines, *self._dots):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName("Scores by strength of " + ", ".join(NAMES[one["kind"]] for one in curves))
+        self.setAccessibleName("Scores by strength of " + ", ".join(NAMES[curve["kind"]] for curve in curves))
 
     def dress(self) -> None:
         """A colour per kind of change."""
@@ -72,7 +72,7 @@ class StrengthPlot(Plot):
 
     def draw(self) -> str:
         """Strengths from 0 on; shares from 0 to 100 %."""
-        values = np.array([value for one in self.curves for value in one["values"]], dtype=float)
+        values = np.array([value for curve in self.curves for value in curve["values"]], dtype=float)
         y = values_axis(np.array([0.0, 1.0]) if self._is_percent else values, self.num_y_ticks)
         high = float(self._strengths[-1])
         is_share = self.curves[0]["unit"] != "pixels"
@@ -90,7 +90,7 @@ class StrengthPlot(Plot):
         strength = float(self._strengths[nearest])
         unit = self.curves[0]["unit"]
         at = f"{strength:g} px" if unit == "pixels" else format_percent(strength, 1)
-        rows = [(NAMES[one["kind"]], figure(one["values"][nearest], self._is_percent)) for one in self.curves]
+        rows = [(NAMES[curve["kind"]], figure(curve["values"][nearest], self._is_percent)) for curve in self.curves]
         text = markup.filled("{}", at)
         for name, value in rows:
             text = markup.filled("{}<br>{} {}", text, name, value)
@@ -98,9 +98,11 @@ class StrengthPlot(Plot):
 
     def csv(self) -> str:
         """Return strengths and scores as a table."""
-        head = [self.curves[0]["unit"], *(one["kind"] for one in self.curves)]
+        head = [self.curves[0]["unit"], *(curve["kind"] for curve in self.curves)]
         strengths = enumerate(self.curves[0]["strengths"])
-        return csv_text([head, *((strength, *(one["values"][n] for one in self.curves)) for n, strength in strengths)])
+        return csv_text(
+            [head, *((strength, *(curve["values"][n] for curve in self.curves)) for n, strength in strengths)]
+        )
 
 
 class StrengthCard(PlotCard):
@@ -112,8 +114,8 @@ class StrengthCard(PlotCard):
         self._shell = shell
         self.title = title
         if len(curves) > 1:
-            for number, one in enumerate(curves):
-                dot, name = QLabel(), QLabel(NAMES[one["kind"]])
+            for number, curve in enumerate(curves):
+                dot, name = QLabel(), QLabel(NAMES[curve["kind"]])
                 dot.setPixmap(_dot(run_colour(2 * number)))
                 theme.mark(name, "role", "muted")
                 self.head.addSpacing(8)
@@ -267,9 +269,9 @@ class RobustnessPage(CardsPage):
         self.store.setEnabled(not result["stored"])
         metric = "accuracy" if is_percent else "RMSE"
         stored = ", the threshold is stored" if result["stored"] else ""
-        known = ", as measured before" if result["cached"] and not result["stored"] else ""
+        cached = ", as measured before" if result["cached"] and not result["stored"] else ""
         notes = " ".join(result["notes"])
-        text = f"{metric} on {result['samples']:,} samples of the {result['split']} split{stored}{known}"
+        text = f"{metric} on {result['samples']:,} samples of the {result['split']} split{stored}{cached}"
         self.state.setText(text, note=f"{text}. {notes}" if notes else "")
 
 

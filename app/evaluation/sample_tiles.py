@@ -30,11 +30,11 @@ class Judged(Tile):
 
     size_wanted = QSize(4 * PICTURE + 3 * GAP // 2, PICTURE)
 
-    def __init__(self, shown: Mapping[str, Any], tip: str) -> None:
-        super().__init__(str(shown["label"]), tip)
-        wrong = coloured_classes(str(shown["wrong"]), [QColor(theme.current().error)])
-        self.pixmaps = [scaled(QPixmap(str(shown["file"])))]
-        self.pixmaps += [coloured_classes(str(shown[name])) for name in ("mask", "said")] + [wrong]
+    def __init__(self, picture: Mapping[str, Any], tip: str) -> None:
+        super().__init__(str(picture["label"]), tip)
+        wrong = coloured_classes(str(picture["wrong"]), [QColor(theme.current().error)])
+        self.pixmaps = [scaled(QPixmap(str(picture["file"])))]
+        self.pixmaps += [coloured_classes(str(picture[name])) for name in ("mask", "said")] + [wrong]
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the four side by side."""
@@ -49,9 +49,9 @@ class Restored(Tile):
 
     size_wanted = QSize(3 * PICTURE + GAP, PICTURE)
 
-    def __init__(self, shown: Mapping[str, Any], tip: str) -> None:
-        super().__init__(str(shown["label"]), tip)
-        self.pixmaps = [scaled(QPixmap(str(shown[name]))) for name in ("file", "target", "said")]
+    def __init__(self, picture: Mapping[str, Any], tip: str) -> None:
+        super().__init__(str(picture["label"]), tip)
+        self.pixmaps = [scaled(QPixmap(str(picture[name]))) for name in ("file", "target", "said")]
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the three side by side."""
@@ -64,10 +64,10 @@ class Restored(Tile):
 class Forecasted(Sparkline):
     """A sequence with its true values to predict, and the forecast dashed over them."""
 
-    def __init__(self, shown: Mapping[str, Any], spans: Sequence[Span], tip: str) -> None:
-        ahead = ahead_of(shown)
-        super().__init__(shown["values"], str(shown["label"]), tip, ahead=ahead, spans=spans)
-        self.said = [list(values) for values in shown["said"].values()]
+    def __init__(self, series: Mapping[str, Any], spans: Sequence[Span], tip: str) -> None:
+        ahead = ahead_of(series)
+        super().__init__(series["values"], str(series["label"]), tip, ahead=ahead, spans=spans)
+        self.said = [list(values) for values in series["said"].values()]
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the lanes, then the forecast in those of its channels."""
@@ -77,7 +77,7 @@ class Forecasted(Sparkline):
         steps = max(1, longest + max((len(values) for _, values in self.ahead), default=0) - 1)
         painter.setPen(QPen(theme.current().text, 1.4, Qt.PenStyle.DashLine))
         others = len(self.channels)
-        for (channel, _), said in zip(self.ahead, self.said, strict=False):
+        for (channel, _), forecast in zip(self.ahead, self.said, strict=False):
             index = others if channel < 0 else channel
             others += channel < 0
             low, high = self.spans[index]
@@ -87,7 +87,7 @@ class Forecasted(Sparkline):
                     lane.left() + area.width() / steps * (longest + at),
                     lane.bottom() - lane.height() * (value - low) / span,
                 )
-                for at, value in enumerate(said)
+                for at, value in enumerate(forecast)
                 if isfinite(value)
             ]
             painter.drawPolyline(QPolygonF(points))
@@ -97,14 +97,14 @@ def tiles_of(answer: Mapping[str, Any]) -> Tiles | None:
     """Return the samples of an answer to `evaluated_samples` as tiles; None where they are rows of a table."""
     rows = answer["rows"]
     if pictures := answer.get("pictures"):
-        tiles = [_of_picture(shown, tip_of(row, shown)) for shown, row in zip(pictures, rows, strict=False)]
+        tiles = [_of_picture(sample, tip_of(row, sample)) for sample, row in zip(pictures, rows, strict=False)]
         return Tiles(tiles, is_stretched="wave" in pictures[0])
     if series := answer.get("series"):
-        lanes = [[*Sparkline.lanes(shown["values"], ahead_of(shown))] for shown in series]
+        lanes = [[*Sparkline.lanes(sample["values"], ahead_of(sample))] for sample in series]
         spans = spans_of([lane for each in lanes for lane in each])
         spans = _with_forecasts(spans, series)
         return Tiles(
-            [_of_series(shown, spans, tip_of(row, shown)) for shown, row in zip(series, rows, strict=False)],
+            [_of_series(sample, spans, tip_of(row, sample)) for sample, row in zip(series, rows, strict=False)],
             is_stretched=True,
         )
     return None
@@ -113,32 +113,32 @@ def tiles_of(answer: Mapping[str, Any]) -> Tiles | None:
 def _with_forecasts(spans: list[Span], series: Sequence[Mapping[str, Any]]) -> list[Span]:
     """Return the scales of lanes, wide enough for the forecasts, too."""
     wide = list(spans)
-    for shown in series:
-        others = len(shown["values"])
-        for (channel, _), said in zip(ahead_of(shown), shown.get("said", {}).values(), strict=False):
+    for sample in series:
+        others = len(sample["values"])
+        for (channel, _), forecast in zip(ahead_of(sample), sample.get("said", {}).values(), strict=False):
             index = others if channel < 0 else channel
             others += channel < 0
-            known = [value for value in said if isfinite(value)]
-            if known and index < len(wide):
-                wide[index] = (min(wide[index][0], *known), max(wide[index][1], *known))
+            numbers = [value for value in forecast if isfinite(value)]
+            if numbers and index < len(wide):
+                wide[index] = (min(wide[index][0], *numbers), max(wide[index][1], *numbers))
     return wide
 
 
-def _of_picture(shown: Mapping[str, Any], tip: str) -> Tile:
-    if "wrong" in shown:
-        return Judged(shown, tip)
-    if "said" in shown and "target" in shown:
-        return Restored(shown, tip)
-    return picture_tile(dict(shown), str(shown["label"]), tip)
+def _of_picture(picture: Mapping[str, Any], tip: str) -> Tile:
+    if "wrong" in picture:
+        return Judged(picture, tip)
+    if "said" in picture and "target" in picture:
+        return Restored(picture, tip)
+    return picture_tile(dict(picture), str(picture["label"]), tip)
 
 
-def _of_series(shown: Mapping[str, Any], spans: list[Span], tip: str) -> Tile:
-    if "said" in shown:
-        return Forecasted(shown, spans, tip)
-    return Sparkline(shown["values"], str(shown["label"]), tip, steps=shown.get("steps", ()), spans=spans)
+def _of_series(series: Mapping[str, Any], spans: list[Span], tip: str) -> Tile:
+    if "said" in series:
+        return Forecasted(series, spans, tip)
+    return Sparkline(series["values"], str(series["label"]), tip, steps=series.get("steps", ()), spans=spans)
 
 
-def tip_of(row: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
+def tip_of(row: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
     """Return all that is known of a sample, a line each."""
     lines = [str(row.get("sample", f"Sample {row['index']:,}"))]
     if isinstance(row.get("label"), str):
@@ -147,7 +147,7 @@ def tip_of(row: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
         lines.append(f"confidence {format_percent(row['confidence'], 1)}, loss {format_figure(row['loss'])}")
     elif "loss" in row:
         lines.append(f"error {format_figure(row['loss'])}")
-    lines += [f"IoU of {name}: {format_figure(value)}" for name, value in shown.get("iou", {}).items()]
-    if "wrong" in shown:
+    lines += [f"IoU of {name}: {format_figure(value)}" for name, value in sample.get("iou", {}).items()]
+    if "wrong" in sample:
         lines.append("image, true classes, predicted classes, wrong pixels")
     return "\n".join(lines)

@@ -63,11 +63,11 @@ class SamplesCard(FigureCard):
         self.message.show()
         self.wanted.emit({"output": self._output, "folder": str(folder), **self.choice.currentData()})
 
-    def choose(self, label: str, which: Mapping[str, Any]) -> None:
+    def choose(self, label: str, selection: Mapping[str, Any]) -> None:
         """Choose other samples, and ask for them."""
         at = self.choice.findText(label)
         if at < 0:
-            self.choice.addItem(visible(label), dict(which))
+            self.choice.addItem(visible(label), dict(selection))
             at = self.choice.count() - 1
         self.choice.setCurrentIndex(at)
         self.ask()
@@ -83,9 +83,9 @@ class SamplesCard(FigureCard):
         self.answer = answer
         rows = answer["rows"]
         more = f"the first {len(rows):,} of {answer['total']:,}" if answer["total"] > len(rows) else ""
-        has_classes = any("wrong" in shown for shown in answer.get("pictures", ()))
+        has_classes = any("wrong" in sample for sample in answer.get("pictures", ()))
         parts = "; each: image, true classes, predicted classes, wrong pixels" if has_classes else ""
-        forecasts = any("said" in shown for shown in answer.get("series", ()))
+        forecasts = any("said" in sample for sample in answer.get("series", ()))
         parts = "; dashed: the forecast" if forecasts else parts
         self.note.setText((more or plural(answer["total"], "sample")) + parts)
         theme.mark(self.message, "role", "muted")
@@ -133,7 +133,7 @@ def _cell(name: str, value: Any) -> str:
     if name == "confidence":
         return format_percent(value, 1)
     if isinstance(value, list):
-        return ", ".join(_cell("", one) for one in value[:4]) + (", …" if len(value) > 4 else "")
+        return ", ".join(_cell("", item) for item in value[:4]) + (", …" if len(value) > 4 else "")
     if isinstance(value, float):
         return format_figure(value) if name == "loss" else format_number(value)
     return "" if value is None else str(value)

@@ -50,8 +50,8 @@ def class_table(rows: Sequence[Mapping[str, Any]], *, has_iou: bool) -> QTableWi
 def _with_interval(value: Any, interval: Sequence[float] | None) -> str:
     if not isinstance(value, int | float):
         return "" if value is None else str(value)
-    said = format_figure(value)
-    return said if interval is None else f"{said}  ({format_figure(interval[0])} to {format_figure(interval[1])})"
+    text = format_figure(value)
+    return text if interval is None else f"{text}  ({format_figure(interval[0])} to {format_figure(interval[1])})"
 
 
 def class_rows(rows: Sequence[Mapping[str, Any]]) -> list[list[object]]:
@@ -68,4 +68,4 @@ def point_rows(points: Sequence[Sequence[float]]) -> list[Sequence[object]]:
 def step_rows(residuals: Sequence[Mapping[str, Any]]) -> list[list[object]]:
     """Return the errors of each predicted number, for a file."""
     names = ("name", "rmse", "mae", "mean", "largest", "r2")
-    return [list(names), *([one[name] for name in names] for one in residuals)]
+    return [list(names), *([row[name] for name in names] for row in residuals)]

@@ -98,16 +98,16 @@ class ScoresPage(CardsPage):
         kind = self.data.currentData()
         if kind in (OTHER_FILE, OTHER_FOLDER):
             base = str(self.shell.documents.base)
-            asked = (
+            path = (
                 QFileDialog.getOpenFileName(self, "Evaluate on another file", base)[0]
                 if kind == OTHER_FILE
                 else QFileDialog.getExistingDirectory(self, "Evaluate on another folder", base)
             )
-            if not asked:
+            if not path:
                 self.data.setCurrentIndex(0)
             else:
-                self._other = asked
-                self.data.setItemText(self.data.currentIndex(), Path(asked).name)
+                self._other = path
+                self.data.setItemText(self.data.currentIndex(), Path(path).name)
         self._forget()
 
     def _forget(self) -> None:
@@ -131,25 +131,25 @@ class ScoresPage(CardsPage):
         where = {"source": self._other} if kind in (OTHER_FILE, OTHER_FOLDER) else {"split": kind}
         return {"path": str(self.run), **where}
 
-    def evaluate(self, **asked: object) -> None:
-        """Evaluate the run that is chosen on the data that are chosen. `asked`: what else the request is to do, such as
-        storing a threshold."""
+    def evaluate(self, **extras: object) -> None:
+        """Evaluate the run that is chosen on the data that are chosen. `extras`: further values of the request, such as
+        a threshold to store."""
         if self.run is None:
             return
         self._cancel()
         self.button.setText("Cancel")
         self.state.setText("Evaluating…")
         self._request = self.shell.server.request(
-            "evaluate", {**self._where(), **asked}, self._on_finished, self._on_failed, self._on_progress
+            "evaluate", {**self._where(), **extras}, self._on_finished, self._on_failed, self._on_progress
         )
 
     def _ask(self, do: str, values: Mapping[str, Any], on_result: OnResult, on_error: OnError) -> None:
         """Ask about the evaluation that is shown; the answers of questions about another one are not waited for."""
 
         def ended(then: Callable[[Any], None]) -> Callable[[Any], None]:
-            def call(said: Any) -> None:
+            def call(result: Any) -> None:
                 self._others.discard(id)
-                then(said)
+                then(result)
 
             return call
 
@@ -188,10 +188,10 @@ class ScoresPage(CardsPage):
         self._result = result
         rows = [row for number, target in enumerate(result["targets"]) for row in self._rows_of(number, target, result)]
         self.show_cards(rows, (1, 2))
-        known = ", as evaluated before" if result.get("cached") else ""
+        cached = ", as evaluated before" if result.get("cached") else ""
         where = f"{result['split']} split" if result.get("split") else str(result["data"])
         notes = " ".join(result.get("notes", ()))
-        text = f"{plural(result['samples'], 'sample')} of the {where}, {result['weights']} weights{known}"
+        text = f"{plural(result['samples'], 'sample')} of the {where}, {result['weights']} weights{cached}"
         self.state.setText(text, note=f"{text}. {notes}" if notes else "")
 
     def _rows_of(self, number: int, target: Mapping[str, Any], result: Mapping[str, Any]) -> list[list[QWidget]]:
@@ -199,13 +199,13 @@ class ScoresPage(CardsPage):
         is_only = len(result["targets"]) == 1
         title = "Scores" if is_only else f"Scores of {target['name']}"
         scores = ValueTable("", tuple(map(str, range(MOST_SCORES))))
-        shown = scores_of(target, result if is_only else {})[:MOST_SCORES]
-        scores.show_rows(shown)
-        left: list[QWidget] = [FigureCard(scores, title, "", lambda: [("score", "value"), *shown])]
+        score_rows = scores_of(target, result if is_only else {})[:MOST_SCORES]
+        scores.show_rows(score_rows)
+        left_column: list[QWidget] = [FigureCard(scores, title, "", lambda: [("score", "value"), *score_rows])]
         samples = self._samples_card(number, target)
         if target.get("calibration") and target["calibration"]["bins"]:
-            left.append(self._calibration_card(number, target, result))
-        first: list[QWidget] = [stacked(left, QVBoxLayout())]
+            left_column.append(self._calibration_card(number, target, result))
+        first: list[QWidget] = [stacked(left_column, QVBoxLayout())]
         rows = [first]
         if target.get("confusion"):
             first.append(self._confusion_card(target, samples))
@@ -226,23 +226,26 @@ class ScoresPage(CardsPage):
     def _rows_of_numbers(target: Mapping[str, Any], first: list[QWidget]) -> list[list[QWidget]]:
         """Return rows of cards about predicted numbers; the first plot stands in the first row."""
         rows: list[list[QWidget]] = []
-        found = target.get("residuals", ())
-        if len(found) > MOST_PLOTTED:
+        residuals = target.get("residuals", ())
+        if len(residuals) > MOST_PLOTTED:
             card = FigureCard(
-                StepsPlot(found), "Error by number", "RMSE of each predicted number", partial(step_rows, found)
+                StepsPlot(residuals), "Error by number", "RMSE of each predicted number", partial(step_rows, residuals)
             )
             first.append(card)
-            found = found[:1]
-        for number, one in enumerate(found):
+            residuals = residuals[:1]
+        for number, entry in enumerate(residuals):
             plot = FigureCard(
-                PredictionPlot(one), f"Predicted against true: {one['name']}", "", partial(point_rows, one["points"])
+                PredictionPlot(entry),
+                f"Predicted against true: {entry['name']}",
+                "",
+                partial(point_rows, entry["points"]),
             )
             if number == 0 and len(first) == 1:
                 first.append(plot)
             else:
                 rows.append([plot])
-            errors = HistogramPlot(one["histogram"], "error", "samples", is_whole=False)
-            rows.append([FigureCard(errors, f"Errors: {one['name']}", "predicted minus true")])
+            errors = HistogramPlot(entry["histogram"], "error", "samples", is_whole=False)
+            rows.append([FigureCard(errors, f"Errors: {entry['name']}", "predicted minus true")])
         return rows
 
     def _confusion_card(self, target: Mapping[str, Any], samples: SamplesCard | None) -> QWidget:
@@ -277,7 +280,7 @@ class ScoresPage(CardsPage):
         split = self._where().get("split", "")
         card = SamplesCard(number, has_confidence=bool(target.get("most_uncertain")), leads_on=bool(split))
         card.sample_chosen.connect(lambda place: self.inside_requested.emit(split, place))
-        card.wanted.connect(lambda wanted: self._ask("samples", wanted, card.show_answer, card.show_error))
+        card.wanted.connect(lambda selection: self._ask("samples", selection, card.show_answer, card.show_error))
         card.ask()
         return card
 

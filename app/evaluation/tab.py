@@ -157,7 +157,7 @@ class TestTab(QWidget):
 
     def _list_runs(self) -> None:
         """List the runs that have ended, the newest first, and keep the one that is chosen."""
-        chosen = self.run
+        current = self.run
         own = [run for run in in_order(self.history.runs.values()) if self.history.is_of_project(run)]
         listed = [(run.title, run.path) for run in own if run.result is not None]
         is_under_way = any(run.state not in ENDS for run in own)
@@ -169,9 +169,9 @@ class TestTab(QWidget):
             self.runs.addItem(visible(title), path)
         paths = [path for _, path in listed]
         if self._wanted in paths:
-            chosen, self._wanted = self._wanted, None
-        if chosen in paths:
-            self.runs.setCurrentIndex(paths.index(chosen))
+            current, self._wanted = self._wanted, None
+        if current in paths:
+            self.runs.setCurrentIndex(paths.index(current))
         self.runs.setEnabled(bool(listed))
         for page in self.pages:
             page.set_runs(listed if self.history.is_read else None)
@@ -203,8 +203,8 @@ class TestTab(QWidget):
     @property
     def run(self) -> Path | None:
         """The run that is chosen."""
-        chosen = self.runs.currentData()
-        return chosen if isinstance(chosen, Path) else None
+        path = self.runs.currentData()
+        return path if isinstance(path, Path) else None
 
     def _tell(self) -> None:
         """Tell the pages which run is chosen, if it is another one."""
