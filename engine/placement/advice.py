@@ -78,23 +78,25 @@ def forecasts(project: Project, inventory: DeviceInventory, probe: Probe) -> Ite
     analysis = analyse(project.network)
     for target in ("cpu", "multi-cpu", "gpu", "multi-gpu"):
         for strategy in WAYS if target in SEVERAL else ("",):
-            asked = _asked(project.environment, target, strategy)
-            if any(strategy_problems(asked, project.training)):
+            environment = _asked(project.environment, target, strategy)
+            if any(strategy_problems(environment, project.training)):
                 continue
             batch, pieces = project.training.mini_batch_size, project.training.gradient_accumulation
-            meant = replace(project, environment=asked)
+            meant = replace(project, environment=environment)
             try:
-                placement = resolve(asked, inventory, batch, pieces)
+                placement = resolve(environment, inventory, batch, pieces)
                 yield _Prediction(meant, analysis, placement, inventory, probe).forecast()
             except UserError:
                 continue
 
 
-def _asked(given: EnvironmentOptions, target: str, strategy: str) -> EnvironmentOptions:
+def _asked(environment: EnvironmentOptions, target: str, strategy: str) -> EnvironmentOptions:
     """Return the options as they are where they concern this target, else the defaults."""
-    options = given.replace(target=target) if given.target == target else EnvironmentOptions(target=target)
-    options = options.replace(stages=given.stages, pipeline_pieces=given.pipeline_pieces)
-    return options.replace(strategy=strategy, averaging_interval=given.averaging_interval) if strategy else options
+    options = environment.replace(target=target) if environment.target == target else EnvironmentOptions(target=target)
+    options = options.replace(stages=environment.stages, pipeline_pieces=environment.pipeline_pieces)
+    return (
+        options.replace(strategy=strategy, averaging_interval=environment.averaging_interval) if strategy else options
+    )
 
 
 class _Prediction:
@@ -120,14 +122,14 @@ class _Prediction:
         if strategy == "pipeline":
             return self._pipeline()
         memory = self._memory(self._most.samples)
-        held, communication = memory.total, 0.0
+        memory_bytes, communication = memory.total, 0.0
         shares_memory = can_share() and self._project.run.accelerates("shared-memory")
         match strategy:
             case "data-parallel":
                 is_plain = self._environment.gradient_compression == "none"
                 communication = self._all_reduce_s(memory.gradients, through_memory=is_plain and shares_memory)
             case "fully-sharded":
-                held = self._shard(memory)
+                memory_bytes = self._shard(memory)
                 communication = 3 * self._all_reduce_s(memory.gradients)  # gathered twice, gradients scattered
             case "local-sgd":
                 communication = self._all_reduce_s(memory.weights + memory.optimizer, through_memory=shares_memory)
@@ -136,7 +138,7 @@ class _Prediction:
         is_exact = strategy != "local-sgd"
         alone = self._seconds(self._most.samples)
         seconds = None if alone is None else alone + communication
-        return Forecast(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)
+        return Forecast(self._target, strategy, self._count, memory_bytes, seconds, self._room, note, is_exact)
 
     def _shard(self, memory: Memory) -> int:
         """Return the bytes of a worker that holds a shard of each weight; with offloading, all but the activations is
@@ -158,10 +160,10 @@ class _Prediction:
         alone = self._seconds(samples)
         turns = pieces + self._count - 1
         seconds = None if alone is None else turns * (alone * max(stages.shares) + communication)
-        held = max(stage_bytes(self._project, self._analysis, stages))
+        memory_bytes = max(stage_bytes(self._project, self._analysis, stages))
         is_exact = pieces == training.gradient_accumulation or not _normalises(self._project, self._analysis)
         note = NOTES["pipeline"] if is_exact else f"{NOTES['pipeline']}; {PIECEWISE}"
-        return Forecast(self._target, "pipeline", self._count, held, seconds, self._room, note, is_exact)
+        return Forecast(self._target, "pipeline", self._count, memory_bytes, seconds, self._room, note, is_exact)
 
     def _all_reduce_s(self, count: int, *, through_memory: bool = False) -> float:
         """Return the seconds for an all-reduce of these bytes over the workers, or for sending them to the next."""
@@ -175,13 +177,13 @@ class _Prediction:
 
     def _seconds(self, samples: int) -> float | None:
         """Return the seconds per step of one worker with the whole network, measured with as many samples as fit."""
-        tried = samples
-        while self._device_room and self._memory(tried).total > self._device_room:
-            if tried == 1:
+        batch = samples
+        while self._device_room and self._memory(batch).total > self._device_room:
+            if batch == 1:
                 return None
-            tried = -(-tried // 2)
-        found = self._probe(tried, self._most.device, self._most.threads)
-        return None if found is None else found * samples / tried
+            batch = -(-batch // 2)
+        seconds = self._probe(batch, self._most.device, self._most.threads)
+        return None if seconds is None else seconds * samples / batch
 
 
 def _normalises(project: Project, analysis: Analysis) -> bool:
@@ -189,10 +191,10 @@ def _normalises(project: Project, analysis: Analysis) -> bool:
     return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_shapes())
 
 
-def best_of(found: Sequence[Forecast], automatic: str = "") -> Forecast | None:
+def best_of(forecasts: Sequence[Forecast], automatic: str = "") -> Forecast | None:
     """Return the fastest forecast that fits; one with different numbers only where no other fits. `automatic` is the
     target that auto takes: it is the best where nothing else is faster by more than a prediction can tell."""
-    fitting = [forecast for forecast in found if forecast.fits]
+    fitting = [forecast for forecast in forecasts if forecast.fits]
     possible = [forecast for forecast in fitting if forecast.is_exact] or fitting
     best = min(possible, key=_slowness, default=None)
     usual = next((forecast for forecast in possible if _is_usual(forecast, automatic)), None)
@@ -217,14 +219,14 @@ def _beside_auto(best: Forecast, automatic: str) -> str:
     return f" The environment auto takes {automatic}."
 
 
-def advice(found: Sequence[Forecast], automatic: str = "") -> str:
+def advice(forecasts: Sequence[Forecast], automatic: str = "") -> str:
     """Return the best forecast and the reason in a sentence, and what auto does in another one."""
-    if not found:
+    if not forecasts:
         return "No environment that fits these options is available here."
-    best = best_of(found, automatic)
+    best = best_of(forecasts, automatic)
     if best is None:
-        return _none_fits(found)
-    return _because(best, found) + _beside_auto(best, automatic)
+        return _none_fits(forecasts)
+    return _because(best, forecasts) + _beside_auto(best, automatic)
 
 
 def disturbance(busy_cores: float, num_cores: int, names: Sequence[str] = ()) -> str:
@@ -233,30 +235,30 @@ def disturbance(busy_cores: float, num_cores: int, names: Sequence[str] = ()) ->
     if busy_cores < max(LEAST_BUSY_CORES, BUSY_SHARE * num_cores):
         return ""
     among = f", among them {'; '.join(names)}" if names else ""
-    taken = f"{min(busy_cores, num_cores):.1f} of {plural(num_cores, 'core')}"
+    cores = f"{min(busy_cores, num_cores):.1f} of {plural(num_cores, 'core')}"
     return (
-        f"The machine is busy: other programs take {taken}{among}. The times cannot be compared: repeat this once the "
+        f"The machine is busy: other programs take {cores}{among}. The times cannot be compared: repeat this once the "
         "machine rests."
     )
 
 
-def _because(best: Forecast, found: Sequence[Forecast]) -> str:
-    said = f"Use {best.name}{_warning(best)}: {_takes(best)}"
+def _because(best: Forecast, forecasts: Sequence[Forecast]) -> str:
+    sentence = f"Use {best.name}{_warning(best)}: {_takes(best)}"
     if not best.is_exact:
-        return f"{said}; what gives the numbers of one worker is not expected to fit."
+        return f"{sentence}; what gives the numbers of one worker is not expected to fit."
     missed = [
-        forecast for forecast in found if forecast.is_exact and not forecast.fits and _may_be_faster(forecast, best)
+        forecast for forecast in forecasts if forecast.is_exact and not forecast.fits and _may_be_faster(forecast, best)
     ]
     if missed:
         least = min(missed, key=lambda forecast: forecast.memory_bytes)
-        return f"{said}, {format_bytes(best.memory_bytes)} per worker; {least.name} {_too_large(least)}."
-    others = [forecast for forecast in found if forecast.fits and forecast.is_exact and forecast is not best]
+        return f"{sentence}, {format_bytes(best.memory_bytes)} per worker; {least.name} {_too_large(least)}."
+    others = [forecast for forecast in forecasts if forecast.fits and forecast.is_exact and forecast is not best]
     if not others:
-        return f"{said}; nothing else can run here."
+        return f"{sentence}; nothing else can run here."
     second = min(others, key=_slowness)
     if second.seconds and best.seconds and second.seconds < best.seconds:
-        return f"{said}; {second.name} with {second.step} is faster by less than such a prediction can tell."
-    return f"{said}, where {second.name}, the next, takes {second.step}." if second.seconds else f"{said}."
+        return f"{sentence}; {second.name} with {second.step} is faster by less than such a prediction can tell."
+    return f"{sentence}, where {second.name}, the next, takes {second.step}." if second.seconds else f"{sentence}."
 
 
 def _slowness(forecast: Forecast) -> tuple[bool, float, int]:
@@ -283,11 +285,11 @@ def _too_large(forecast: Forecast) -> str:
     return f"{faster}is not expected to fit: it needs {memory} of {room}"
 
 
-def _none_fits(found: Sequence[Forecast]) -> str:
-    least = min(found, key=lambda forecast: forecast.memory_bytes)
+def _none_fits(forecasts: Sequence[Forecast]) -> str:
+    least = min(forecasts, key=lambda forecast: forecast.memory_bytes)
     on_gpus = (
         " or keep weights on the CPU (fully-sharded),"
-        if any(forecast.target == "multi-gpu" for forecast in found)
+        if any(forecast.target == "multi-gpu" for forecast in forecasts)
         else ""
     )
     return (

@@ -180,15 +180,15 @@ def hardware_text(placement: Placement, inventory: DeviceInventory) -> str:
     """Return the hardware that a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
     count = len(placement.workers)
     if placement.resolved == "parallel" and inventory.cluster is not None:
-        what = "GPU" if inventory.cluster.gpus_per_worker else "core"
-        each = plural(inventory.cluster.gpus_per_worker or inventory.cluster.cores_per_worker, what)
+        unit = "GPU" if inventory.cluster.gpus_per_worker else "core"
+        each = plural(inventory.cluster.gpus_per_worker or inventory.cluster.cores_per_worker, unit)
         return f"cluster {inventory.cluster.name}, {plural(count, 'worker')} with {each} each"
     if placement.workers[0].device == "cpu":
         threads = placement.workers[0].threads
         each = "1 thread" if threads == 1 else f"up to {threads:,} threads"
         return f"{inventory.cpu_model}, " + (each if count == 1 else f"{count:,} workers with {each} each")
-    used = {place.device for place in placement.workers}
-    models = [device.model for device in inventory.devices if device.name in used]
+    device_names = {place.device for place in placement.workers}
+    models = [device.model for device in inventory.devices if device.name in device_names]
     names = ", ".join(
         f"{models.count(model)} × {model}" if models.count(model) > 1 else model for model in dict.fromkeys(models)
     )

@@ -34,7 +34,7 @@ these is certain to be short."""
 def candidates(project: Project, placement: Placement, inventory: DeviceInventory) -> tuple[Placement, ...]:
     """Return alternative placements with several workers, fewest first; none where there is no choice. Where several
     workers were requested, their number is chosen; where nothing was, whether to use several."""
-    asked, batch = project.environment, sum(worker.samples for worker in placement.workers)
+    environment, batch = project.environment, sum(worker.samples for worker in placement.workers)
     if not _leaves_open(project, placement) or refusal("multi-cpu", inventory) is not None:
         return ()
     cores = inventory.num_cores
@@ -42,27 +42,27 @@ def candidates(project: Project, placement: Placement, inventory: DeviceInventor
     counts = [n for n in range(2, most + 1) if cores % n == 0] or ([most] if most > 1 else [])
     if len(counts) > MOST_CANDIDATES:
         counts = [counts[0], counts[len(counts) // 2], counts[-1]]
-    found = []
+    placements = []
     for count in counts:
-        given = asked.replace(target="multi-cpu", num_workers=count, threads=cores // count)
-        resolved = resolve(given, inventory, batch, project.training.gradient_accumulation)
-        found.append(replace(resolved, target=asked.target))
-    return tuple(found) if asked.target == "auto" or len(found) > 1 else ()
+        options = environment.replace(target="multi-cpu", num_workers=count, threads=cores // count)
+        resolved = resolve(options, inventory, batch, project.training.gradient_accumulation)
+        placements.append(replace(resolved, target=environment.target))
+    return tuple(placements) if environment.target == "auto" or len(placements) > 1 else ()
 
 
 def _leaves_open(project: Project, placement: Placement) -> bool:
     """Return whether the options specify neither workers nor threads, and the results are the same with any number of
     workers, up to rounding."""
-    asked, options = project.environment, project.training
-    is_open = (asked.target == "auto" and placement.resolved == "cpu") or (
-        asked.target == "multi-cpu" and not asked.num_workers
+    environment, options = project.environment, project.training
+    is_open = (environment.target == "auto" and placement.resolved == "cpu") or (
+        environment.target == "multi-cpu" and not environment.num_workers
     )
     return (
         is_open
-        and not asked.threads
-        and asked.strategy in ("auto", "data-parallel")
-        and asked.gradient_compression == "none"
-        and (asked.target == "auto" or asked.worker_load == "equal")
+        and not environment.threads
+        and environment.strategy in ("auto", "data-parallel")
+        and environment.gradient_compression == "none"
+        and (environment.target == "auto" or environment.worker_load == "equal")
         and not (options.deterministic or options.is_full_batch or user_code.has_code(project))
         and options.acceleration in ("none", "auto")
     )

@@ -80,11 +80,11 @@ def shares(total: int, parts: int, loads: Sequence[float] = ()) -> list[int]:
         return [total // parts + (1 if i < total % parts else 0) for i in range(parts)]
     whole = sum(loads)
     exact = [total * load / whole for load in loads]
-    found = [int(share) for share in exact]
-    most_lost = sorted(range(parts), key=lambda i: (found[i] - exact[i], i))
-    for i in most_lost[: total - sum(found)]:
-        found[i] += 1
-    return found
+    counts = [int(share) for share in exact]
+    most_lost = sorted(range(parts), key=lambda i: (counts[i] - exact[i], i))
+    for i in most_lost[: total - sum(counts)]:
+        counts[i] += 1
+    return counts
 
 
 def refusal(target: str, inventory: DeviceInventory) -> str | None:
@@ -225,12 +225,12 @@ def _blocks(options: EnvironmentOptions, inventory: DeviceInventory, count: int,
     return blocks if fits else [()] * count
 
 
-def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
+def _refuse_small_batch(batch: int, count: int, noun: str, single: str) -> None:
     """Raise `UserError` where some worker would get no sample."""
     if count > batch:
-        problem = f"A mini-batch of {plural(batch, 'sample')} cannot be shared by {count:,} {what}."
+        problem = f"A mini-batch of {plural(batch, 'sample')} cannot be shared by {count:,} {noun}."
         if batch > 1:
-            raise UserError(f"{problem} Use at most {batch:,} {what} or a larger mini-batch.")
+            raise UserError(f"{problem} Use at most {batch:,} {noun} or a larger mini-batch.")
         raise UserError(f"{problem} Choose {single} or a larger mini-batch.")
 
 

@@ -125,7 +125,7 @@ def num_devices(environment: EnvironmentOptions, usable: int) -> int:
     return usable if environment.target == "multi-gpu" else 1
 
 
-def room_for(environment: EnvironmentOptions, inventory: DeviceInventory, used: Collection[str]) -> Room | None:
+def room_for(environment: EnvironmentOptions, inventory: DeviceInventory, busy_names: Collection[str]) -> Room | None:
     """Return the resources of a run that shares the machine, or None while they are in use.
 
     `auto` and `gpu` use one free accelerator, several only where they are named or requested as multi-gpu. Where the
@@ -134,13 +134,13 @@ def room_for(environment: EnvironmentOptions, inventory: DeviceInventory, used: 
     usable = inventory.usable
     if environment.target not in ("auto", "gpu", "multi-gpu") or not usable:
         return Room(environment)
-    named = {device.number: device.name for device in usable}
+    name_of = {device.number: device.name for device in usable}
     if environment.target != "auto" and environment.devices:
-        wanted = tuple(named[number] for number in environment.devices if number in named)
-        return None if set(wanted) & set(used) else Room(environment, wanted)
+        names = tuple(name_of[number] for number in environment.devices if number in name_of)
+        return None if set(names) & set(busy_names) else Room(environment, names)
     if environment.target == "multi-gpu":
-        return None if used else Room(environment, tuple(named.values()))
-    free = [number for number, name in named.items() if name not in used]
+        return None if busy_names else Room(environment, tuple(name_of.values()))
+    free = [number for number, name in name_of.items() if name not in busy_names]
     if not free:
         return None
-    return Room(environment.replace(target="gpu", devices=(free[0],)), (named[free[0]],))
+    return Room(environment.replace(target="gpu", devices=(free[0],)), (name_of[free[0]],))

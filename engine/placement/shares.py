@@ -59,46 +59,46 @@ class Share:
         """Return the share of a machine for runs in this environment, of at most `gpus` accelerators and `cores` cores;
         0: all. Accelerators that the environment names are the only ones."""
         usable = inventory.usable if environment.target in ACCELERATED else ()
-        named = [device for device in usable if device.number in environment.devices]
-        devices = tuple(named if environment.target != "auto" and named else usable)
+        selection = [device for device in usable if device.number in environment.devices]
+        devices = tuple(selection if environment.target != "auto" and selection else usable)
         cores = min(cores or inventory.num_cores, inventory.num_cores)
         return cls(devices[: gpus or None], cores, at_once, gpus_per_run, runs_per_gpu)
 
-    def slot(self, environment: EnvironmentOptions, used: Sequence[Slot]) -> Slot | None:
+    def slot(self, environment: EnvironmentOptions, slots: Sequence[Slot]) -> Slot | None:
         """Return a place for a run in its environment beside those in use; None where it has to wait."""
-        if self.at_once and len(used) >= self.at_once:
+        if self.at_once and len(slots) >= self.at_once:
             return None
         if environment.target in ACCELERATED and self.devices:
-            return self._on_devices(self._wanted(environment), used)
+            return self._on_devices(self._wanted(environment), slots)
         if environment.target in ON_CORES:
-            return self._on_cores(environment, used)
-        return Slot() if self.at_once or not used else None
+            return self._on_cores(environment, slots)
+        return Slot() if self.at_once or not slots else None
 
     def _wanted(self, environment: EnvironmentOptions) -> int:
         """Return the number of accelerators of a run, at most all of the share."""
         if environment.target == "gpu":
             return 1
-        wanted = self.gpus_per_run
-        if environment.target == "multi-gpu" and wanted == 1:
-            wanted = environment.num_workers or len(self.devices)
-        return min(wanted, len(self.devices))
+        count = self.gpus_per_run
+        if environment.target == "multi-gpu" and count == 1:
+            count = environment.num_workers or len(self.devices)
+        return min(count, len(self.devices))
 
-    def _on_devices(self, count: int, used: Sequence[Slot]) -> Slot | None:
+    def _on_devices(self, count: int, slots: Sequence[Slot]) -> Slot | None:
         """Return the least used accelerators: one that may be shared, or several that nothing else uses."""
-        loads = Counter(name for slot in used for name in slot.devices)
-        taken = {name for slot in used if len(slot.devices) > 1 for name in slot.devices}
+        loads = Counter(name for slot in slots for name in slot.devices)
+        exclusive_names = {name for slot in slots if len(slot.devices) > 1 for name in slot.devices}
         most = self.runs_per_gpu if count == 1 else 1
-        names = [d.name for d in self.devices if loads[d.name] < most and d.name not in taken]
-        chosen = sorted(names, key=lambda name: loads[name])[:count]
-        return Slot(tuple(chosen)) if len(chosen) == count else None
+        names = [d.name for d in self.devices if loads[d.name] < most and d.name not in exclusive_names]
+        selection = sorted(names, key=lambda name: loads[name])[:count]
+        return Slot(tuple(selection)) if len(selection) == count else None
 
-    def _on_cores(self, environment: EnvironmentOptions, used: Sequence[Slot]) -> Slot | None:
+    def _on_cores(self, environment: EnvironmentOptions, slots: Sequence[Slot]) -> Slot | None:
         """Return a place on cores, which are counted where the number of runs is not given."""
         workers = max(1, environment.num_workers) if environment.target == "multi-cpu" else 1
         count = self.at_once or max(1, self.cores // workers)
         threads = environment.threads or max(1, self.cores // (count * workers))
         needed = min(workers * threads, self.cores)
-        if not self.at_once and sum(slot.cores for slot in used) + needed > self.cores:
+        if not self.at_once and sum(slot.cores for slot in slots) + needed > self.cores:
             return None
         return Slot(threads=threads, cores=needed)
 
