@@ -53,8 +53,8 @@ def parsed(text: str, count: int) -> ast.Expression:
     used_names = set()
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED):
-            what = type(node).__name__
-            raise FieldError("expression", f"{what} has no place in it. Put longer code into a function of a file.")
+            kind = type(node).__name__
+            raise FieldError("expression", f"{kind} has no place in it. Put longer code into a function of a file.")
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             raise FieldError("expression", f"'.{node.attr}' is private to Python. Use public functions and methods.")
         if isinstance(node, ast.Name):
@@ -78,8 +78,8 @@ def spelled(text: str, tensors: Sequence[str]) -> str:
     """
     names = dict(zip(tensor_names(len(tensors)), tensors, strict=True))
     lines = text.strip().replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")
-    found = [node for node in ast.walk(parsed(text, len(tensors))) if isinstance(node, ast.Name) and node.id in names]
-    for node in sorted(found, key=lambda node: node.col_offset, reverse=True):
+    nodes = [node for node in ast.walk(parsed(text, len(tensors))) if isinstance(node, ast.Name) and node.id in names]
+    for node in sorted(nodes, key=lambda node: node.col_offset, reverse=True):
         line, start = lines[node.lineno - 1], node.col_offset
         lines[node.lineno - 1] = line[:start] + names[node.id].encode() + line[start + len(node.id) :]
     renamed = b"\n".join(lines).decode()

@@ -51,7 +51,7 @@ class Session:
             registry.learn({question: self._answer(question)})
 
     def _answer(self, question: Question) -> Measured | Failed:
-        what = question.file or f"The expression {question.name}"
+        label = question.file or f"The expression {question.name}"
         code = registry.file(question.file)
         request = {**question.write(), "file": question.file, "path": str(code.path) if code else ""}
         request["base"] = str(registry.base())
@@ -59,12 +59,12 @@ class Session:
             self._start()
         line = self._exchange(json.dumps(request).encode() + b"\n")
         if line is None:
-            return Failed(f"{what}: {self._end()}")
+            return Failed(f"{label}: {self._end()}")
         try:
             reply = json.loads(line)
             return Failed(str(reply["failed"])) if "failed" in reply else Measured.read(reply["answer"])
         except (ValueError, KeyError, TypeError):
-            return Failed(f"{what}: it wrote into the answer of the process that measures it.")
+            return Failed(f"{label}: it wrote into the answer of the process that measures it.")
 
     def _start(self) -> None:
         self._buffer, self._lines = LineBuffer(), []

@@ -208,10 +208,10 @@ def learn(answers: Mapping[Question, Measured | Failed]) -> None:
             write_json(path, rows)
 
 
-def answers(asked: Iterable[Question]) -> list[JSON]:
+def answers(questions: Iterable[Question]) -> list[JSON]:
     """Return the recorded answers of questions as JSON, for a process that shows them."""
     rows: list[JSON] = []
-    for question in asked:
+    for question in questions:
         result = _answers.get(question)
         if result is not None:
             entry = {"failed": result.message} if isinstance(result, Failed) else {"answer": result.write()}
@@ -261,8 +261,8 @@ def read_code(path: Path, name: str) -> bytes:
     try:
         if path.exists() and not path.is_file():
             raise UserError(f"{quoted(name)} is not a file.", hint="Choose a Python file (*.py).")
-        with open(path, "rb") as opened:
-            data = opened.read(LIMIT_BYTES + 1)
+        with open(path, "rb") as file:
+            data = file.read(LIMIT_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(
             f"There is no file {quoted(name)} in the project's folder.", hint="Choose a Python file."
@@ -279,7 +279,7 @@ def module_names(path: Path) -> tuple[str, ...]:
     """Return the classes of a file that are an `nn.Module`, by its text alone. Raises `UserError` for what is no
     Python."""
     text = read_code(path, path.name).decode(errors="replace")
-    return tuple(one.name for one in read_signatures(text, path.name) if one.kind == "class")
+    return tuple(signature.name for signature in read_signatures(text, path.name) if signature.kind == "class")
 
 
 def _read(path: Path, name: str, before: CodeFile | None) -> CodeFile:

@@ -194,17 +194,17 @@ def _signatures(tree: ast.Module) -> Iterator[Signature]:
 def pick(signatures: Sequence[Signature], name: str, kind: str, where: str) -> Signature:
     """Return the class or function of a name. Raises `UserError` that lists the others."""
     of_kind = [signature for signature in signatures if signature.kind == kind]
-    chosen = next((signature for signature in of_kind if signature.name == name), None)
-    what = "class that is an nn.Module" if kind == "class" else "function"
-    if chosen is None:
+    match = next((signature for signature in of_kind if signature.name == name), None)
+    noun = "class that is an nn.Module" if kind == "class" else "function"
+    if match is None:
         names = [signature.name for signature in of_kind]
         if not names:
-            raise UserError(f"{where} has no {what}.")
+            raise UserError(f"{where} has no {noun}.")
         hint = did_you_mean(name, names)
-        raise UserError(f"{where} has no {what} named {quoted(name)}.{hint} It has {', '.join(names[:12])}.")
-    if chosen.refusal:
-        raise UserError(f"{where}, line {chosen.line}: {chosen.refusal}")
-    return chosen
+        raise UserError(f"{where} has no {noun} named {quoted(name)}.{hint} It has {', '.join(names[:12])}.")
+    if match.refusal:
+        raise UserError(f"{where}, line {match.line}: {match.refusal}")
+    return match
 
 
 def _is_module(node: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> bool:
@@ -220,13 +220,13 @@ def _is_module(node: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int 
 
 def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef], name: str) -> Iterator[ast.FunctionDef]:
     """Yield the method of the class and of its base classes in the file, nearest first."""
-    seen: set[str] = set()
+    names: set[str] = set()
     waiting = [node]
     while waiting:
         class_node = waiting.pop(0)
-        if class_node.name in seen:
+        if class_node.name in names:
             continue
-        seen.add(class_node.name)
+        names.add(class_node.name)
         yield from (item for item in class_node.body if isinstance(item, ast.FunctionDef) and item.name == name)
         waiting += [classes[base] for base in map(ast.unparse, class_node.bases) if base in classes]
 
@@ -279,8 +279,8 @@ def _tensor_count(function: ast.FunctionDef, *, skip: int) -> int:
     """Return the number of tensor inputs: leading parameters without default that are tensors or not annotated."""
     count = 0
     for argument, default in _arguments(function)[skip:]:
-        named = _annotated(argument)
-        if default is not None or not (named is None or named in TENSORS):
+        annotation = _annotated(argument)
+        if default is not None or not (annotation is None or annotation in TENSORS):
             break
         count += 1
     return count
