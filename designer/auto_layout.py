@@ -104,11 +104,11 @@ class AutoLayout(QObject):
         process, shape = self._process, self._shape
         if process is None or shape is None:
             return
-        told = bytes(process.readAllStandardOutput().data())
+        output = bytes(process.readAllStandardOutput().data())
         try:
             if code:
                 raise ValueError(f"exit {code}")
-            places = arrange_program.answer(shape, told)
+            places = arrange_program.answer(shape, output)
         except ValueError:
             self._fail()
             return

@@ -66,9 +66,9 @@ class Piece:
     inside: Layout | None = None
 
 
-def piece(what: str | Piece) -> Piece:
+def piece(entry: str | Piece) -> Piece:
     """Return a new layer of the type with a key, or a piece unchanged. Raises `UserError` for an unknown key."""
-    return Piece(layer_type(what)()) if isinstance(what, str) else what
+    return Piece(layer_type(entry)()) if isinstance(entry, str) else entry
 
 
 @lru_cache(maxsize=64)

@@ -52,8 +52,8 @@ class ElidedLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the text, elided where it is longer than the label."""
         area = self.contentsRect()
-        shown = markup.elided(self.fontMetrics(), self.text(), self.elide, area.width())
+        text = markup.elided(self.fontMetrics(), self.text(), self.elide, area.width())
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(area, self.alignment(), shown)
+        painter.drawText(area, self.alignment(), text)
         painter.end()

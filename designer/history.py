@@ -78,12 +78,12 @@ def step(text: str, before: Project, after: Project, *, undone: bool) -> Step:
     from netwright.engine.project.compare import compare  # a start of the window does not pay for it
 
     verb = "Undid" if undone else "Redid"
-    found = compare(before, after).differences
+    differences = compare(before, after).differences
     if before.network != after.network or before.layout != after.layout:
-        return Step(f"{verb}: {_edit_text(text, found, undone=undone)}", "design")
-    sections = {difference.name.partition(".")[0] for difference in found}
+        return Step(f"{verb}: {_edit_text(text, differences, undone=undone)}", "design")
+    sections = {difference.name.partition(".")[0] for difference in differences}
     title = " and ".join(_SECTIONS[name] for name in _SECTIONS if name in sections) or text
-    changes = _joined([_option_text(after, one, undone=undone) for one in found])
+    changes = _joined([_option_text(after, change, undone=undone) for change in differences])
     return Step(f"{verb}: {title}{changes}", "data" if sections == {"data"} else "options")
 
 
@@ -110,10 +110,12 @@ def _label(record: Record, name: str) -> str:
     return label if label[1:2].isupper() or label[1:2].isdigit() else label[:1].lower() + label[1:]
 
 
-def _edit_text(text: str, found: Sequence["Difference"], *, undone: bool) -> str:
+def _edit_text(text: str, differences: Sequence["Difference"], *, undone: bool) -> str:
     """Return the name of an edit of the network with the values or the layers that it changed."""
-    if all(one.kind == "changed" for one in found):
-        values = _joined([f"{one.name.replace('.', ' ')} {_values(one, undone=undone)}" for one in found])
+    if all(difference.kind == "changed" for difference in differences):
+        values = _joined(
+            [f"{difference.name.replace('.', ' ')} {_values(difference, undone=undone)}" for difference in differences]
+        )
         return values.removeprefix(": ") if values and text.startswith("Change ") else f"{text}{values}"
-    names = [one.name for one in found if one.kind in ("added", "removed")]
+    names = [difference.name for difference in differences if difference.kind in ("added", "removed")]
     return text if all(name in text for name in names) else f"{text}{_joined(names)}"

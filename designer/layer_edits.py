@@ -161,12 +161,12 @@ def group(here: Project, ids: Collection[str], marks: Collection[Mark]) -> Layer
 def ungroup(here: Project, ids: Collection[str]) -> LayerEdit:
     """Replace the blocks among some layers by what is inside them. Raises `UserError`."""
     network, layout = here.network, here.layout
-    chosen = [id for id in ids if isinstance(network.layers[id].type, Block)]
-    if not chosen:
+    block_ids = [id for id in ids if isinstance(network.layers[id].type, Block)]
+    if not block_ids:
         raise UserError("Select the block that is to be dissolved.")
-    name = network.layers[chosen[0]].name if len(chosen) == 1 else f"{len(chosen)} blocks"
+    name = network.layers[block_ids[0]].name if len(block_ids) == 1 else f"{len(block_ids)} blocks"
     selected = set(ids)
-    for id in chosen:
+    for id in block_ids:
         network, layout, freed = blocks.ungroup(network, layout, id)
         selected = selected - {id} | set(freed)
     return LayerEdit(f"Ungroup {name}", network, layout, Selection(frozenset(selected)))
@@ -182,10 +182,10 @@ def toggle_bypass(here: Project, selection: Selection) -> LayerEdit:
     """Bypass the selected layers; where all that can be are bypassed, stop bypassing them. Raises `UserError`."""
     layers = [here.network.layers[id] for id in selection.layers]
     able = [layer for layer in layers if bypass_refusal(layer.type) is None]
-    chosen = able or layers  # where none can be, the edit says why
-    bypassed = not all(layer.bypassed for layer in chosen)
-    name = chosen[0].name if len(chosen) == 1 else f"{len(chosen)} layers"
-    network = edits.set_bypassed(here.network, [layer.id for layer in chosen], bypassed)
+    targets = able or layers  # where none can be, the edit says why
+    bypassed = not all(layer.bypassed for layer in targets)
+    name = targets[0].name if len(targets) == 1 else f"{len(targets)} layers"
+    network = edits.set_bypassed(here.network, [layer.id for layer in targets], bypassed)
     return LayerEdit(f"{'Bypass' if bypassed else 'Use'} {name}", network, here.layout, selection)
 
 

@@ -47,9 +47,9 @@ def free_place_below(layout: Layout, at: Position) -> Position:
     """The first place from `at` downwards where a layer covers no other."""
     x, y = at
     column = sorted(py for px, py in layout.positions.values() if abs(px - x) < NODE_WIDTH + _GAP)
-    for taken in column:
-        if taken - NODE_HEIGHT - _GAP < y < taken + NODE_HEIGHT + _GAP:
-            y = taken + _ACROSS
+    for other in column:
+        if other - NODE_HEIGHT - _GAP < y < other + NODE_HEIGHT + _GAP:
+            y = other + _ACROSS
     return x, y
 
 
@@ -57,9 +57,9 @@ def free_place(layout: Layout, at: Position) -> Position:
     """The first place from `at` to the right where a layer covers no other."""
     x, y = at
     row = sorted(px for px, py in layout.positions.values() if abs(py - y) < NODE_HEIGHT + _GAP)
-    for taken in row:
-        if taken - NODE_WIDTH - _GAP < x < taken + NODE_WIDTH + _GAP:
-            x = taken + COLUMN
+    for other in row:
+        if other - NODE_WIDTH - _GAP < x < other + NODE_WIDTH + _GAP:
+            x = other + COLUMN
     return x, y
 
 
@@ -67,12 +67,12 @@ def beside(layout: Layout, clip: Layout, shift: tuple[float, float] = (0.0, 0.0)
     """The shift of pasted layers, frames and comments that lays them on nothing, from `shift` on: across the flow, or
     along it where that is much nearer. Layers may lie in a frame."""
     frames = [(*frame.at, *frame.size) for frame in layout.frames]
-    taken = [*_boxes(layout), *((*comment.at, *comment.size) for comment in layout.comments)]
+    obstacles = [*_boxes(layout), *((*comment.at, *comment.size) for comment in layout.comments)]
     things = [*_boxes(clip), *((*comment.at, *comment.size) for comment in clip.comments)]
     framed = [(*frame.at, *frame.size) for frame in clip.frames]
     steps = []
     for axis in (0, 1):
-        gaps = _blocked(taken, [*things, *framed], shift, axis) + _blocked(frames, framed, shift, axis)
+        gaps = _blocked(obstacles, [*things, *framed], shift, axis) + _blocked(frames, framed, shift, axis)
         step = 0.0
         for low, high in sorted(gaps):
             if low < step < high:
@@ -87,22 +87,22 @@ def _boxes(layout: Layout) -> list[_Box]:
 
 
 def _blocked(
-    taken: Collection[_Box], placed: Collection[_Box], shift: tuple[float, float], axis: int
+    obstacles: Collection[_Box], placed: Collection[_Box], shift: tuple[float, float], axis: int
 ) -> list[tuple[float, float]]:
     """The open intervals of steps along an axis, beyond a shift, at which a placed box would lie on a taken one."""
     across = 1 - axis
-    ordered = sorted(taken, key=lambda box: box[across])
+    ordered = sorted(obstacles, key=lambda box: box[across])
     starts = [box[across] for box in ordered]
-    longest = max((box[2 + across] for box in taken), default=0.0)
-    found = []
+    longest = max((box[2 + across] for box in obstacles), default=0.0)
+    intervals = []
     for box in placed:
         near, far = box[across] + shift[across] - _GAP, box[across] + shift[across] + box[2 + across] + _GAP
         begin = box[axis] + shift[axis]
         for other in ordered[bisect_right(starts, near - longest) : bisect_left(starts, far)]:
             if other[across] + other[2 + across] > near:
                 low = other[axis] - begin - box[2 + axis] - _GAP
-                found.append((low, other[axis] + other[2 + axis] + _GAP - begin))
-    return found
+                intervals.append((low, other[axis] + other[2 + axis] + _GAP - begin))
+    return intervals
 
 
 def inserted(network: Network, layout: Layout, into: Connection, id: str, at: Position) -> Layout:

@@ -234,9 +234,9 @@ def _arrows(theme: _Theme, palette: Palette) -> dict[str, str]:
         "line": palette.mixed(palette.muted, palette.panel, 0.5),
         "on": palette.on_primary,
     }
-    wanted = [(name, colour) for name in stylesheet.ARROWS for colour in ("muted", "line")]
+    pairs = [(name, colour) for name in stylesheet.ARROWS for colour in ("muted", "line")]
     files: dict[str, str] = {}
-    for name, colour in [*wanted, ("check", "on"), ("minus", "on")]:
+    for name, colour in [*pairs, ("check", "on"), ("minus", "on")]:
         path = theme.arrows.filePath(f"{name}-{colour}-{'dark' if palette.is_dark else 'light'}.svg")
         with open(path, "wb") as file:
             file.write(icons.coloured(name, colours[colour]))
@@ -259,11 +259,11 @@ def _qt_palette(palette: Palette) -> QPalette:
         ((role.Link, role.LinkVisited, role.Accent), palette.accent),
         ((role.Light, role.Midlight, role.Mid, role.Dark), palette.line),
     ):
-        for one in roles:
-            result.setColor(one, colour)
+        for colour_role in roles:
+            result.setColor(colour_role, colour)
     faint = palette.mixed(palette.muted, palette.panel, 0.6)
-    for one in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        result.setColor(QPalette.ColorGroup.Disabled, one, faint)
+    for colour_role in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        result.setColor(QPalette.ColorGroup.Disabled, colour_role, faint)
     return result
 
 

@@ -116,11 +116,11 @@ class AnnotationTools(QObject):
             return view.viewport().rect().center()
         area = box(annotation)
         head = QRectF(area.topLeft(), QPointF(area.left() + min(area.width(), 200), area.top() + TITLE_HEIGHT))
-        shown = area if mark.kind == "comment" else head
+        focus = area if mark.kind == "comment" else head
         if not view.is_readable:
-            view.look(1.0, shown.center())
-        elif not view.visible_area().contains(shown):
-            view.look_at(shown.center())
+            view.look(1.0, focus.center())
+        elif not view.visible_area().contains(focus):
+            view.look_at(focus.center())
         return view.mapFromScene(QPointF(area.left() + min(area.width() / 2, 24), area.top() + TITLE_HEIGHT / 2))
 
     # Text

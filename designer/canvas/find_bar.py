@@ -112,10 +112,10 @@ class FindBar(QFrame):
         editor = self._view.editor
         self._found = self._matches()
         here = [index for index, path in enumerate(self._found) if self._is_here(path)]
-        chosen = [index for index in here if self._found[index].rpartition("/")[2] in editor.selection]
+        matches = [index for index in here if self._found[index].rpartition("/")[2] in editor.selection]
         self._at = -1
         if here:
-            self._go((chosen or here)[0])
+            self._go((matches or here)[0])
         else:
             self._show_count()
 
@@ -142,10 +142,10 @@ class FindBar(QFrame):
         text = f"{self._at + 1:,} of {total:,}" if self._at >= 0 else f"{total:,} {self._where()}"
         if not total:
             text = NONE if self.field.text().strip() else ""
-        shown = markup.elided(self.count.fontMetrics(), text, Qt.TextElideMode.ElideMiddle, _MOST_COUNT)
-        if shown != self.count.text():
-            self.count.setText(shown)
-            self.count.setToolTip(text if shown != text else "")
+        label = markup.elided(self.count.fontMetrics(), text, Qt.TextElideMode.ElideMiddle, _MOST_COUNT)
+        if label != self.count.text():
+            self.count.setText(label)
+            self.count.setToolTip(text if label != text else "")
             self._place()
         theme.mark(self.field, "invalid", "true" if text == NONE else "false")
 

@@ -100,11 +100,11 @@ class Keyboard:
 
     def press(self, event: QKeyEvent) -> bool:
         """Handle a key; return whether it has a meaning here."""
-        key, held = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key == Qt.Key.Key_Escape:
             self._escape()
             return True
-        if self.connecting is not None and not held & (_CTRL | _ALT):
+        if self.connecting is not None and not modifiers & (_CTRL | _ALT):
             if self.connecting.key(event):
                 self.connecting = None
             else:
@@ -114,25 +114,25 @@ class Keyboard:
             self.holds_space = True
             self._canvas.show_cursor()
             return True
-        if key in _ARROWS and held == _ALT | _SHIFT:
+        if key in _ARROWS and modifiers == _ALT | _SHIFT:
             return self._grow(*_ARROWS[key][1:])
-        if key in _ARROWS and not held & _ALT:
+        if key in _ARROWS and not modifiers & _ALT:
             direction, dx, dy = _ARROWS[key]
-            if held & _CTRL:
-                self._nudge(dx, dy, _FAR if held & _SHIFT else 1)
+            if modifiers & _CTRL:
+                self._nudge(dx, dy, _FAR if modifiers & _SHIFT else 1)
             elif self._editor.selection:
-                self._walk(direction, extends=bool(held & _SHIFT))
+                self._walk(direction, extends=bool(modifiers & _SHIFT))
             else:
                 self._next_layer(1)
             return True
-        if held == _ALT and key == Qt.Key.Key_Up:
+        if modifiers == _ALT and key == Qt.Key.Key_Up:
             self._editor.leave_block()
             return True
-        if held == _ALT and key == Qt.Key.Key_Down:
+        if modifiers == _ALT and key == Qt.Key.Key_Down:
             return self._canvas.open_selected()
-        if held & (_CTRL | _ALT):
+        if modifiers & (_CTRL | _ALT):
             return False
-        return self._letter(key, has_shift=bool(held & _SHIFT))
+        return self._letter(key, has_shift=bool(modifiers & _SHIFT))
 
     def _letter(self, key: Qt.Key, *, has_shift: bool) -> bool:
         canvas, editor = self._canvas, self._editor
@@ -209,9 +209,9 @@ class Keyboard:
         if not order:
             return
         picked: frozenset[str | Mark] = editor.selection | editor.selected_marks
-        chosen = [index for index, id in enumerate(order) if id in picked]
+        indices = [index for index, id in enumerate(order) if id in picked]
         start = -1 if step > 0 else 0
-        target = order[((chosen[0] if chosen else start) + step) % len(order)]
+        target = order[((indices[0] if indices else start) + step) % len(order)]
         if isinstance(target, Mark):
             editor.set_selection((), (), {target})
             self._annotations.reveal(target)
@@ -222,14 +222,14 @@ class Keyboard:
     def _walk(self, direction: neighbours.Direction, *, extends: bool) -> None:
         """Select the layer that an arrow key leads to, from the last layer visited."""
         editor = self._editor
-        chosen = editor.selection
-        here = next((id for id in reversed(self._trail) if id in chosen), None)
+        selection = editor.selection
+        here = next((id for id in reversed(self._trail) if id in selection), None)
         if here is None:
-            here = next(id for id in editor.network.layers if id in chosen)
+            here = next(id for id in editor.network.layers if id in selection)
         target = neighbours.step(editor.network, editor.layout, here, direction, self._trail)
         if target is not None:
             self._trail = [*(id for id in self._trail[-_TRAIL:] if id not in (here, target)), here, target]
-            self._show(target, chosen | {target} if extends else {target})
+            self._show(target, selection | {target} if extends else {target})
 
     def _show(self, id: str, selection: set[str] | frozenset[str]) -> None:
         self._editor.set_selection(selection)
@@ -255,11 +255,11 @@ class Keyboard:
         """Move the selection; consecutive presses are one undo step."""
         editor, step = self._editor, placement.GRID * steps
         layout = editor.layout
-        held, marks = annotations.standing_in(layout, editor.selected_marks)
-        chosen = editor.selection | held
-        places = {id: (x + dx * step, y + dy * step) for id in chosen for x, y in [layout.at(id)]}
+        inner_ids, marks = annotations.standing_in(layout, editor.selected_marks)
+        ids = editor.selection | inner_ids
+        places = {id: (x + dx * step, y + dy * step) for id in ids for x, y in [layout.at(id)]}
         layout = annotations.move(layout.moved(places), marks, (dx * step, dy * step))
-        names = sorted([*chosen, *(" ".join(mark) for mark in marks)])
+        names = sorted([*ids, *(" ".join(mark) for mark in marks)])
         editor.apply_here("Move", layout=layout, merge="nudge " + " ".join(names))
 
     def _grow(self, dx: int, dy: int) -> bool:
@@ -290,8 +290,8 @@ class Keyboard:
         if not ports:
             editor.refused.emit(f"{layer.name} has no output to connect.")
             return
-        used = {connection.source.name for connection in editor.network.outgoing[id]}
-        free = [name for name in ports if name not in used]
+        connected_names = {connection.source.name for connection in editor.network.outgoing[id]}
+        free = [name for name in ports if name not in connected_names]
         port = canvas.network_scene.port_at_layer(Port(id, (free or list(ports))[0]), False)
         connecting = ConnectByKeys(canvas, port)
         why = connecting.begin()

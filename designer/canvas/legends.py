@@ -167,13 +167,13 @@ class TintLegend(_Legend):
     def _dress(self) -> None:
         self._close.setIcon(theme.icon("close", "muted"))
 
-    def _on_tint_changed(self, shown: Tint) -> None:
-        self.setVisible(bool(shown.kind))
-        if shown.kind:
-            self.buttons[shown.kind].setChecked(True)
-            self.highest.setText(shown.text(shown.highest) or "0")
-            self.highest.setToolTip("The slowest layer" if shown.kind == "time" else "The heaviest layer")
-            self._line.setVisible(shown.kind == "time")
+    def _on_tint_changed(self, tint: Tint) -> None:
+        self.setVisible(bool(tint.kind))
+        if tint.kind:
+            self.buttons[tint.kind].setChecked(True)
+            self.highest.setText(tint.text(tint.highest) or "0")
+            self.highest.setToolTip("The slowest layer" if tint.kind == "time" else "The heaviest layer")
+            self._line.setVisible(tint.kind == "time")
             self._place()
 
     def _place(self) -> None:
@@ -376,21 +376,21 @@ class StageLegend(_Legend):
         self.setVisible(self._stages.is_on)
         if not self._stages.is_on:
             return
-        shown = self._stages.current
-        self.how.setText("automatic" if shown.is_automatic else "by hand")
-        self._show_rows(shown.stages)
-        sentences = [shown.refusal] if shown.refusal else []
-        rest = (shown.stages.count if shown.stages else 0) - MOST_ROWS
+        state = self._stages.current
+        self.how.setText("automatic" if state.is_automatic else "by hand")
+        self._show_rows(state.stages)
+        sentences = [state.refusal] if state.refusal else []
+        rest = (state.stages.count if state.stages else 0) - MOST_ROWS
         if rest > 0:
             sentences.append(f"And {plural(rest, 'stage')} more.")
         if not self._stages.is_used:
             sentences.append(f"Not used: {unused_because(self._view.editor.project.environment)}.")
-        elif shown.stages and (why := wrong_count(shown.stages.count, self._stages.workers)):
+        elif state.stages and (why := wrong_count(state.stages.count, self._stages.workers)):
             sentences.append(why[:1].upper() + why[1:])
-        elif not shown.refusal:
+        elif not state.refusal:
             sentences.append("Keys 1 to 9 move what is selected.")
         self.words.setText(" ".join(sentences))
-        self.clear_button.setEnabled(not shown.is_automatic)
+        self.clear_button.setEnabled(not state.is_automatic)
         self.use_button.setVisible(not self._stages.is_used)
         self._place()
         self._soon.start()

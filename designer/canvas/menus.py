@@ -43,8 +43,8 @@ def layer_menu(
     if len(editor.selection) == 1:
         _add(menu, "Rename", "", "F2", rename)
         _add(menu, "Replace with…", "", "", replace)
-    chosen_layers = [editor.network.layers[id] for id in editor.selection]
-    able = [layer for layer in chosen_layers if bypass_refusal(layer.type) is None]
+    layers = [editor.network.layers[id] for id in editor.selection]
+    able = [layer for layer in layers if bypass_refusal(layer.type) is None]
     if able:
         text = "Stop bypassing" if all(layer.bypassed for layer in able) else "Bypass"
         _add(menu, text, "", "B", lambda: editor.toggle_bypass())
@@ -60,12 +60,12 @@ def layer_menu(
     if len(editor.selection) > 1:
         menu.addMenu(align_menu(editor, menu))
     menu.addSeparator()
-    network, chosen = editor.network, editor.selection
-    lines = [c for c in network.connections if c.source.layer in chosen or c.target.layer in chosen]
+    network, selection = editor.network, editor.selection
+    lines = [c for c in network.connections if c.source.layer in selection or c.target.layer in selection]
     if lines:
         _add(menu, "Disconnect", "", "", lambda: editor.disconnect_all(lines))
     _add(menu, "Delete", "trash", "Del", lambda: editor.delete_selection())
-    if edits.remove_and_heal(network, chosen).connections != edits.remove_layers(network, chosen).connections:
+    if edits.remove_and_heal(network, selection).connections != edits.remove_layers(network, selection).connections:
         _add(menu, "Delete without reconnecting", "", "Shift+Del", lambda: editor.delete_selection(heal=False))
     return menu
 
@@ -73,13 +73,13 @@ def layer_menu(
 def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:
     """Return the menu of pipeline stages for the selected layers, with one more stage; None while stages are neither
     shown nor used, or where there are none."""
-    shown = staging.current.stages if staging.is_on or staging.is_used else None
-    if shown is None:
+    stages = staging.current.stages if staging.is_on or staging.is_used else None
+    if stages is None:
         return None
     menu = QMenu("Stage", parent)
     current = staging.selected
-    for number in range(min(shown.count + 1, _MOST_STAGES)):
-        text = f"Stage {number + 1}" if number < shown.count else f"New stage {number + 1}"
+    for number in range(min(stages.count + 1, _MOST_STAGES)):
+        text = f"Stage {number + 1}" if number < stages.count else f"New stage {number + 1}"
         action = menu.addAction(_chip(number, is_current=number == current), text)
         action.setCheckable(True)
         action.setChecked(number == current)
@@ -107,10 +107,10 @@ def _chip(number: int, *, is_current: bool) -> QIcon:
 
 
 def _block_entries(menu: QMenu, editor: Editor, keep: object) -> None:
-    chosen = [editor.network.layers[id] for id in editor.selection]
-    blocks = [layer for layer in chosen if isinstance(layer.type, Block)]
+    layers = [editor.network.layers[id] for id in editor.selection]
+    blocks = [layer for layer in layers if isinstance(layer.type, Block)]
     menu.addSeparator()
-    if len(chosen) == len(blocks) == 1:
+    if len(layers) == len(blocks) == 1:
         _add(menu, "Open block", "", "Alt+Down", lambda: editor.open_block(blocks[0].id))
         _add(menu, "Save to my blocks…", "", "", keep)
     _add(menu, "Group into a block", "", "Ctrl+G", lambda: editor.group())
@@ -121,7 +121,7 @@ def _block_entries(menu: QMenu, editor: Editor, keep: object) -> None:
 def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -> QMenu:
     """Return the menu of the selected frames and comments; `mark` is the one under the pointer."""
     menu = QMenu(parent)
-    chosen = editor.selected_marks
+    marks = editor.selected_marks
     words = "Edit title" if mark.kind == "frame" else "Edit text"
     _add(menu, words, "", "F2", edit)
     colour = menu.addMenu("Colour")
@@ -139,11 +139,11 @@ def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -
     _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
     _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
     _add(menu, "Duplicate", "", "Ctrl+D", lambda: editor.duplicate())
-    if any(one.kind == "frame" for one in chosen):
-        held = annotations.standing_in(editor.layout, chosen)[0]
-        if held:
+    if any(other.kind == "frame" for other in marks):
+        layer_ids = annotations.standing_in(editor.layout, marks)[0]
+        if layer_ids:
             menu.addSeparator()
-            _add(menu, "Select the layers in it", "", "", lambda: editor.set_selection(held))
+            _add(menu, "Select the layers in it", "", "", lambda: editor.set_selection(layer_ids))
     menu.addSeparator()
     _add(menu, "Delete", "trash", "Del", lambda: editor.delete_selection())
     return menu

@@ -142,10 +142,10 @@ class EmptyState(QWidget):
             self.move((over.width() - self.width()) // 2, (over.height() - self.height()) // 2)
 
     def event(self, event: QEvent) -> bool:
-        done = super().event(event)
+        result = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:  # a button has its size when it is first shown
             self.place()
-        return done
+        return result
 
     def _dress(self) -> None:
         self._picture.setPixmap(theme.icon("network", "muted").pixmap(40, 40))
@@ -209,7 +209,7 @@ class Breadcrumbs(QFrame):
         editor.scope_changed.connect(self._show)
         editor.project_changed.connect(self._show)
 
-    def _show(self, _what: object = None) -> None:
+    def _show(self, _change: object = None) -> None:
         path = self._editor.scope
         self.setVisible(bool(path))
         while (item := self._row.takeAt(0)) is not None:
@@ -245,9 +245,9 @@ class Breadcrumbs(QFrame):
 
     def _go_back(self, path: tuple[str, ...]) -> None:
         """Leave all blocks down to a path; the block that was left last is selected, as after leaving by key."""
-        left = self._editor.scope[len(path)]
+        block_id = self._editor.scope[len(path)]
         self._editor.open_scope(path)
-        self._editor.set_selection({left})
+        self._editor.set_selection({block_id})
 
     def _text(self, text: str, role: str, tip: str = "") -> QLabel:
         label = QLabel(text, self)

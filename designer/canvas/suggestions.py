@@ -55,7 +55,7 @@ class Suggestions(QObject):
     def at_ground(self, at: QPoint) -> None:
         """Suggest all layers; the chosen one goes to a point of the view."""
         place = placement.around(self._scene_point(at).toTuple())
-        self._open("Add a layer…", None, at, lambda what: self._editor.add_layer(what, place), own=self.user_blocks)
+        self._open("Add a layer…", None, at, lambda entry: self._editor.add_layer(entry, place), own=self.user_blocks)
 
     def into(self, connection: Connection, at: QPoint) -> None:
         """Suggest layers for the middle of a connection."""
@@ -63,7 +63,11 @@ class Suggestions(QObject):
         suggestions = takers(self._editor.analysis.type_at(connection.source))
         own = self._accepting_blocks(self._editor.analysis.type_at(connection.source), needs_output=True)
         self._open(
-            "Insert a layer…", suggestions, at, lambda what: self._editor.insert_layer(what, place, connection), own=own
+            "Insert a layer…",
+            suggestions,
+            at,
+            lambda entry: self._editor.insert_layer(entry, place, connection),
+            own=own,
         )
 
     def below(self, id: str) -> None:
@@ -94,8 +98,8 @@ class Suggestions(QObject):
         ends = (end, port.at) if port.is_input else (port.at, end)
         prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
 
-        def choose(what: str | Piece) -> None:
-            editor.add_at_port(what, (end.x(), end.y()), port.port, is_input=port.is_input)
+        def choose(entry: str | Piece) -> None:
+            editor.add_at_port(entry, (end.x(), end.y()), port.port, is_input=port.is_input)
 
         self._open(prompt, suggestions, at, choose, Feedback(loose=LooseConnection(*ends)), own)
 
@@ -105,9 +109,9 @@ class Suggestions(QObject):
         suggestions = substitutes(editor.network, editor.analysis, id)
         prompt = f"Replace {editor.network.layers[id].name} with…"
 
-        def choose(what: str | Piece) -> None:
-            if isinstance(what, str):
-                editor.replace_layer(id, what)
+        def choose(entry: str | Piece) -> None:
+            if isinstance(entry, str):
+                editor.replace_layer(id, entry)
 
         self._open(prompt, suggestions, at, choose)
 
@@ -201,8 +205,8 @@ class QuickAdd(QFrame):
         self.search.installEventFilter(self)
         groups = _groups(suggestions)
         if groups is None and without:
-            known = {title: [key for key in keys if key not in without] for title, keys in families().items()}
-            groups = {title: keys for title, keys in known.items() if keys}
+            keys_by_family = {title: [key for key in keys if key not in without] for title, keys in families().items()}
+            groups = {title: keys for title, keys in keys_by_family.items() if keys}
         self.model = LibraryModel(self, groups, suggestions)
         self.model.show_user_blocks(own)
         self.filter = LibraryFilter(self.model)
@@ -230,7 +234,7 @@ class QuickAdd(QFrame):
         self.view.selectionModel().currentChanged.connect(self._explain)
         self._lay_out()
         if suggestions is not None and groups:
-            self.view.setCurrentIndex(next(one for one in self.view.entries() if one.data(KEY_ROLE)))
+            self.view.setCurrentIndex(next(index for index in self.view.entries() if index.data(KEY_ROLE)))
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)

@@ -265,12 +265,12 @@ class CanvasView(Viewport):
         """Suggest layers: behind the one selected layer, in the one selected connection, else at the pointer."""
         self.cancel()
         at = self.pointer_at
-        chosen, lines = self.editor.selection, self.editor.selected_connections
-        if len(chosen) == 1 and not lines:
-            (id,) = chosen
+        selection, lines = self.editor.selection, self.editor.selected_connections
+        if len(selection) == 1 and not lines:
+            (id,) = selection
             self.reveal(id)
             self.suggestions.below(id)
-        elif len(lines) == 1 and not chosen:
+        elif len(lines) == 1 and not selection:
             self.suggestions.into(next(iter(lines)), at)
         else:
             self.suggestions.at_ground(at)

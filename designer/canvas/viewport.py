@@ -188,13 +188,13 @@ class Viewport(QGraphicsView):
         elif not self.visible_area().adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE).contains(box):
             self.look_at(box.center())
 
-    def make_room(self, wanted: object = None) -> None:
+    def make_room(self, area: object = None) -> None:
         """Set the scene rectangle so that the network can be scrolled to any edge of the view."""
         visible = self.visible_area()
         box = self._scene.content_box()
         room = box.adjusted(-visible.width(), -visible.height(), visible.width(), visible.height()).united(visible)
-        if isinstance(wanted, QRectF):
-            room = room.united(wanted)
+        if isinstance(area, QRectF):
+            room = room.united(area)
         if not self.sceneRect().contains(room) or room.width() * 3 < self.sceneRect().width():
             self.setSceneRect(room)
         self.visible_changed.emit(visible)

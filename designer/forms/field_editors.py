@@ -197,13 +197,13 @@ class PathEditor(QWidget):
         pattern = self.field.pattern_for(self._record) if self.field.pattern_for else self.field.pattern
         start = str((self.base or Path.home()) / self.line.text())
         if is_folder:
-            chosen = QFileDialog.getExistingDirectory(self, "Choose a folder", start)
+            path = QFileDialog.getExistingDirectory(self, "Choose a folder", start)
         else:
-            chosen, _ = QFileDialog.getOpenFileName(self, "Choose a file", start, pattern)
-        if chosen and self.base is not None and Path(chosen).is_relative_to(self.base):
-            chosen = Path(chosen).relative_to(self.base).as_posix()
-        if chosen:
-            self.line.type_in(chosen)
+            path, _ = QFileDialog.getOpenFileName(self, "Choose a file", start, pattern)
+        if path and self.base is not None and Path(path).is_relative_to(self.base):
+            path = Path(path).relative_to(self.base).as_posix()
+        if path:
+            self.line.type_in(path)
 
     def show_value(self, value: Any) -> None:
         """Show a path; its end is what tells it from others."""

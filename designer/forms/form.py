@@ -274,11 +274,11 @@ class Form(QWidget):
             row.warning = sentence(self._warnings.get(name, ""))
             row.is_unused = name in self._unused and not self._is_searched
         self._fold()
-        made = [row for row in self.rows.values() if row.is_made]
+        rows_before = [row for row in self.rows.values() if row.is_made]
         for row in self.rows.values():
             row.show(self._record, keep_typing=keep_typing)
             row.decorate(self._record)
-        if made and len(made) < sum(row.is_made for row in self.rows.values()):
+        if rows_before and len(rows_before) < sum(row.is_made for row in self.rows.values()):
             self._order_tabs()
         is_top = True
         for group, heading in self._sections.items():
@@ -331,4 +331,4 @@ def _stops_in(widget: QWidget) -> list[QWidget]:
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None:
         return [widget]
     parts = [part for part in widget.findChildren(QWidget) if part.window() is widget.window()]
-    return [one for one in parts if one.focusPolicy() & Qt.FocusPolicy.TabFocus and one.focusProxy() is None]
+    return [child for child in parts if child.focusPolicy() & Qt.FocusPolicy.TabFocus and child.focusProxy() is None]

@@ -192,7 +192,7 @@ class PathLine(LineEditor):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the path, a long one with its middle left out."""
-        if (shown := self.shown_text) == self.text():
+        if (text := self.shown_text) == self.text():
             super().paintEvent(event)
             return
         option = QStyleOptionFrame()
@@ -200,7 +200,7 @@ class PathLine(LineEditor):
         painter = QPainter(self)
         self.style().drawPrimitive(QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self._area(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.drawText(self._area(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         painter.end()
 
     def forget_typing(self) -> None:

@@ -227,8 +227,8 @@ class Row:
     def _help_line(self, default: str) -> str:
         """The effect and the default, for one line."""
         short = default if self.has_default and len(default) <= LONGEST_DEFAULT else ""
-        said = f"Default {short.lower() if isinstance(self.field, Bool) else short}" if short else ""
-        return ". ".join(filter(None, (self.field.effect, said)))
+        note = f"Default {short.lower() if isinstance(self.field, Bool) else short}" if short else ""
+        return ". ".join(filter(None, (self.field.effect, note)))
 
     def _note(self, value: Any) -> str:
         """What the chosen word means."""
@@ -277,14 +277,14 @@ class Row:
         row = QHBoxLayout(self._offer)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        said = QLabel(words)
-        theme.mark(said, "role", "help")
+        label = QLabel(words)
+        theme.mark(label, "role", "help")
         self.offer_button = QPushButton(button)
         self.offer_button.setAutoDefault(False)  # Enter in a field takes no offer
         theme.mark(self.offer_button, "role", "link")
         theme.mark(self.offer_button, "flush", True)
         self.offer_button.clicked.connect(act)
-        row.addWidget(said)
+        row.addWidget(label)
         row.addWidget(self.offer_button)
         row.addStretch(1)
         self._made().place_below(self._offer, 2)

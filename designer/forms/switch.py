@@ -55,12 +55,12 @@ class Switch(QAbstractButton):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Space turns it, as Qt does; left and right say which."""
-        wanted = {Qt.Key.Key_Left: False, Qt.Key.Key_Right: True}.get(Qt.Key(event.key()))
-        if wanted is None:
+        state = {Qt.Key.Key_Left: False, Qt.Key.Key_Right: True}.get(Qt.Key(event.key()))
+        if state is None:
             super().keyPressEvent(event)
-        elif wanted != self.isChecked() or self._is_several:
-            self.setChecked(wanted)
-            self._on_clicked(wanted)
+        elif state != self.isChecked() or self._is_several:
+            self.setChecked(state)
+            self._on_clicked(state)
 
     def sizeHint(self) -> QSize:
         """Track, gap and the longest word."""

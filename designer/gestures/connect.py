@@ -17,10 +17,10 @@ class Connect(Gesture):
 
     cursor = Qt.CursorShape.CrossCursor
 
-    def __init__(self, canvas: Canvas, port: PortHit, taken: Iterable[Connection] = ()) -> None:
+    def __init__(self, canvas: Canvas, port: PortHit, connections: Iterable[Connection] = ()) -> None:
         super().__init__(canvas)
         self._start = port
-        self._taken = tuple(taken)
+        self._taken = tuple(connections)
         self._was_dragged = False
 
     def press(self, pointer: Pointer) -> None:
@@ -32,8 +32,8 @@ class Connect(Gesture):
         self._held = [self._start]
         if self._taken:
             self._network = edits.disconnect(self._network, self._taken)
-            held = [c.source if self._start.is_input else c.target for c in self._taken]
-            self._held = [self.scene.port_at_layer(one, not self._start.is_input) for one in held]
+            ports = [c.source if self._start.is_input else c.target for c in self._taken]
+            self._held = [self.scene.port_at_layer(end, not self._start.is_input) for end in ports]
         self._holds_inputs = self._held[0].is_input
         hits = (hit for id in self._fitting() for hit in self.scene.ports_of(id))
         self._lit = tuple(hit.at for hit in hits if hit.is_input != self._holds_inputs and self._is_easy(hit))
@@ -47,8 +47,8 @@ class Connect(Gesture):
         why = self._refusal(goal) if goal else None
         end = goal.at if goal else pointer.scene
         loose = [
-            LooseConnection(*((end, held.at) if held.is_input else (held.at, end)), is_refused=why is not None)
-            for held in self._held
+            LooseConnection(*((end, hit.at) if hit.is_input else (hit.at, end)), is_refused=why is not None)
+            for hit in self._held
         ]
         hover = goal.at if goal and why is None else None
         self.scene.show_feedback(Feedback(lit=self._lit, hover=hover, loose=loose[0], more=tuple(loose[1:])))
@@ -93,7 +93,7 @@ class Connect(Gesture):
                 self.scene.redraw_connection(connection)
 
     def _ends(self, goal: PortHit) -> list[tuple[Port, Port]]:
-        return [(goal.port, held.port) if held.is_input else (held.port, goal.port) for held in self._held]
+        return [(goal.port, hit.port) if hit.is_input else (hit.port, goal.port) for hit in self._held]
 
     def _is_ground(self, pointer: Pointer) -> bool:
         """Whether neither a port nor a layer is near the pointer."""
@@ -107,15 +107,15 @@ class Connect(Gesture):
         if hit is not None and hit.is_input != self._holds_inputs:
             return hit
         id = self.scene.node_at(at)
-        if id is None or any(id == held.port.layer for held in self._held):
+        if id is None or any(id == grip.port.layer for grip in self._held):
             return None
         ports = [port for port in self.scene.ports_of(id) if port.is_input != self._holds_inputs]
         if self._holds_inputs:
             return ports[0] if ports else None
         feeds = self._network.incoming[id]
         free = [port for port in ports if port.port.name not in feeds]
-        wanted = free or ports
-        return wanted[0] if wanted else None
+        candidates = free or ports
+        return candidates[0] if candidates else None
 
     def _refusal(self, goal: PortHit) -> str | None:
         refusals = (edits.connection_refusal(self._network, *ends) for ends in self._ends(goal))
@@ -145,14 +145,14 @@ class Connect(Gesture):
     def _fitting(self) -> list[str]:
         """The layers that can be at the other end without a cycle."""
         network = self._network
-        seen = {held.port.layer for held in self._held}
-        waiting = list(seen)
+        ids = {hit.port.layer for hit in self._held}
+        waiting = list(ids)
         while waiting:
             id = waiting.pop()
             if self._holds_inputs:
                 near = [connection.target.layer for connection in network.outgoing[id]]
             else:
                 near = [source.layer for source in network.incoming[id].values()]
-            waiting += [neighbour for neighbour in near if neighbour not in seen]
-            seen.update(near)
-        return [id for id in network.layers if id not in seen]
+            waiting += [neighbour for neighbour in near if neighbour not in ids]
+            ids.update(near)
+        return [id for id in network.layers if id not in ids]

@@ -22,9 +22,9 @@ class Drop(Gesture):
     """Shows the layer where it would go, or the block of the user's own. Raises `UserError` if there is no layer type
     of that key."""
 
-    def __init__(self, canvas: Canvas, what: str | Piece) -> None:
+    def __init__(self, canvas: Canvas, entry: str | Piece) -> None:
         super().__init__(canvas)
-        self._piece = piece(what)
+        self._piece = piece(entry)
         self._type = self._piece.type
         name, detail = self._piece.name or self._type.label, self._type.short_value() or self._type.family
         flow = self.editor.layout.flow

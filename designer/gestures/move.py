@@ -36,8 +36,8 @@ class Move(Gesture):
                 editor.set_selection(ids | {self._grip}, (), marks)
             else:
                 editor.set_selection({self._grip})
-        held, self._marks = annotations.standing_in(editor.layout, editor.selected_marks)
-        self._from = {id: editor.layout.at(id) for id in editor.selection | held}
+        inner_ids, self._marks = annotations.standing_in(editor.layout, editor.selected_marks)
+        self._from = {id: editor.layout.at(id) for id in editor.selection | inner_ids}
 
     def move(self, pointer: Pointer) -> None:
         self._was_dragged = True

@@ -191,10 +191,18 @@ class LayersModel(TableModel):
         """The texts of the last line."""
         parameters = sum(line.parameters or 0 for line in self.lines)
         flops = sum(line.flops or 0 for line in self.lines)
-        kept = format_bytes(sum(line.activations or 0 for line in self.lines))
+        activations = format_bytes(sum(line.activations or 0 for line in self.lines))
         count = len(self.lines)
         time = format_nanoseconds(sum(line.nanoseconds or 0 for line in self.lines))  # hidden while there is none
-        return (f"{count:,} layer{'' if count == 1 else 's'}", "", "", f"{parameters:,}", f"{flops:,}", kept, time)
+        return (
+            f"{count:,} layer{'' if count == 1 else 's'}",
+            "",
+            "",
+            f"{parameters:,}",
+            f"{flops:,}",
+            activations,
+            time,
+        )
 
 
 class Totals(QWidget):
@@ -311,8 +319,8 @@ class LayersView(QTableView):
 
 def widths_in(room: int, *, has_times: bool = False) -> list[int]:
     """The widths of the columns: the least, then the preferred ones, and the rest for names and types."""
-    shown = len(COLUMNS) if has_times else TIME
-    leasts, bests = _LEAST_WIDTHS[:shown], _WIDTHS[:shown]
+    count = len(COLUMNS) if has_times else TIME
+    leasts, bests = _LEAST_WIDTHS[:count], _WIDTHS[:count]
     share = min(1.0, max(0.0, (room - sum(leasts)) / (sum(bests) - sum(leasts))))
     widths = [least + int(share * (best - least)) for least, best in zip(leasts, bests, strict=True)]
     rest = max(0, room - sum(widths))
@@ -401,18 +409,18 @@ class AnalysisTable(QWidget):
         """Select the rows of the editor's layers, and bring the first into view."""
         if self._is_following or not self.isVisible():
             return
-        chosen = [row for row, line in enumerate(self.model.lines) if line.id in self._editor.selection]
+        indices = [row for row, line in enumerate(self.model.lines) if line.id in self._editor.selection]
         selected = {index.row() for index in self.view.selectionModel().selectedRows()}
-        if set(chosen) == selected:
+        if set(indices) == selected:
             return
         rows = QItemSelection()
-        for first, last in _ranges(chosen):
+        for first, last in _ranges(indices):
             rows.select(self.model.index(first, 0), self.model.index(last, len(COLUMNS) - 1))
         self._is_following = True
         self.view.selectionModel().select(rows, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self._is_following = False
-        if chosen:
-            self.view.scrollTo(self.model.index(chosen[0], 0))
+        if indices:
+            self.view.scrollTo(self.model.index(indices[0], 0))
 
     def export(self) -> None:
         """Ask for a file, and write all layers into it as CSV, in the order of the network."""

@@ -265,8 +265,8 @@ class LibraryPanel(QWidget):
         """While searching everything is open, which nobody asked for."""
         if self._is_restoring or self.search.text():
             return
-        shown = [heading.data() for heading in self._headings()]
-        elsewhere = [title for title in self.memory.folded if title not in shown]
+        titles = [heading.data() for heading in self._headings()]
+        elsewhere = [title for title in self.memory.folded if title not in titles]
         folded = [index.data() for index in self._headings() if not self.view.isExpanded(index)]
         self.memory.fold([*elsewhere, *folded])
 

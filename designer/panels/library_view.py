@@ -129,11 +129,11 @@ class LibraryView(QTreeView):
         One that is refused comes after all that are not; of equally near ones the 2-D one comes first, and those with
         the keys in `refusing` last.
         """
-        wanted = text.lower().strip()
+        query = text.lower().strip()
 
         def rank(index: QModelIndex) -> tuple[bool, int, bool, bool]:
             key, label = index.data(KEY_ROLE), index.data().lower()
-            nearness = search_rank(key, wanted) if key else 1 if label.startswith(wanted) else 3
+            nearness = search_rank(key, query) if key else 1 if label.startswith(query) else 3
             return bool(index.data(REFUSAL_ROLE)), nearness, key in refusing, not label.startswith("2-d")
 
         if entries := self.entries():

@@ -216,9 +216,9 @@ class Properties(QScrollArea):
         kind = layer.type
         summary = kind.summary() if kind.key else "The type is not known here; it is kept as it is."
         state = "Bypassed: its input goes past it. " if layer.bypassed else ""
-        what = f"{state}{kind.label} · {summary[:1].lower()}{summary[1:]}"
+        description = f"{state}{kind.label} · {summary[:1].lower()}{summary[1:]}"
         note = f"No ONNX form: {kind.onnx_refusal}" if kind.onnx_refusal else ""
-        self.header.say(layer.name, what, kind.family, note)
+        self.header.say(layer.name, description, kind.family, note)
         self._name_form.show()
         self._name_form.set_record(_Named(name=layer.name), keep_typing=keep_typing)
         self._name_form.set_problems({})
@@ -240,8 +240,8 @@ class Properties(QScrollArea):
         lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
         lines.append(("FLOPs per sample", short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
-        kept = activation_bytes(facts, batch) if facts else None
-        lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else format_bytes(kept)))
+        num_bytes = activation_bytes(facts, batch) if facts else None
+        lines.append((f"Activations, batch {batch:,}", UNKNOWN if num_bytes is None else format_bytes(num_bytes)))
         self.facts.show_rows(lines)
         problems = [p for p in self._editor.check_result_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
@@ -266,18 +266,18 @@ class Properties(QScrollArea):
         self._name_form.hide()
         types = {layer.type.label for layer in self._layers}
         families = {layer.type.family for layer in self._layers}
-        what = next(iter(types)) if len(types) == 1 else f"{len(types)} types"
+        description = next(iter(types)) if len(types) == 1 else f"{len(types)} types"
         family = families.pop() if len(families) == 1 else ""
-        self.header.say(f"{len(self._layers):,} layers", what, family)
+        self.header.say(f"{len(self._layers):,} layers", description, family)
         facts = self._editor.analysis.shapes
         shapes = [facts[id] for id in self._ids if id in facts]
         batch = self._editor.project.training.mini_batch_size
-        kept = sum(activation_bytes(f, batch) or 0 for f in shapes)
+        num_bytes = sum(activation_bytes(f, batch) or 0 for f in shapes)
         self.facts.show_rows(
             [
                 ("Parameters", f"{sum(f.parameters for f in shapes):,}"),
                 ("FLOPs per sample", short_count(sum(f.flops for f in shapes))),
-                (f"Activations, batch {batch:,}", format_bytes(kept)),
+                (f"Activations, batch {batch:,}", format_bytes(num_bytes)),
             ]
         )
         self._hint("" if self._form else "Layers of one type can be changed together.")

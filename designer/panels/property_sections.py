@@ -38,14 +38,14 @@ class PortName(QLineEdit):
         self.textEdited.connect(self._judge)
         self.editingFinished.connect(self._take)
 
-    def show_port(self, layer: Layer, names: frozenset[str], what: str) -> None:
+    def show_port(self, layer: Layer, names: frozenset[str], title: str) -> None:
         """Show a port; what is being typed stays."""
         if (self.port, self._name) != (layer.id, layer.name):
             self.port, self._name = layer.id, layer.name
             self.setText(layer.name)
             theme.mark(self, "invalid", "false")
         self._others = names - {layer.name}
-        self.setAccessibleName(what)
+        self.setAccessibleName(title)
 
     def _refusal(self) -> str | None:
         return name_refusal(self.text(), self._others)
@@ -110,7 +110,7 @@ class BlockPorts(QWidget):
         self._id = layer.id
         inner = layer.type.network
         kinds = ((BlockInput, "Input"), (BlockOutput, "Output"))
-        ports = [(inner.layers[id], what) for kind, what in kinds for id in layer.type.ids(kind)]
+        ports = [(inner.layers[id], title) for kind, title in kinds for id in layer.type.ids(kind)]
         while len(self.rows) < len(ports):
             self._add_row()
         names = frozenset(inner.by_name)
@@ -119,9 +119,9 @@ class BlockPorts(QWidget):
             label.setVisible(is_used)
             line.setVisible(is_used)
             if is_used:
-                port, what = ports[index]
-                label.setText(what)
-                line.show_port(port, names, f"{what} {port.name} of the block")
+                port, title = ports[index]
+                label.setText(title)
+                line.show_port(port, names, f"{title} {port.name} of the block")
         self._say("" if ports else _NO_PORTS)
 
     def _add_row(self) -> None:
@@ -256,12 +256,12 @@ class StageRow(QWidget):
     def refresh(self) -> None:
         """Show the stage that the selected layers are in."""
         staging = self._staging
-        shown = staging.current if staging.is_used and self._editor.selection else None
-        self.setVisible(shown is not None)
-        if shown is None:
+        state = staging.current if staging.is_used and self._editor.selection else None
+        self.setVisible(state is not None)
+        if state is None:
             return
         stage = staging.selected
-        can_edit = shown.stages is not None and not self._editor.scope
+        can_edit = state.stages is not None and not self._editor.scope
         self.form.setVisible(can_edit)
         if can_edit:
             self.form.set_record(_Staged(stage=1 if stage is None else stage + 1), keep_typing=False)
@@ -269,14 +269,14 @@ class StageRow(QWidget):
         self.words.setText(self._said(stage))
 
     def _said(self, stage: int | None) -> str:
-        shown = self._staging.current
-        if shown.stages is None:
-            return shown.refusal
+        state = self._staging.current
+        if state.stages is None:
+            return state.refusal
         if self._editor.scope:
             block = self._editor.project.network.layers[self._editor.scope[0]].name
             return f"{block} is in stage {(stage or 0) + 1} as a whole."
-        how = "balanced by the engine" if shown.is_automatic else "set by hand"
-        return f"{shown.stages.count:,} stages, {how}."
+        how = "balanced by the engine" if state.is_automatic else "set by hand"
+        return f"{state.stages.count:,} stages, {how}."
 
     def _on_edited(self, field: str) -> None:
         self._staging.put(getattr(self.form.record, field) - 1)

@@ -57,16 +57,16 @@ class ActivationStrips(QGraphicsItem):
         x, y = self._nodes.index.positions[id]
         left, top = x + NODE_WIDTH + APART, y + (NODE_HEIGHT - SIDE) / 2
         is_long = len(images) == 1 and images[0].width() >= LONG * images[0].height()
-        found: list[QRectF] = []
+        squares: list[QRectF] = []
         for number in range(MOST if is_long else min(MOST, len(images))):
             place = QRectF(left + number * (SIDE + GAP), top, SIDE, SIDE)
             if not self._nodes.index.is_free(place.left() - GAP, place.top(), place.right() + GAP, place.bottom()):
                 break
-            found.append(place)
-        if is_long and found:
+            squares.append(place)
+        if is_long and squares:
             high = SIDE * (LONG_SHARE if images[0].height() == 1 else 1.0)
-            return [QRectF(left, top + (SIDE - high) / 2, found[-1].right() - left, high)]
-        return [_fitted(image, place) for image, place in zip(images, found, strict=False)]
+            return [QRectF(left, top + (SIDE - high) / 2, squares[-1].right() - left, high)]
+        return [_fitted(image, place) for image, place in zip(images, squares, strict=False)]
 
 
 def _fitted(image: QImage, place: QRectF) -> QRectF:

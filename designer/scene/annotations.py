@@ -88,10 +88,10 @@ class Annotations(QGraphicsItem):
         self.titles.update()
         return True
 
-    def select(self, chosen: frozenset[Mark]) -> None:
+    def select(self, marks: frozenset[Mark]) -> None:
         """Mark the selected frames and comments."""
-        if chosen != self.selected:
-            self.selected = chosen
+        if marks != self.selected:
+            self.selected = marks
             self.update()
             self.titles.update()
 
@@ -112,8 +112,8 @@ class Annotations(QGraphicsItem):
                 paint_frame(painter, frame, zoom, is_selected=Mark("frame", frame.id) in self.selected)
         for comment in self.layout.comments:
             if box(comment).adjusted(-_GAP, -_GAP, _GAP, _GAP).intersects(exposed):
-                chosen = Mark("comment", comment.id) in self.selected
-                paint_comment(painter, comment, zoom, is_selected=chosen, empty=NOTHING)
+                is_selected = Mark("comment", comment.id) in self.selected
+                paint_comment(painter, comment, zoom, is_selected=is_selected, empty=NOTHING)
         painter.restore()
 
     def in_front(self) -> Iterator[tuple[Mark, Annotation]]:
@@ -184,13 +184,13 @@ def lines(text: str, width: float, height: float) -> tuple[str, ...]:
         if len(lines) > most:
             break
         # No line takes more than this, so a long text costs no more than what can be seen of it.
-        shown = paragraph[: most * max(8, int(width))]
-        layout = QTextLayout(shown, font)
+        excerpt = paragraph[: most * max(8, int(width))]
+        layout = QTextLayout(excerpt, font)
         layout.setTextOption(_WRAPPED)
         layout.beginLayout()
         while len(lines) <= most and (line := layout.createLine()).isValid():
             line.setLineWidth(width)
-            lines.append(_cut(shown, line.textStart(), line.textLength()))
+            lines.append(_cut(excerpt, line.textStart(), line.textLength()))
         layout.endLayout()
     if len(lines) > most:
         last = markup.elided(metrics, f"{lines[most - 1]} …", Qt.TextElideMode.ElideRight, width)
@@ -233,15 +233,15 @@ class Titles(QGraphicsItem):
     def _placed(self, zoom: float) -> dict[str, QRectF]:
         metrics = QFontMetricsF(pictures.font(_TAB_PIXELS, bold=True))
         tabs: dict[str, QRectF] = {}
-        for frame in sorted(self._annotations.layout.frames, key=lambda one: -one.size[0]):
+        for frame in sorted(self._annotations.layout.frames, key=lambda item: -item.size[0]):
             if not frame.title:
                 continue
-            wanted, room = metrics.horizontalAdvance(frame.title) + 14, frame.size[0] * zoom
-            if wanted <= room or room >= _WIDEST_TAB:
-                width = min(wanted, room)
+            text_width, room = metrics.horizontalAdvance(frame.title) + 14, frame.size[0] * zoom
+            if text_width <= room or room >= _WIDEST_TAB:
+                width = min(text_width, room)
                 corner = QPointF(0, -_TAB_HEIGHT - _GAP)
             else:
-                width = min(wanted, _WIDEST_TAB)
+                width = min(text_width, _WIDEST_TAB)
                 corner = QPointF(-width - _GAP, 0)
             tab = QRectF(QPointF(*frame.at) + corner * (1 / zoom), QSizeF(width, _TAB_HEIGHT) * (1 / zoom))
             if not any(tab.intersects(other) for other in tabs.values()):
@@ -258,13 +258,13 @@ class Titles(QGraphicsItem):
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font)
-        seen = option.exposedRect
+        exposed = option.exposedRect
         for frame in self._annotations.layout.frames:
-            if frame.id in tabs and tabs[frame.id].intersects(seen):
+            if frame.id in tabs and tabs[frame.id].intersects(exposed):
                 toned = _colours(frame)
-                chosen = Mark("frame", frame.id) in self._annotations.selected
+                is_selected = Mark("frame", frame.id) in self._annotations.selected
                 tab = transform.mapRect(tabs[frame.id])
-                painter.setPen(QPen(theme.current().accent if chosen else toned.line, 1.5 if chosen else 1))
+                painter.setPen(QPen(theme.current().accent if is_selected else toned.line, 1.5 if is_selected else 1))
                 painter.setBrush(toned.fill)
                 painter.drawRoundedRect(tab, 5, 5)
                 painter.setPen(toned.text)

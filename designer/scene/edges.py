@@ -171,8 +171,8 @@ class Edges(QGraphicsItem):
 
     def nearest(self, connections: Iterable[Connection], at: QPointF, tolerance: float) -> Connection | None:
         """Return the nearest of these connections to a point within a distance, or None."""
-        shown = [self.edges[connection] for connection in connections if connection in self.edges]
-        near = min(((edge.distance_to(at), edge.connection) for edge in shown), default=None)
+        edges = [self.edges[connection] for connection in connections if connection in self.edges]
+        near = min(((edge.distance_to(at), edge.connection) for edge in edges), default=None)
         return near[1] if near is not None and near[0] <= tolerance else None
 
     def crossing(self, area: QRectF) -> list[Connection]:

@@ -41,8 +41,8 @@ def path_of(curve: Curve) -> QPainterPath:
         if len(piece) == 1:
             path.lineTo(*piece[0])
         else:
-            one, two, end = piece
-            path.cubicTo(*one, *two, *end)
+            first, second, end = piece
+            path.cubicTo(*first, *second, *end)
     return path
 
 

@@ -44,14 +44,14 @@ def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
     """Return the badge for the figures of a layer (`netwright.engine.runs.events.Health`), relative to the largest
     gradient of all layers."""
     gradient, size, dead = figures
-    told = [
+    parts = [
         f"output {format_number(size)}" if size >= 0 else "",
         f"gradient {format_number(gradient)}" if gradient >= 0 else "",
     ]
-    words = " · ".join(filter(None, told))
+    words = " · ".join(filter(None, parts))
     if not math.isfinite(size) or not math.isfinite(gradient):
-        what = "output" if not math.isfinite(size) else "gradient"
-        return HealthBadge("error", f"Its {what} is {'infinite' if math.inf in (size, gradient) else 'no number'}")
+        noun = "output" if not math.isfinite(size) else "gradient"
+        return HealthBadge("error", f"Its {noun} is {'infinite' if math.inf in (size, gradient) else 'no number'}")
     if dead >= 1:
         return HealthBadge("error", f"All its units give zero for every sample · {words}")
     if dead >= MANY_DEAD:
@@ -89,17 +89,17 @@ def without_copies(path: list[str], network: Network) -> tuple[list[str], list[s
     """Return the ids along a path, and the names of their layers; empty where the network no longer has them."""
     ids: list[str] = []
     names: list[str] = []
-    left = list(path)
-    while left:
-        id = left.pop(0)
+    rest = list(path)
+    while rest:
+        id = rest.pop(0)
         if id not in network.layers:
             return [], []
         layer = network.layers[id]
         ids.append(id)
         names.append(layer.name)
         if isinstance(layer.type, Block):
-            if layer.type.repeat > 1 and left:
-                left.pop(0)
+            if layer.type.repeat > 1 and rest:
+                rest.pop(0)
             network = layer.type.network
     return ids, names
 

@@ -73,12 +73,12 @@ def is_elided(content: Content) -> bool:
 def lines(content: Content) -> tuple[str, str]:
     """Return the name and the detail as the picture shows them."""
     room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
-    taken = _metrics(11).horizontalAdvance(content.count) + 8 if content.count else 0.0
+    width = _metrics(11).horizontalAdvance(content.count) + 8 if content.count else 0.0
     if content.stage is not None:
-        taken = stage_colours.chip_width(content.stage) + 6
+        width = stage_colours.chip_width(content.stage) + 6
     if content.is_frozen:
-        taken += LOCK + 4
-    name = _elided(content.name, int(room - taken), 13, bold=True)
+        width += LOCK + 4
+    name = _elided(content.name, int(room - width), 13, bold=True)
     return name, _detail(content.detail, content.value, room - 12 if content.health else room + 6)
 
 
@@ -176,10 +176,10 @@ def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) ->
         right = NODE_WIDTH - _TEXT_RIGHT - _metrics(11).horizontalAdvance(content.count)
         painter.drawText(QPointF(right, 18.5), content.count)
     if content.is_frozen:
-        taken = _metrics(11).horizontalAdvance(content.count) if content.count else -4.0
+        offset = _metrics(11).horizontalAdvance(content.count) if content.count else -4.0
         if content.stage is not None:
-            taken = stage_colours.chip_width(content.stage) + _CHIP_RIGHT - _TEXT_RIGHT
-        left = NODE_WIDTH - _TEXT_RIGHT - taken - LOCK - 4
+            offset = stage_colours.chip_width(content.stage) + _CHIP_RIGHT - _TEXT_RIGHT
+        left = NODE_WIDTH - _TEXT_RIGHT - offset - LOCK - 4
         icons.draw(painter, "lock", QRectF(left, 8.0, LOCK, LOCK), ink)
 
 
@@ -237,8 +237,8 @@ def label(text: str, scale: float) -> QPixmap:
 @lru_cache(maxsize=512)
 def tag_size(name: str) -> tuple[float, float]:
     """Return width and height of a tag."""
-    shown = _elided(name, _WIDEST_TAG, 11, bold=False)
-    return _metrics(11).horizontalAdvance(shown) + 2 * _TAG_PADDING, TAG_HEIGHT
+    label = _elided(name, _WIDEST_TAG, 11, bold=False)
+    return _metrics(11).horizontalAdvance(label) + 2 * _TAG_PADDING, TAG_HEIGHT
 
 
 @lru_cache(maxsize=256)
@@ -256,7 +256,7 @@ def tag(name: str, scale: float) -> QPixmap:
     painter.drawRoundedRect(QRectF(0.5, 0.5, width - 1, height - 1), (height - 1) / 2, (height - 1) / 2)
     painter.setPen(palette.muted)
     painter.setFont(font(11))
-    shown = _elided(name, _WIDEST_TAG, 11, bold=False)
-    painter.drawText(QRectF(0, -0.5, width, height), Qt.AlignmentFlag.AlignCenter, shown)
+    label = _elided(name, _WIDEST_TAG, 11, bold=False)
+    painter.drawText(QRectF(0, -0.5, width, height), Qt.AlignmentFlag.AlignCenter, label)
     painter.end()
     return pixmap

@@ -103,16 +103,16 @@ class PipelineStages(QObject):
 
     def refresh(self) -> None:
         """Draw the current stages."""
-        shown: dict[str, int] = {}
+        stage_of: dict[str, int] = {}
         stages = self.current.stages if self.is_on else None
         if stages is not None:
             outer = self._editor.scope[:1]
             inside = stages.of.get(outer[0]) if outer else None
-            shown = dict(stages.of) if not outer else {}
+            stage_of = dict(stages.of) if not outer else {}
             if inside is not None:
-                shown = dict.fromkeys(self._editor.network.layers, inside)
+                stage_of = dict.fromkeys(self._editor.network.layers, inside)
         self._was_used = self.is_used
-        self._scene.show_stages(shown)
+        self._scene.show_stages(stage_of)
         self.changed.emit()
 
     def switch(self) -> None:
@@ -137,9 +137,9 @@ class PipelineStages(QObject):
             block = editor.project.network.layers[editor.scope[0]].name
             editor.refused.emit(f"What is inside {block} is in its stage: a block is in one as a whole.")
         elif ids:
-            what = editor.network.layers[next(iter(ids))].name if len(ids) == 1 else f"{len(ids)} layers"
+            subject = editor.network.layers[next(iter(ids))].name if len(ids) == 1 else f"{len(ids)} layers"
             editor.edit(
-                f"Put {what} into stage {stage + 1}",
+                f"Put {subject} into stage {stage + 1}",
                 lambda project: stage_edits.put(project, self.analysis, ids, stage, self.workers),
             )
             self.refresh()

@@ -49,9 +49,9 @@ class Router:
         ways = self._nodes.heading(ends[0]), self._nodes.heading(ends[1])
         is_open = partial(self._edges.room.is_open, port=connection.source)
         lane = self._lanes.get(connection.source)
-        curve, used = routes.route(start, end, in_the_way, routes.LANE, lane, ways, is_open)
-        if lane is None and used is not None:
-            self._lanes[connection.source] = used
+        curve, new_lane = routes.route(start, end, in_the_way, routes.LANE, lane, ways, is_open)
+        if lane is None and new_lane is not None:
+            self._lanes[connection.source] = new_lane
         return edge_of(connection, curve)
 
     def _tag(self, connection: Connection, network: Network) -> Edge:

@@ -261,9 +261,9 @@ class Scene(QGraphicsScene):
         if len(ids) > _FEW:
             self._refresh_edges(self._project.network.connections)
         else:
-            left = [geometry.node_rect(self._dragged[id]) for id in ids]
+            old_rects = [geometry.node_rect(self._dragged[id]) for id in ids]
             lines: dict[Connection, None] = {}
-            for rect in left + [self.nodes.rect(id) for id in ids]:
+            for rect in old_rects + [self.nodes.rect(id) for id in ids]:
                 lines.update(dict.fromkeys(self.edges.crossing(rect)))
             self._refresh_edges({**lines, **self._attached(ids)})
         self._dragged.clear()
@@ -384,7 +384,7 @@ class Scene(QGraphicsScene):
         old, edge = self.edges.edges.get(connection), self._router.edge(connection, self._project.network)
         self.edges.put(edge)
         if len(self._stale) <= _FEW:  # of more, all is painted
-            self._stale += [one.bounds for one in (old, edge) if one]
+            self._stale += [item.bounds for item in (old, edge) if item]
         self._routed[connection.source] = None
         self._routed |= {port: None for port in self.edges.room.labels_on(connection) if isinstance(port, Port)}
 

@@ -59,7 +59,11 @@ class SizeLabels(QObject):
         self._waiting.drop(port)
         if port.layer not in self._network.layers:
             return []
-        ends = (self._edges.edges.get(one) for one in self._network.outgoing[port.layer] if one.source == port)
+        ends = (
+            self._edges.edges.get(connection)
+            for connection in self._network.outgoing[port.layer]
+            if connection.source == port
+        )
         leaving = [edge for edge in ends if edge and not edge.is_tag]
         before = [edge.bounds for edge in leaving if edge.text]
         text = size_text(self._facts.get(port.layer), port.name) if leaving else ""

@@ -88,7 +88,7 @@ def tint_by(kind: Kind, facts: Mapping[str, LayerShapes], batch: int, times: Map
     if not kind:
         return Tint()
     tint = Tint(kind, batch, times=times if kind == "time" else {})
-    return replace(tint, highest=max((tint.figure(id, found) for id, found in facts.items()), default=0))
+    return replace(tint, highest=max((tint.figure(id, shapes) for id, shapes in facts.items()), default=0))
 
 
 def format_nanoseconds(count: int) -> str:
