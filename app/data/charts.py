@@ -35,7 +35,7 @@ class ClassChart(QAbstractScrollArea):
     def __init__(self, classes: Sequence[Mapping[str, Any]], *, is_coloured: bool) -> None:
         """`classes` have a `name` and a count per split. `is_coloured` shows the colour that samples use."""
         super().__init__()
-        self.rows = [(str(one["name"]), [int(one.get(split, 0)) for split in SPLITS]) for one in classes]
+        self.rows = [(str(entry["name"]), [int(entry.get(split, 0)) for split in SPLITS]) for entry in classes]
         self._is_coloured = is_coloured
         self._most = max((sum(counts) for _, counts in self.rows), default=0) or 1
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -88,24 +88,24 @@ class ClassChart(QAbstractScrollArea):
                 if width + SWATCH + 6 <= count:
                     painter.setPen(Qt.PenStyle.NoPen)
                     painter.setBrush(split_colour(split))
-                    left = head.right() - width - SWATCH - 6
-                    painter.drawRoundedRect(QRectF(left, (HEAD - SWATCH) / 2, SWATCH, SWATCH), 2, 2)
+                    x = head.right() - width - SWATCH - 6
+                    painter.drawRoundedRect(QRectF(x, (HEAD - SWATCH) / 2, SWATCH, SWATCH), 2, 2)
             painter.end()
         return handled
 
     def _paint_row(self, painter: QPainter, number: int, y: float) -> None:
         palette = theme.current()
         (name, counts), (name_width, bars, count) = self.rows[number], self._columns()
-        left = 0.0
+        x = 0.0
         if self._is_coloured:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(class_colour(number))
             painter.drawRoundedRect(QRectF(0, y + (ROW - SWATCH) / 2, SWATCH, SWATCH), 2, 2)
-            left = SWATCH + 8.0
+            x = SWATCH + 8.0
         painter.setPen(palette.text)
-        room = QRectF(left, y, name_width - left - 12, ROW)
-        shown = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, int(room.width()))
-        painter.drawText(room, _MIDDLE, shown)
+        room = QRectF(x, y, name_width - x - 12, ROW)
+        label = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, int(room.width()))
+        painter.drawText(room, _MIDDLE, label)
         track = QRectF(name_width, y + (ROW - BAR) / 2, bars, BAR)
         painter.fillRect(track, palette.raised)
         at = track.left()
@@ -240,12 +240,14 @@ def _paint_column(painter: QPainter, column: Mapping[str, Any], cell: QRectF, fo
     missing = f"{counted['missing']:,} missing" if counted.get("missing") else ""
     ends = _ends(column)
     painter.setPen(palette.muted)
-    right = missing or ends[1]
-    taken = painter.fontMetrics().horizontalAdvance(right) + 8
-    left = markup.elided(painter.fontMetrics(), ends[0], Qt.TextElideMode.ElideRight, int(below.width() - taken))
-    painter.drawText(below, _MIDDLE, left)
+    right_text = missing or ends[1]
+    right_width = painter.fontMetrics().horizontalAdvance(right_text) + 8
+    left_text = markup.elided(
+        painter.fontMetrics(), ends[0], Qt.TextElideMode.ElideRight, int(below.width() - right_width)
+    )
+    painter.drawText(below, _MIDDLE, left_text)
     painter.setPen(palette.warning if missing else palette.muted)
-    painter.drawText(below, _RIGHT, right)
+    painter.drawText(below, _RIGHT, right_text)
 
 
 def _ends(column: Mapping[str, Any]) -> tuple[str, str]:

@@ -122,13 +122,13 @@ class DataChecks(QFrame):
 
     def _take(self, answer: dict[str, Any]) -> None:
         self._request, self._answer = None, answer
-        shown = [f for f in answer["findings"] if not (self._has_files and f["kind"] in OF_FILES)]
-        self._show(shown)
+        findings = [f for f in answer["findings"] if not (self._has_files and f["kind"] in OF_FILES)]
+        self._show(findings)
         part = "" if answer["checked"] == answer["samples"] else f" of {answer['samples']:,}, evenly spaced"
-        said = f"{plural(answer['checked'], 'sample')}{part} checked" if answer["samples"] else ""
+        summary = f"{plural(answer['checked'], 'sample')}{part} checked" if answer["samples"] else ""
         passed = f"{plural(len(answer['passed']), 'check')} passed" if answer["passed"] else ""
-        found = plural(len(shown), "finding") if shown else "Nothing found"
-        self._say(". ".join(filter(None, (said, passed, found))) + ".")
+        outcome = plural(len(findings), "finding") if findings else "Nothing found"
+        self._say(". ".join(filter(None, (summary, passed, outcome))) + ".")
         self.state.setToolTip("\n".join(answer["passed"]))
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
@@ -158,16 +158,16 @@ class DataChecks(QFrame):
         column.addLayout(finding_row(finding_label(finding["title"], ROLES[finding["severity"]]), actions))
         column.addWidget(finding_label(finding["outcome"], "help"))
         items, kind = finding["items"], finding["kind"]
-        shown = items if kind in self._is_whole else items[:FEW_SHOWN]
-        for name, what in shown:
-            column.addLayout(finding_row(named_finding(str(name), str(what)), []))
-        if len(items) > len(shown):
+        rows = items if kind in self._is_whole else items[:FEW_SHOWN]
+        for name, detail in rows:
+            column.addLayout(finding_row(named_finding(str(name), str(detail)), []))
+        if len(items) > len(rows):
 
             def unfold() -> None:
                 self._is_whole.add(kind)
                 self._show(every)
 
-            column.addLayout(finding_row(QWidget(), [(f"Show {len(items) - len(shown):,} more", unfold)]))
+            column.addLayout(finding_row(QWidget(), [(f"Show {len(items) - len(rows):,} more", unfold)]))
         elif finding["count"] > len(items):
             column.addWidget(finding_label(f"and {finding['count'] - len(items):,} more", "muted"))
         return group

@@ -115,10 +115,10 @@ class FileCheck(QFrame):
                 widget.setParent(None)
                 widget.deleteLater()
         for kind, title in (("damaged", _damaged), ("resized", self._resized), ("converted", self._converted)):
-            named = [(str(name), str(what)) for name, what in self._findings.get(kind, ()) if name not in left_out]
+            files = [(str(name), str(reason)) for name, reason in self._findings.get(kind, ()) if name not in left_out]
             hidden = self._findings.get("counts", {}).get(kind, 0) - len(self._findings.get(kind, ()))
-            if named:
-                self._groups.addWidget(self._group(kind, title(len(named) + hidden), named, hidden))
+            if files:
+                self._groups.addWidget(self._group(kind, title(len(files) + hidden), files, hidden))
         if left_out:
             self._groups.addWidget(self._left_out(sorted(left_out)))
         if self._findings.get("sizes"):
@@ -145,20 +145,20 @@ class FileCheck(QFrame):
             return f"{plural(count, 'file')} with colours: converted to grey"
         return f"{plural(count, 'grey file')}: taken as colours, with three equal channels"
 
-    def _group(self, kind: str, title: str, named: list[tuple[str, str]], hidden: int) -> QWidget:
+    def _group(self, kind: str, title: str, files: list[tuple[str, str]], hidden: int) -> QWidget:
         """Make the list of one kind of finding: a title, and a row per file."""
         group, column = finding_column()
         actions = []
-        if kind == "damaged" and len(named) > 1:
-            names = [name for name, _ in named]
-            actions = [(f"Leave {'these' if hidden else 'all'} {len(named):,} out", lambda: self._leave_out(names))]
+        if kind == "damaged" and len(files) > 1:
+            names = [name for name, _ in files]
+            actions = [(f"Leave {'these' if hidden else 'all'} {len(files):,} out", lambda: self._leave_out(names))]
         column.addLayout(finding_row(finding_label(title, "error" if kind == "damaged" else ""), actions))
-        shown = named if kind in self._is_whole else named[: MOST_SHOWN.get(kind, FEW_SHOWN)]
-        for name, what in shown:
-            reason = "" if kind == "converted" else what
+        rows = files if kind in self._is_whole else files[: MOST_SHOWN.get(kind, FEW_SHOWN)]
+        for name, detail in rows:
+            reason = "" if kind == "converted" else detail
             column.addLayout(finding_row(named_finding(name, reason), self._actions(name)))
-        if len(named) > len(shown):
-            more = f"Show {len(named) - len(shown):,} more"
+        if len(files) > len(rows):
+            more = f"Show {len(files) - len(rows):,} more"
             column.addLayout(finding_row(QWidget(), [(more, lambda: self._unfold(kind))]))
         elif hidden:
             column.addWidget(finding_label(f"and {hidden:,} more", "muted"))
@@ -168,11 +168,11 @@ class FileCheck(QFrame):
         group, column = finding_column()
         title = finding_label(f"{plural(len(names), 'file')} left out of the data", "")
         column.addLayout(finding_row(title, [("Include again", lambda: self.excluded.emit(()))]))
-        shown = names if "left out" in self._is_whole else names[:FEW_SHOWN]
-        for name in shown:
+        files = names if "left out" in self._is_whole else names[:FEW_SHOWN]
+        for name in files:
             column.addLayout(finding_row(named_finding(name, ""), [("Show", partial(self._reveal, name))]))
-        if len(names) > len(shown):
-            more = f"Show {len(names) - len(shown):,} more"
+        if len(names) > len(files):
+            more = f"Show {len(names) - len(files):,} more"
             column.addLayout(finding_row(QWidget(), [(more, lambda: self._unfold("left out"))]))
         return group
 
@@ -239,11 +239,11 @@ def named_finding(name: str, reason: str) -> QWidget:
     row = QHBoxLayout(both)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(12)
-    label, found = ElidedLabel(name), ElidedLabel(reason, elide=Qt.TextElideMode.ElideRight)
-    theme.mark(found, "role", "muted")
+    label, detail = ElidedLabel(name), ElidedLabel(reason, elide=Qt.TextElideMode.ElideRight)
+    theme.mark(detail, "role", "muted")
     label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
     row.addWidget(label)
-    row.addWidget(found, 1)
+    row.addWidget(detail, 1)
     return both
 
 

@@ -101,7 +101,7 @@ class FirstSamples(QWidget):
         if (tiles := samples_of(answer)) is not None:
             column.addWidget(make_card("Samples", tiles, above=lanes_of(answer, answer["channels"])))
         if answer["rows"]:
-            heads = [str(one["name"]) for one in answer["columns"]]
+            heads = [str(entry["name"]) for entry in answer["columns"]]
             column.addWidget(make_card("First rows", make_table(heads, answer["rows"])))
         column.addStretch(1)
         self._area.setWidget(content)

@@ -70,12 +70,12 @@ class DataGuesser(QObject):
         if path != self._asked:
             return
         self._asked = None
-        found = tuple(Guess(**guess) for guess in answer["guesses"])
-        if not found:
+        guesses = tuple(Guess(**guess) for guess in answer["guesses"])
+        if not guesses:
             self._shell.hint("")
             self._shell.show_error("The data is not understood", str(answer["refusal"]))
             return
-        self._take(path, found, found[0])
+        self._take(path, guesses, guesses[0])
 
     def _on_error(self, path: Path, message: str) -> None:
         if path == self._asked:
@@ -94,27 +94,27 @@ class DataGuesser(QObject):
 
     def links(self) -> dict[str, Callable[[], None]]:
         """Return the other guesses that are close, as the words of a link and what it does."""
-        brought = self.brought
-        if brought is None:
+        current = self.brought
+        if current is None:
             return {}
         return {
-            f"Use as {SOURCES[guess.source].noun}": partial(self._take, brought.path, brought.guesses, guess)
-            for guess in brought.guesses
-            if guess.source != brought.chosen and brought.guesses[0].confidence - guess.confidence < CLOSE
+            f"Use as {SOURCES[guess.source].noun}": partial(self._take, current.path, current.guesses, guess)
+            for guess in current.guesses
+            if guess.source != current.chosen and current.guesses[0].confidence - guess.confidence < CLOSE
         }
 
     def kinds_menu(self, parent: QWidget) -> QMenu:
         """Return a menu of the other kinds that read a file, or a folder, as the one that was brought."""
         menu = QMenu(parent)
-        brought = self.brought
-        for source in SOURCES.values() if brought is not None else ():
-            assert brought is not None
-            takes = ("folder", "both") if brought.path.is_dir() else ("file", "both")
-            if source.takes in takes and source.key != brought.chosen:
-                given = next((guess for guess in brought.guesses if guess.source == source.key), None)
-                guess = given or Guess(source.key, 0.0, "Chosen by you")
+        current = self.brought
+        for source in SOURCES.values() if current is not None else ():
+            assert current is not None
+            takes = ("folder", "both") if current.path.is_dir() else ("file", "both")
+            if source.takes in takes and source.key != current.chosen:
+                match = next((guess for guess in current.guesses if guess.source == source.key), None)
+                guess = match or Guess(source.key, 0.0, "Chosen by you")
                 action = menu.addAction(source.label)
-                action.triggered.connect(partial(self._take, brought.path, brought.guesses, guess))
+                action.triggered.connect(partial(self._take, current.path, current.guesses, guess))
         return menu
 
 

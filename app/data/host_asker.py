@@ -22,8 +22,8 @@ class HostAsker:
     def ask(self, error: Mapping[str, Any]) -> bool:
         """Return whether the hosts that an error of the engine names may be contacted."""
         path, hosts = Path(error["data"]["path"]), dict(error["data"]["hosts"])
-        known = allowed(path)
-        if all(known.get(host, 0) >= files for host, files in hosts.items()):
+        limits = allowed(path)
+        if all(limits.get(host, 0) >= files for host, files in hosts.items()):
             return True  # answered meanwhile, for another question about the same run
         if not ask_to_fetch(self._shell.dialog_parent, hosts, path.name):
             return False

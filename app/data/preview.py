@@ -167,18 +167,18 @@ def _size_of(number: str) -> str:
 def _counts(facts: DatasetInfo) -> WrappedRow:
     """Return the sizes of the three splits, and the inputs and targets, as cards in a row."""
     cards = []
-    shown = [(split.capitalize(), f"{facts.samples.get(split, 0):,}", "samples") for split in SPLITS]
+    figures = [(split.capitalize(), f"{facts.samples.get(split, 0):,}", "samples") for split in SPLITS]
     sizes = ", ".join(input.short() for input in facts.inputs)
-    shown.append(("Input", sizes, " and ".join(input.type.layout for input in facts.inputs)))
+    figures.append(("Input", sizes, " and ".join(input.type.layout for input in facts.inputs)))
     if len(facts.targets) == 1 and facts.targets[0].per == "sample" and facts.task in ("classes", "numbers"):
         is_class = facts.task == "classes"
         title, unit = ("Classes", "to predict") if is_class else ("Responses", "to predict")
-        shown.append((title, f"{facts.outputs:,}", unit))
+        figures.append((title, f"{facts.outputs:,}", unit))
     elif len(facts.targets) == 1:
-        shown.append(("Target", facts.targets[0].spoken(), facts.targets[0].name))
+        figures.append(("Target", facts.targets[0].spoken(), facts.targets[0].name))
     else:
-        shown.append(("Targets", str(len(facts.targets)), ", ".join(target.name for target in facts.targets)))
-    for title, number, unit in shown:
+        figures.append(("Targets", str(len(facts.targets)), ", ".join(target.name for target in facts.targets)))
+    for title, number, unit in figures:
         frame = QFrame()
         theme.mark(frame, "role", "card")
         column = QVBoxLayout(frame)
@@ -204,42 +204,51 @@ def can_augment(facts: DatasetInfo) -> bool:
 def samples_of(answer: dict[str, Any], most: int | None = None) -> Tiles | None:
     """Return the samples of an answer as tiles: pictures, read from their files, or sequences; None for others."""
     if answer.get("pictures"):
-        found = answer["pictures"][:most]
+        pictures = answer["pictures"][:most]
         tiles = [
             picture_tile(p, str(p["label"]), f"{p['label']} ({p['split']})" if p["split"] else p["label"])
-            for p in found
+            for p in pictures
         ]
-        return Tiles(tiles, is_stretched="wave" in found[0])
+        return Tiles(tiles, is_stretched="wave" in pictures[0])
     if answer.get("series"):
-        shown = answer["series"][: most or MOST_SERIES]
-        spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], ahead_of(one)))
-        return Tiles([_sparkline(one, spans) for one in shown], is_stretched=True)
+        series = answer["series"][: most or MOST_SERIES]
+        spans = spans_of(lane for sample in series for lane in Sparkline.lanes(sample["values"], ahead_of(sample)))
+        return Tiles([_sparkline(sample, spans) for sample in series], is_stretched=True)
     return None
 
 
-def picture_tile(shown: dict[str, Any], label: str, tip: str) -> Tile:
+def picture_tile(picture: dict[str, Any], label: str, tip: str) -> Tile:
     """Return a picture as a tile, with its mask, its target image or its wave where it has one."""
-    if "target" in shown:
-        return Paired(shown["file"], shown["target"], label, tip)
-    if "wave" in shown:
-        return Sound(shown["file"], shown["wave"], label, tip)
-    return Masked(shown["file"], shown["mask"], label, tip) if "mask" in shown else Picture(shown["file"], label, tip)
+    if "target" in picture:
+        return Paired(picture["file"], picture["target"], label, tip)
+    if "wave" in picture:
+        return Sound(picture["file"], picture["wave"], label, tip)
+    return (
+        Masked(picture["file"], picture["mask"], label, tip)
+        if "mask" in picture
+        else Picture(picture["file"], label, tip)
+    )
 
 
-def ahead_of(one: Mapping[str, Any]) -> list[tuple[int, list[float]]]:
+def ahead_of(sample: Mapping[str, Any]) -> list[tuple[int, list[float]]]:
     """Return the values to predict, each with the index of its channel, or -1 where it is no input."""
-    channels = list(one.get("channels") or ())
-    given = (one.get("ahead") or {}).items()
-    return [(channels.index(name) if name in channels else -1, values) for name, values in given]
+    channels = list(sample.get("channels") or ())
+    items = (sample.get("ahead") or {}).items()
+    return [(channels.index(name) if name in channels else -1, values) for name, values in items]
 
 
-def _sparkline(one: dict[str, Any], spans: list[Span]) -> Sparkline:
+def _sparkline(sample: dict[str, Any], spans: list[Span]) -> Sparkline:
     """Return a sequence as a tile; of a window of a time series with the values to predict."""
-    ahead, channels = one.get("ahead") or {}, list(one.get("channels") or ())
-    label = str(one["label"]) if not ahead else f"{', '.join(ahead)}: {one['label']}"
-    lines = [label, ", ".join(channels), f"Right of the line: {', '.join(ahead)}" if ahead else "", str(one["split"])]
+    ahead, channels = sample.get("ahead") or {}, list(sample.get("channels") or ())
+    label = str(sample["label"]) if not ahead else f"{', '.join(ahead)}: {sample['label']}"
+    lines = [
+        label,
+        ", ".join(channels),
+        f"Right of the line: {', '.join(ahead)}" if ahead else "",
+        str(sample["split"]),
+    ]
     tip = "\n".join(filter(None, lines))
-    return Sparkline(one["values"], label, tip, steps=one.get("steps", ()), ahead=ahead_of(one), spans=spans)
+    return Sparkline(sample["values"], label, tip, steps=sample.get("steps", ()), ahead=ahead_of(sample), spans=spans)
 
 
 class Lanes(QWidget):
@@ -290,28 +299,28 @@ class Lanes(QWidget):
             painter.setPen(palette.text)
             painter.drawText(area.adjusted(16, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
             painter.setPen(palette.muted)
-            left = 16 + painter.fontMetrics().horizontalAdvance(f"{name}  ")
-            painter.drawText(area.adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, span)
+            offset = 16 + painter.fontMetrics().horizontalAdvance(f"{name}  ")
+            painter.drawText(area.adjusted(offset, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, span)
         painter.end()
 
 
 def lanes_of(answer: dict[str, Any], names: Sequence[str] = ()) -> Lanes | None:
     """Return the legend of the sequences of an answer; None where there are none. `names` are those of the channels,
     where the answer has none."""
-    if not (shown := answer.get("series")):
+    if not (series := answer.get("series")):
         return None
-    spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], ahead_of(one)))
-    known = list(shown[0].get("channels") or names)
-    known += [name for name in shown[0].get("ahead") or () if name not in known]
-    if len(known) < len(spans):
-        known = [f"Channel {index + 1}" for index in range(len(spans))]
-    return Lanes(known[: len(spans)], spans)
+    spans = spans_of(lane for sample in series for lane in Sparkline.lanes(sample["values"], ahead_of(sample)))
+    channel_names = list(series[0].get("channels") or names)
+    channel_names += [name for name in series[0].get("ahead") or () if name not in channel_names]
+    if len(channel_names) < len(spans):
+        channel_names = [f"Channel {index + 1}" for index in range(len(spans))]
+    return Lanes(channel_names[: len(spans)], spans)
 
 
 def _columns(columns: list[dict[str, Any]], *, is_table: bool) -> QFrame:
     """Return the columns of a table with their values; those whose values are not counted, and arrays, as a table."""
-    if not any(one.get("histogram") for one in columns):
-        rows = [[one["name"], one["role"], one["kind"]] for one in columns]
+    if not any(column.get("histogram") for column in columns):
+        rows = [[column["name"], column["role"], column["kind"]] for column in columns]
         return make_card("Columns" if is_table else "Arrays", make_table(["Name", "Role", "Kind"], rows))
     content = QWidget()
     inside = QVBoxLayout(content)

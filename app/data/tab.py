@@ -166,12 +166,12 @@ class DataTab(QWidget):
         row.setSpacing(8)
         column.addSpacing(16)
         column.addLayout(row)
-        known = QLabel(f"Supported: {', '.join(s.noun for s in SOURCES.values() if s.takes != 'nothing')}.")
-        known.setWordWrap(True)
-        known.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        theme.mark(known, "role", "help")
+        label = QLabel(f"Supported: {', '.join(s.noun for s in SOURCES.values() if s.takes != 'nothing')}.")
+        label.setWordWrap(True)
+        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        theme.mark(label, "role", "help")
         column.addSpacing(16)
-        column.addWidget(known)
+        column.addWidget(label)
         column.addStretch(2)
         return page
 
@@ -258,9 +258,9 @@ class DataTab(QWidget):
         starter = self._editor.check_result.starter
         if starter is not None:
             links[starter.label] = self._make_network
-        brought = self._guesser.brought
-        if brought is not None and brought.data == self._editor.project.data:
-            texts.append(brought.text)
+        current = self._guesser.brought
+        if current is not None and current.data == self._editor.project.data:
+            texts.append(current.text)
             links |= {**self._guesser.links(), "Another kind…": self._choose_kind}
         if starter is not None:
             texts.append("The project has no network yet.")
@@ -423,14 +423,14 @@ class DataTab(QWidget):
 
     def _ask_for_epoch(self) -> None:
         options, epoch = self._editor.project.training, self._epoch
-        looked = self._looked = (self._shown, epoch, self._changes)
+        view = self._looked = (self._shown, epoch, self._changes)
 
         def show(answer: dict[str, Any]) -> None:
-            if self._looked == looked and self._shown is not None:
+            if self._looked == view and self._shown is not None:
                 self.preview.show_samples(answer)
 
         def fail(message: str) -> None:
-            if self._looked == looked and self.preview.bar is not None:
+            if self._looked == view and self.preview.bar is not None:
                 self._epoch = 0
                 self.preview.bar.show_state(options, message, 0)
 

@@ -124,8 +124,8 @@ class Paired(Tile):
 def draw_beside(painter: QPainter, area: QRectF, *pixmaps: QPixmap) -> None:
     """Draw two pictures side by side, each in the middle of its half."""
     half = (area.width() - GAP / 2) / 2
-    for left, pixmap in zip((0.0, half + GAP / 2), pixmaps, strict=True):
-        x = left + (half - pixmap.width()) / 2
+    for offset, pixmap in zip((0.0, half + GAP / 2), pixmaps, strict=True):
+        x = offset + (half - pixmap.width()) / 2
         painter.drawPixmap(QPointF(x, (area.height() - pixmap.height()) / 2), pixmap)
 
 
@@ -168,9 +168,9 @@ def spans_of(sequences: Iterable[Sequence[Sequence[float]]]) -> list[Span]:
         for index, channel in enumerate(values):
             if index == len(spans):
                 spans.append((inf, -inf))
-            if known := [value for value in channel if isfinite(value)]:
+            if numbers := [value for value in channel if isfinite(value)]:
                 low, high = spans[index]
-                spans[index] = min(low, *known), max(high, *known)
+                spans[index] = min(low, *numbers), max(high, *numbers)
     return spans
 
 

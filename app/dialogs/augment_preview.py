@@ -55,21 +55,21 @@ class AugmentPreview(QWidget):
         self._soon.start()
 
     def _look(self) -> None:
-        project, asked = self._project, changes_of(self._project)
-        if asked == self._asked:
+        project, changes = self._project, changes_of(self._project)
+        if changes == self._asked:
             return
-        self._asked = asked
+        self._asked = changes
         self.state.setText(self.state.text() or "Reading training samples…")
         folder = tempfile.mkdtemp(dir=self._folder)
 
         def show(answer: dict[str, Any]) -> None:
-            if self._asked == asked:
+            if self._asked == changes:
                 words = "Training samples as augmented" if project.training.augments else "Training samples, unchanged"
                 self._show(words, samples_of(answer, SAMPLES if answer.get("pictures") else SEQUENCES) or QWidget())
             shutil.rmtree(folder, ignore_errors=True)
 
         def fail(message: str) -> None:
-            if self._asked == asked:
+            if self._asked == changes:
                 self._show(message, QWidget(), role="error")
 
         self._ask(project, folder, SAMPLES, int(bool(project.training.augments)), show, fail)

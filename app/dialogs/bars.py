@@ -70,22 +70,22 @@ class WayTable(QWidget):
         strong.setWeight(QFont.Weight.DemiBold)
         painter.setFont(plain)
         painter.setPen(palette.muted)
-        left = 0.0
+        x = 0.0
         for heading, width in self.COLUMNS:
-            painter.drawText(QRectF(left, 0, width, _ROW), Qt.AlignmentFlag.AlignVCenter, heading)
-            left += width
+            painter.drawText(QRectF(x, 0, width, _ROW), Qt.AlignmentFlag.AlignVCenter, heading)
+            x += width
         most = max((way.value or 0.0 for way in self.ways), default=0.0) or 1.0
         for number, way in enumerate(self.ways, start=1):
             painter.setFont(strong if way.is_best else plain)
             self._paint_row(painter, way, number * _ROW, most)
 
     def _paint_row(self, painter: QPainter, way: Way, y: float, most: float) -> None:
-        palette, middle, left = theme.current(), Qt.AlignmentFlag.AlignVCenter, 0.0
+        palette, middle, x = theme.current(), Qt.AlignmentFlag.AlignVCenter, 0.0
         widths = [width for _, width in self.COLUMNS]
         widths[-1] = max(0, self.width() - sum(widths))
         for column, (text, width) in enumerate(zip((way.name, way.text, way.other, way.note), widths, strict=True)):
-            room = QRectF(left, y, width - 8, _ROW)
-            left += width
+            room = QRectF(x, y, width - 8, _ROW)
+            x += width
             if column == 1:
                 track = QRectF(room.left(), y + (_ROW - _BAR) / 2, room.width() - _VALUE, _BAR)
                 painter.setPen(Qt.PenStyle.NoPen)
@@ -97,8 +97,8 @@ class WayTable(QWidget):
                     painter.drawRoundedRect(track, 3, 3)
                 room.setLeft(room.right() - _VALUE + 8)
             painter.setPen(palette.muted if way.is_refused or column == len(widths) - 1 else palette.text)
-            shown = markup.elided(painter.fontMetrics(), text, Qt.TextElideMode.ElideRight, int(room.width()))
-            painter.drawText(room, middle, shown)
+            label = markup.elided(painter.fontMetrics(), text, Qt.TextElideMode.ElideRight, int(room.width()))
+            painter.drawText(room, middle, label)
 
 
 class Bars(QWidget):
@@ -140,12 +140,12 @@ class Bars(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width, top, tallest = (self.width() - 2 * _GAP) / 2, 0.0, 0
         for number, (title, bars) in enumerate(self.panels.items()):
-            left = (number % 2) * (width + 2 * _GAP)
+            x = (number % 2) * (width + 2 * _GAP)
             if number % 2 == 0 and number:
                 top += _HEAD + _ROW * tallest + _GAP
                 tallest = 0
             tallest = max(tallest, len(bars))
-            self._paint_panel(painter, QRectF(left, top, width, _HEAD + _ROW * len(bars)), title, bars)
+            self._paint_panel(painter, QRectF(x, top, width, _HEAD + _ROW * len(bars)), title, bars)
 
     def _paint_panel(self, painter: QPainter, frame: QRectF, title: str, bars: list[Bar]) -> None:
         palette, middle = theme.current(), Qt.AlignmentFlag.AlignVCenter

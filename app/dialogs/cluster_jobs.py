@@ -106,7 +106,7 @@ class ClusterJobsDialog(Dialog):
 
     def refresh(self) -> None:
         """Read the states again; the selection stays."""
-        chosen = self.selected
+        current = self.selected
         self._jobs = jobs()
         self.table.setRowCount(len(self._jobs))
         for row, job in enumerate(self._jobs):
@@ -117,9 +117,9 @@ class ClusterJobsDialog(Dialog):
                 item.setText(visible(text))
                 lost = job.remote.lost if job.remote else ""
                 item.setToolTip(visible(str(job.folder.path) if column == 0 else lost if column == 1 else text))
-        if chosen is not None:
+        if current is not None:
             paths = [job.folder.path for job in self._jobs]
-            self.table.setCurrentCell(paths.index(chosen.folder.path) if chosen.folder.path in paths else -1, 0)
+            self.table.setCurrentCell(paths.index(current.folder.path) if current.folder.path in paths else -1, 0)
         elif self._jobs and not self.table.selectedItems():
             self.table.setCurrentCell(0, 0)
         if not self._jobs:
@@ -127,30 +127,30 @@ class ClusterJobsDialog(Dialog):
         self._on_selected()
 
     def _on_selected(self) -> None:
-        chosen = self.selected
-        is_open = chosen is not None and _state(chosen.folder) not in ENDS
+        job = self.selected
+        is_open = job is not None and _state(job.folder) not in ENDS
         for button in (self.show_button, self.delete_button):
-            button.setEnabled(chosen is not None)
-        self.fetch_button.setEnabled(chosen is not None and chosen.remote is not None)
+            button.setEnabled(job is not None)
+        self.fetch_button.setEnabled(job is not None and job.remote is not None)
         self.stop_button.setEnabled(is_open)
         if self.state.text() == STOPPING and not is_open:
             self._say("")
-        text = "" if chosen is None else _detail(chosen)
+        text = "" if job is None else _detail(job)
         self.detail.setText(text)
         self.detail.setVisible(bool(text))
 
     def show_selected(self) -> None:
         """Show the run on the Train tab."""
-        if (chosen := self.selected) is not None:
+        if (job := self.selected) is not None:
             self.accept()
-            self._show_run(chosen.folder)
+            self._show_run(job.folder)
 
     def stop_selected(self) -> None:
         """Ask the run to stop."""
-        if (chosen := self.selected) is None:
+        if (job := self.selected) is None:
             return
         try:
-            chosen.folder.request("stop")
+            job.folder.request("stop")
         except UserError as error:
             self._say(str(error), refused=True)
             return
@@ -158,23 +158,23 @@ class ClusterJobsDialog(Dialog):
 
     def fetch_selected(self) -> None:
         """Bring the run here."""
-        if (chosen := self.selected) is not None:
+        if (job := self.selected) is not None:
             self._say("Fetching…")
-            self._start(["fetch", str(chosen.folder.path)], "Fetched.")
+            self._start(["fetch", str(job.folder.path)], "Fetched.")
 
     def delete_selected(self) -> None:
         """Delete the files of the job, once that is confirmed."""
-        if (chosen := self.selected) is None:
+        if (job := self.selected) is None:
             return
-        if chosen.remote is None:
+        if job.remote is None:
             text = "Stop the run and take it off this list? Its folder here stays."
         else:
-            text = f"End the job and delete its files in {chosen.remote.folder}? The run here keeps what was fetched."
+            text = f"End the job and delete its files in {job.remote.folder}? The run here keeps what was fetched."
         if ask(self, "Delete the job", text, "Delete"):
             self._say("Deleting…")
-            self._start(["jobs", "--delete", str(chosen.folder.path)], "Deleted.")
+            self._start(["jobs", "--delete", str(job.folder.path)], "Deleted.")
 
-    def _start(self, words: list[str], done: str) -> None:
+    def _start(self, words: list[str], outcome: str) -> None:
         """Start a command, and say when it is done, or why it is not."""
         try:
             command = EngineCommand([*words, "--json"], self)
@@ -190,7 +190,7 @@ class ClusterJobsDialog(Dialog):
             if text:
                 self._say(text, refused=refused)
 
-        command.finished.connect(lambda _: finish(done))
+        command.finished.connect(lambda _: finish(outcome))
         command.failed.connect(lambda reason: finish(reason, refused=True))
 
     def _say(self, text: str, *, refused: bool = False) -> None:

@@ -148,26 +148,26 @@ class ClustersDialog(Dialog):
 
     # ---- the list ----
 
-    def _fill(self, chosen: str) -> None:
+    def _fill(self, selection: str) -> None:
         """List the profiles, and show one of them."""
         self.profiles.blockSignals(True)
         self.profiles.clear()
         try:
-            known = read_profiles()
+            profiles = read_profiles()
         except UserError as error:
             self._say(str(error), "error")
             self.add_button.setEnabled(False)
             return
         finally:
             self.profiles.blockSignals(False)
-        for name, profile in known.by_name.items():
-            item = QListWidgetItem(f"{name}{'  (default)' if name == known.default else ''}")
+        for name, profile in profiles.by_name.items():
+            item = QListWidgetItem(f"{name}{'  (default)' if name == profiles.default else ''}")
             item.setToolTip(f"{profile.kind}: {profile.address or 'this machine'}")
             item.setData(Qt.ItemDataRole.UserRole, name)
             self.profiles.addItem(item)
-        row = next((i for i, name in enumerate(known.by_name) if name == chosen), 0)
-        self.profiles.setCurrentRow(row if known.by_name else -1)
-        if not known.by_name:
+        row = next((i for i, name in enumerate(profiles.by_name) if name == selection), 0)
+        self.profiles.setCurrentRow(row if profiles.by_name else -1)
+        if not profiles.by_name:
             self._show(None)
             ray = running_ray()
             self._say(f"{NONE} Ray runs on this machine at {ray}: its address is auto." if ray else NONE)
@@ -198,13 +198,13 @@ class ClustersDialog(Dialog):
 
     def add(self) -> None:
         """Show a new profile, which is saved once it is valid."""
-        known = read_profiles().by_name
-        name = next(name for number in range(1, 1000) if (name := f"cluster_{number}") not in known)
+        profiles = read_profiles().by_name
+        name = next(name for number in range(1, 1000) if (name := f"cluster_{number}") not in profiles)
         self.profiles.blockSignals(True)
         self.profiles.setCurrentRow(-1)
         self.profiles.blockSignals(False)
         self._saved = ""
-        self._show(ClusterProfile(name=name, address="auto" if running_ray(known.values()) else ""))
+        self._show(ClusterProfile(name=name, address="auto" if running_ray(profiles.values()) else ""))
         self._save()
 
     def _save(self, _field: str = "") -> None:
@@ -229,10 +229,10 @@ class ClustersDialog(Dialog):
             button.setEnabled(True)
         self._say("Saved.")
 
-    def _refill_quietly(self, chosen: str) -> None:
+    def _refill_quietly(self, selection: str) -> None:
         """List the profiles again without showing another one."""
         self.profiles.currentItemChanged.disconnect(self._on_chosen)
-        self._fill(chosen)
+        self._fill(selection)
         self.profiles.currentItemChanged.connect(self._on_chosen)
 
     def remove(self) -> None:
@@ -258,12 +258,12 @@ class ClustersDialog(Dialog):
 
         def take() -> None:
             try:
-                found = imported(read_file(name, SIZE_LIMIT).decode("utf-8", "replace"), name)
+                profiles = imported(read_file(name, SIZE_LIMIT).decode("utf-8", "replace"), name)
             except OSError as error:
                 raise UserError(f"{name} cannot be read: {error.strerror}.") from error
-            for profile in found:
+            for profile in profiles:
                 save_profile(profile)
-            self._fill(found[0].name)
+            self._fill(profiles[0].name)
 
         self._try(take)
 
@@ -324,11 +324,11 @@ class ClustersDialog(Dialog):
             result = report["result"]
             sign, role = _STATES[result["state"]]
             detail = " ".join(filter(None, (result["detail"], result["hint"])))
-            for label, text, shown in zip(
+            for label, text, label_role in zip(
                 self.labels[result["stage"]], (sign, result["title"], detail), (role, "", "muted"), strict=True
             ):
                 label.setText(text)
-                theme.mark(label, "role", shown)
+                theme.mark(label, "role", label_role)
             following = [*STAGES][[*STAGES].index(result["stage"]) + 1 :]
             self._say(f"{STAGES[following[0]].title}…" if following else "")
             self._area.verticalScrollBar().setValue(self._area.verticalScrollBar().maximum())

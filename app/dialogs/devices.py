@@ -140,20 +140,20 @@ class DevicesDialog(Dialog):
 
     def _show_known(self) -> None:
         """List the devices that are known, and the checks that are to come."""
-        known = self._inventory
-        if known is not None:
+        inventory = self._inventory
+        if inventory is not None:
             self._add_device(
                 {
                     "name": "cpu",
-                    "model": known.cpu_model,
-                    "memory_bytes": known.memory_bytes,
-                    "cores": known.num_cores,
+                    "model": inventory.cpu_model,
+                    "memory_bytes": inventory.memory_bytes,
+                    "cores": inventory.num_cores,
                 }
             )
-            for device in known.devices:
+            for device in inventory.devices:
                 self._add_device(asdict(device))
-            if not known.devices:
-                words = ("gpu", "none", known.no_devices_because)
+            if not inventory.devices:
+                words = ("gpu", "none", inventory.no_devices_because)
                 self._show_row(self.devices, ("device", "gpu"), words, "strong")
         for layer in _EXPECTED:
             if ("check", layer) not in self._rows:
@@ -189,12 +189,12 @@ class DevicesDialog(Dialog):
         elif "check" in report:
             check = report["check"]
             sign, role = _STATES[check["state"]]
-            what = f"{check['layer']} {check['device']}".strip()
+            label = f"{check['layer']} {check['device']}".strip()
             # The first of several devices takes the line of the check that was to come.
             is_expected = ("check", check["layer"]) in self._expected
-            key = ("check", check["layer"] if is_expected else what)
+            key = ("check", check["layer"] if is_expected else label)
             self._expected.discard(key)
-            self._show_row(self.checks, key, (sign, what, check["words"]), role)
+            self._show_row(self.checks, key, (sign, label, check["words"]), role)
             self._say("Checking…")
         elif "figure" in report:
             self._add_figure(report["figure"])

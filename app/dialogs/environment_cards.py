@@ -52,8 +52,8 @@ def card_texts(
             texts[target] = CardText(why, True)
             continue
         try:
-            asked = options if options.target == target else EnvironmentOptions(target=target)
-            texts[target] = CardText(_in_short(resolve(asked, inventory, mini_batch_size), inventory))
+            environment = options if options.target == target else EnvironmentOptions(target=target)
+            texts[target] = CardText(_in_short(resolve(environment, inventory, mini_batch_size), inventory))
         except UserError as refused:
             texts[target] = CardText(str(refused))
     return texts

@@ -220,7 +220,7 @@ class ExportDialog(Dialog):
         info = self._info if project.data == self._project.data else None
         record = preparation_of(project.network, project.data, info)
         formats = input_formats(record.for_onnx(()))
-        lines = [line for given in formats for line in (f"{given.name}: {given.short()}", *given.preparation)]
+        lines = [line for entry in formats for line in (f"{entry.name}: {entry.short()}", *entry.preparation)]
         self._write(self.takes, "\n".join(lines) or "The network has no input layer.")
 
     def _buttons(self) -> QHBoxLayout:
@@ -304,12 +304,12 @@ class ExportDialog(Dialog):
     def _ask_to_replace(self, target: Path) -> list[str] | None:
         """Ask about the files that the export would replace; None if they are to stay."""
         beside = self._files_beside(target)
-        named = [target] if target.is_file() and str(target) != self._browsed else []
-        if not named and not beside:
+        files = [target] if target.is_file() and str(target) != self._browsed else []
+        if not files and not beside:
             return []
-        names = " and ".join(path.name for path in (*named, *beside))
-        title = f"Replace {names}?" if len(names) < LONGEST_TITLE else f"Replace {len([*named, *beside])} files?"
-        it = "It exists" if len([*named, *beside]) == 1 else "They exist"
+        names = " and ".join(path.name for path in (*files, *beside))
+        title = f"Replace {names}?" if len(names) < LONGEST_TITLE else f"Replace {len([*files, *beside])} files?"
+        it = "It exists" if len([*files, *beside]) == 1 else "They exist"
         text = f"{it} in {target.parent}: {names}."
         if not messages.ask(self, title, text, "Replace"):
             return None
@@ -321,16 +321,16 @@ class ExportDialog(Dialog):
         if FORMATS[self.formats.checkedId()][0] != "pytorch":
             return []
         run = self.weights.run
-        found = [target.with_suffix(".safetensors")] if run is not None else []
+        files = [target.with_suffix(".safetensors")] if run is not None else []
         if self.with_training.isChecked():
-            found += training_files(target)
+            files += training_files(target)
         with contextlib.suppress(UserError, OSError):  # the export says so
             copies = frozen_code(run) if run is not None else {}
             for file in user_code.code_files(self._exported().network):
                 copy, own = target.with_name(f"{companion(file)}.py"), copies.get(file, self._base / file)
                 if copy.is_file() and copy.read_bytes() != own.read_bytes():
-                    found.append(copy)
-        return [path for path in found if path.is_file()]
+                    files.append(copy)
+        return [path for path in files if path.is_file()]
 
     def _source(self) -> Path:
         if self.weights.run is not None:
@@ -354,7 +354,7 @@ class ExportDialog(Dialog):
             lines.append(f"{where[0].upper()}{where[1:]}.")
         elif answer["layers"]:
             self.report.show_layers(answer["layers"])
-        takes = [line for given in answer["inputs"] for line in input_lines(given)]
+        takes = [line for entry in answer["inputs"] for line in input_lines(entry)]
         if answer["classes"]:
             takes.append(f"Classes, in order: {listed(answer['classes'])}.")
         self._write(self.takes, "\n".join(takes))
@@ -389,8 +389,8 @@ class ExportDialog(Dialog):
         QTimer.singleShot(0, self, self._scroll_to_outcome)  # once all has its size
 
     def _scroll_to_outcome(self) -> None:
-        for shown in (self.report, self.outcome):
-            self.area.ensureWidgetVisible(shown)
+        for widget in (self.report, self.outcome):
+            self.area.ensureWidgetVisible(widget)
 
     def _say(self, text: str, role: str) -> None:
         theme.mark(self.outcome, "role", role)
@@ -412,8 +412,8 @@ class ExportDialog(Dialog):
         self.area.updateGeometry()
         room = self.screen().availableGeometry()
         border = max(TITLE_BAR, self.frameGeometry().height() - self.height())
-        wanted = layout.totalSizeHint().height()
-        height = min(wanted, room.height() - border)
+        preferred = layout.totalSizeHint().height()
+        height = min(preferred, room.height() - border)
         if height > self.height() or (shrinks and self.height() <= self._fitted):
             self.resize(self.width(), height)
             self._fitted = self.height()

@@ -86,9 +86,9 @@ def text_label(name: str) -> QLabel:
     return label
 
 
-def input_lines(given: dict[str, Any]) -> list[str]:
+def input_lines(entry: dict[str, Any]) -> list[str]:
     """Return the lines on one input from the answer of the export."""
-    return [f"{given['name']}: {given['text']}", *given["preparation"]]
+    return [f"{entry['name']}: {entry['text']}", *entry["preparation"]]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -68,28 +68,28 @@ class WeightsChoice(QWidget):
 
     def show_run(self, run: RunFolder | None) -> None:
         """Offer the weights of a run as they are now. What was chosen by hand stays while it is there."""
-        kept = _kept(run) if run is not None else None
-        other = {"best": "last", "last": "best"}.get(kept or "", "")
+        kind = _kept(run) if run is not None else None
+        other = {"best": "last", "last": "best"}.get(kind or "", "")
         if run is None or not (run.path / other).is_dir():
             other = ""
-        self._run = run if kept is not None else None
-        self._weights = {RESULT: kept or "", OTHER: other}
+        self._run = run if kind is not None else None
+        self._weights = {RESULT: kind or "", OTHER: other}
         name = breakable(title_of(run)) if run is not None else ""
         for id, weights in self._weights.items():
             label, text = WEIGHTS[weights]
             self._say(id, label, text.format(run=name))
-        if kept is None:
+        if kind is None:
             self._say(RESULT, "Trained", NOT_YET.format(run=name) if run is not None else NO_RUN)
-        self._rows[RESULT][0].setEnabled(kept is not None)
+        self._rows[RESULT][0].setEnabled(kind is not None)
         self._show(OTHER, is_shown=bool(other))
-        self._choose(has_result=kept is not None, has_other=bool(other))
+        self._choose(has_result=kind is not None, has_other=bool(other))
         self.changed.emit()
 
     def _choose(self, *, has_result: bool, has_other: bool) -> None:
         """Choose what can be chosen: the result of the run, unless something else was clicked."""
-        chosen = self.group.checkedId()
+        current = self.group.checkedId()
         is_there = {RESULT: has_result, OTHER: has_other, UNTRAINED: True}
-        if not self._was_chosen or not is_there.get(chosen, False):
+        if not self._was_chosen or not is_there.get(current, False):
             self._rows[RESULT if has_result else UNTRAINED][0].setChecked(True)
 
     def _on_clicked(self) -> None:

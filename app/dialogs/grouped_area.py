@@ -69,8 +69,8 @@ class GroupedArea(QWidget):
     def mark(self, name: str) -> None:
         """Show this page as the current one in the list; none where the name is empty."""
         self.groups.blockSignals(True)
-        found = self.groups.findItems(name, Qt.MatchFlag.MatchExactly) if name else []
-        self.groups.setCurrentRow(self.groups.row(found[0]) if found else -1)
+        items = self.groups.findItems(name, Qt.MatchFlag.MatchExactly) if name else []
+        self.groups.setCurrentRow(self.groups.row(items[0]) if items else -1)
         self.groups.blockSignals(False)
 
     def show_only(self, names: Collection[str]) -> None:

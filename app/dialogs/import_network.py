@@ -71,16 +71,16 @@ class ImportDialog(Dialog):
         title.setText(f"Import {source.name}", note=str(source))
         theme.mark(title, "role", "title")
         column.addWidget(title)
-        what = QLabel("The network becomes a project that can be edited and trained, with its weights beside it.")
-        what.setWordWrap(True)
-        theme.mark(what, "role", "help")
-        column.addWidget(what)
+        note = QLabel("The network becomes a project that can be edited and trained, with its weights beside it.")
+        note.setWordWrap(True)
+        theme.mark(note, "role", "help")
+        column.addWidget(note)
         column.addLayout(self._make_fields(target))
         self.module = ModuleFields(source)
         self.module.setVisible(source.suffix.lower() == ".py")
         column.addWidget(self.module)
         if self.module.refusal:
-            what.setText(self.module.refusal)
+            note.setText(self.module.refusal)
         self.state = RequestState()
         column.addWidget(self.state)
         column.addStretch(1)
@@ -144,8 +144,11 @@ class ImportDialog(Dialog):
             target = target.with_name(target.name + SUFFIX)
         is_replaced = target.exists()
         if is_replaced and str(target) != self._browsed:
-            title, what = f"Replace {target.name}?", f"It exists in {target.parent}; its network and weights are lost."
-            if not messages.ask(self, title, what, "Replace"):
+            title, question = (
+                f"Replace {target.name}?",
+                f"It exists in {target.parent}; its network and weights are lost.",
+            )
+            if not messages.ask(self, title, question, "Replace"):
                 return
         sizes, refusal = sizes_in(self.sizes.text())
         if refusal:

@@ -39,10 +39,10 @@ def agreement(report: Report) -> tuple[str, str]:
     if not outputs:
         return "The outputs were not compared with the original.", "warning"
     over = f"over {plural(samples, 'random sample')}"
-    far = [one["name"] for one in outputs if not one["agrees"]]
+    far = [output["name"] for output in outputs if not output["agrees"]]
     if far:
         return f"Differs from the original {over}: {', '.join(far)}.", "error"
-    largest = max((one["difference"] or 0.0) for one in outputs)
+    largest = max((output["difference"] or 0.0) for output in outputs)
     return f"Agrees with the original {over}: largest difference {largest:.2g}.", "good"
 
 
@@ -59,8 +59,8 @@ def headline(report: Report) -> str:
 def became(row: Mapping[str, Any]) -> str:
     """Return what became of the operators of one name."""
     layers = [f"{count:,} {label}" for label, count in row["layers"].items()]
-    kept = "kept as it is" if row.get("opaque") == 1 else "kept as they are"
-    words = {"folded": "computed at import", "removed": "not needed", "opaque": kept}
+    opaque = "kept as it is" if row.get("opaque") == 1 else "kept as they are"
+    words = {"folded": "computed at import", "removed": "not needed", "opaque": opaque}
     others = [f"{row[key]:,} {text}" for key, text in words.items() if row.get(key)]
     joined = row["lifted"] if not layers else 0
     return ", ".join([*layers, *([f"{joined:,} part of other layers"] if joined else []), *others])
@@ -79,11 +79,11 @@ def as_text(report: Report) -> str:
     ]
     lines += ["Outputs"]
     lines += [
-        f"  {one['name']}\tlargest difference {_number(one['difference'])}\tspread {_number(one['spread'])}\t"
-        f"{'agrees' if one['agrees'] else 'differs'}"
-        for one in report["outputs"]
+        f"  {entry['name']}\tlargest difference {_number(entry['difference'])}\tspread {_number(entry['spread'])}\t"
+        f"{'agrees' if entry['agrees'] else 'differs'}"
+        for entry in report["outputs"]
     ]
-    lines += ["", "Inputs", *(f"  {one['name']}\t{one['sizes']}" for one in report["inputs"]), "", "Files"]
+    lines += ["", "Inputs", *(f"  {entry['name']}\t{entry['sizes']}" for entry in report["inputs"]), "", "Files"]
     lines += [f"  {report[name]}" for name in ("project", "weights", "constants") if report.get(name)]
     return "\n".join(lines) + "\n"
 
@@ -129,20 +129,20 @@ class ImportReport(Dialog):
             column.addWidget(_text(*agreement(report)))
         for text in report["warnings"]:
             column.addWidget(_text(text, "warning"))
-        if kept := [row for row in report["operators"] if row["opaque"]]:
-            names = ", ".join(row["operator"] for row in kept)
-            count = plural(sum(row["opaque"] for row in kept), "operator")
+        if opaque_rows := [row for row in report["operators"] if row["opaque"]]:
+            names = ", ".join(row["operator"] for row in opaque_rows)
+            count = plural(sum(row["opaque"] for row in opaque_rows), "operator")
             text = "They run as in the original, and do not learn."
-            if sum(row["opaque"] for row in kept) == 1:
+            if sum(row["opaque"] for row in opaque_rows) == 1:
                 text = "It runs as in the original, and does not learn."
             column.addWidget(_text(f"{count} without a layer here: {names}. {text}", "help"))
         if report["outputs"]:
             rows = [
                 [
-                    *(one["name"], one.get("layer", ""), _number(one["difference"]), _number(one["spread"])),
-                    "yes" if one["agrees"] else "no",
+                    *(entry["name"], entry.get("layer", ""), _number(entry["difference"]), _number(entry["spread"])),
+                    "yes" if entry["agrees"] else "no",
                 ]
-                for one in report["outputs"]
+                for entry in report["outputs"]
             ]
             outputs = _table(["Output", "Layer", "Largest difference", "Spread", "Agrees"], rows, texts=(0, 1))
             outputs.setToolTip("Click an output to go to its layer")
@@ -150,7 +150,7 @@ class ImportReport(Dialog):
             column.addWidget(_card("Outputs", outputs))
         rows = [[row["operator"], f"{row['count']:,}", became(row)] for row in report["operators"]]
         column.addWidget(_card("Operators", _table(["Operator", "Count", "Became"], rows, wide=2)))
-        rows = [[one["name"], one["sizes"]] for one in report["inputs"]]
+        rows = [[entry["name"], entry["sizes"]] for entry in report["inputs"]]
         column.addWidget(_card("Inputs", _table(["Input", "Sizes"], rows, wide=1)))
         files = [str(report[name]) for name in ("project", "weights", "constants") if report.get(name)]
         column.addWidget(_card("Files", *(_text(file, "") for file in files)))

@@ -54,7 +54,9 @@ class OptionSweeps(Notice):
     def _show(self, path: str = "") -> None:
         """Mark the options that vary, and say how the one at `path` does."""
         paths = {parameter.path for parameter in self.experiment.parameters}
-        self._form.show_sweeps({one.removeprefix(f"{SECTION}.") for one in paths if one.startswith(f"{SECTION}.")})
+        self._form.show_sweeps(
+            {other.removeprefix(f"{SECTION}.") for other in paths if other.startswith(f"{SECTION}.")}
+        )
         text = next((f"Varies in experiments: {p.show()}" for p in self.experiment.parameters if p.path == path), "")
         self.say(text, {EDIT: self._lead})
 

@@ -86,9 +86,9 @@ class PresetsLink(QPushButton):
         self._previous = ""
         self.chosen.emit(options)
         changed = difference(before, options)
-        kept = "All other options stay as they are." if name in BUILT_IN else ""
+        note = "All other options stay as they are." if name in BUILT_IN else ""
         if changed:
-            text = f"'{name}' has set {', '.join(changed)}. {kept}"
+            text = f"'{name}' has set {', '.join(changed)}. {note}"
             self.notice.say(text.strip(), {UNDO: lambda: self._undo(before, previous)})
         else:
             self.notice.say(f"'{name}' changes nothing: these options are set already.", {})

@@ -94,7 +94,7 @@ class PruneDialog(Dialog):
         self._on_selected()
         self._start([], self.show_result, "Measuring accuracy, size and time…")
 
-    def _start(self, words: list[str], done: Callable[[Mapping[str, Any]], None], text: str) -> None:
+    def _start(self, words: list[str], on_result: Callable[[Mapping[str, Any]], None], text: str) -> None:
         self._end()
         self._say(text)
         try:
@@ -102,7 +102,7 @@ class PruneDialog(Dialog):
         except OSError as error:
             self._say(f"The engine cannot be started: {error.strerror}.", refused=True)
             return
-        self._command.finished.connect(done)
+        self._command.finished.connect(on_result)
         self._command.failed.connect(self._on_failed)
 
     def show_result(self, result: Mapping[str, Any]) -> None:

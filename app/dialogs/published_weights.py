@@ -96,8 +96,8 @@ class PublishedDialog(Dialog):
     def entry(self) -> Published | None:
         """The entry that is selected."""
         item = self.list.currentItem()
-        found: Published | None = None if item is None else item.data(Qt.ItemDataRole.UserRole)
-        return found
+        selection: Published | None = None if item is None else item.data(Qt.ItemDataRole.UserRole)
+        return selection
 
     def _show_entry(self, _: object = None) -> None:
         entry = self.entry

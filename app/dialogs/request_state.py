@@ -36,12 +36,12 @@ class RequestState(QWidget):
         self.bar.setRange(0, 0)
         self.bar.setVisible(is_busy)
 
-    def show_progress(self, what: str, progress: dict[str, Any]) -> None:
-        """Show how far the request is: `what` is 'Importing' or the like."""
-        done, total = int(progress["done"]), int(progress["total"])
+    def show_progress(self, label: str, progress: dict[str, Any]) -> None:
+        """Show how far the request is: `label` is 'Importing' or the like."""
+        count, total = int(progress["done"]), int(progress["total"])
         self.bar.setRange(0, FULL if total else 0)
-        self.bar.setValue(min(FULL, FULL * done // total) if total else 0)
-        self.say(f"{what}: {progress_text(progress)}", "help")
+        self.bar.setValue(min(FULL, FULL * count // total) if total else 0)
+        self.say(f"{label}: {progress_text(progress)}", "help")
 
     def say(self, text: str, role: str) -> None:
         """Show a text in the colour of a role: 'help' or 'error'."""

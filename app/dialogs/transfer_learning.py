@@ -150,11 +150,11 @@ class TransferDialog(Dialog):
         self.outputs.setRange(1, 1_000_000)
         self.outputs.setGroupSeparatorShown(True)
         self.outputs.setAccessibleName("Outputs of the new head")
-        wanted = self._info.outputs if self._info is not None else 0
-        self.outputs.setValue(wanted or 10)
+        num_outputs = self._info.outputs if self._info is not None else 0
+        self.outputs.setValue(num_outputs or 10)
         self.outputs.setVisible(self._info is None)
         self.head.setText("Replace for the data" if self._info is not None else "Replace, with outputs:")
-        self.head.setChecked(self._info is not None and outputs_of(self._before.network) not in (wanted, 0))
+        self.head.setChecked(self._info is not None and outputs_of(self._before.network) not in (num_outputs, 0))
         self.head_note = _note()
         row = QHBoxLayout()
         for widget in (self.head, self.outputs):
@@ -176,12 +176,12 @@ class TransferDialog(Dialog):
             self.use_selected.clicked.connect(lambda: self.freeze.setCurrentIndex(at))
         if self._before.weights.freeze_up_to:
             ids = {layer.name: id for id, layer in self._before.network.layers.items()}
-            chosen = self._before.weights.freeze_up_to
-            found = self.freeze.findData(ids.get(chosen, chosen))
-            if found < 0:  # inside a block, which the list does not show
-                self.freeze.addItem(visible(chosen), chosen)
-                found = self.freeze.count() - 1
-            self.freeze.setCurrentIndex(found)
+            name = self._before.weights.freeze_up_to
+            index = self.freeze.findData(ids.get(name, name))
+            if index < 0:  # inside a block, which the list does not show
+                self.freeze.addItem(visible(name), name)
+                index = self.freeze.count() - 1
+            self.freeze.setCurrentIndex(index)
         self.freeze_note = _note()
         row = QHBoxLayout()
         row.addWidget(self.freeze)
@@ -281,8 +281,8 @@ class TransferDialog(Dialog):
     def use(self, path: Path) -> None:
         """Start from a file, or from the result of a run."""
         place, folder = path.resolve(), self._base.resolve()
-        shown = place.relative_to(folder).as_posix() if place.is_relative_to(folder) else str(place)
-        self._use(WeightsOptions(file=shown))
+        name = place.relative_to(folder).as_posix() if place.is_relative_to(folder) else str(place)
+        self._use(WeightsOptions(file=name))
 
     def _use(self, weights: WeightsOptions) -> None:
         self._weights = weights
@@ -304,8 +304,8 @@ class TransferDialog(Dialog):
             at = 1
         self.source.setCurrentIndex(at)
 
-    def _on_mapped(self, chosen: dict[str, str]) -> None:
-        names = {**dict(self._weights.map), **chosen}
+    def _on_mapped(self, pairs: dict[str, str]) -> None:
+        names = {**dict(self._weights.map), **pairs}
         self._weights = self._weights.replace(map=tuple(names.items()))
         self._refresh()
 
@@ -386,10 +386,10 @@ class TransferDialog(Dialog):
         self.report = report
         counts = self.report["counts"]
         is_whole = not (counts["other_shape"] or counts["missing"])
-        said = self.report["sentence"]
+        sentence = self.report["sentence"]
         if self._published is not None and self._published.mean:
-            said += " Inputs are normalised as those that the weights were trained with."
-        self._say(said, "good" if is_whole else "warning" if counts["matched"] else "error")
+            sentence += " Inputs are normalised as those that the weights were trained with."
+        self._say(sentence, "good" if is_whole else "warning" if counts["matched"] else "error")
         self.ok.setEnabled(True)
         self._show_table()
 

@@ -154,8 +154,8 @@ class BatchFinder(TrialLink):
     def take(self, line: dict[str, Any]) -> None:
         """Show each trial, and its result."""
         if "tried" in line:
-            tried = line["tried"]
-            self.say(f"{tried['batch']:,} {'does not fit' if tried['refusal'] else 'fits'}…")
+            trial = line["tried"]
+            self.say(f"{trial['batch']:,} {'does not fit' if trial['refusal'] else 'fits'}…")
         elif "largest" in line:
             self.end(line["words"])
             self._largest = int(line["largest"])

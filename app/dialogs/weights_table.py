@@ -84,9 +84,9 @@ class WeightsTable(QTableWidget):
 
 def rows_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield name in the network, name in the file, and state: what does not fit first."""
-    for one in report.get("other_shape", ()):
-        here, there = (" x ".join(map(str, one[name])) or "one number" for name in ("shape", "file_shape"))
-        yield one["key"], one["file_key"], f"{here} here, {there} in the file"
+    for entry in report.get("other_shape", ()):
+        here, there = (" x ".join(map(str, entry[name])) or "one number" for name in ("shape", "file_shape"))
+        yield entry["key"], entry["file_key"], f"{here} here, {there} in the file"
     yield from ((key, "", MISSING) for key in report.get("missing", ()))
     yield from (("", key, LEFT) for key in report.get("left_over", ()))
     yield from ((key, file_key, HOW.get(how, LOADED)) for key, file_key, how in report.get("matched", ()))
@@ -101,8 +101,12 @@ def following(key: str, file_key: str, missing: Iterable[str], left_over: Collec
     if not ours or not theirs or len(ours) == len(key.split(".")):
         return {}
     start = ".".join(ours) + "."
-    found = {one: ".".join(theirs) + "." + one.removeprefix(start) for one in missing if one.startswith(start)}
-    return {one: name for one, name in found.items() if name in left_over}
+    pairs = {
+        own_key: ".".join(theirs) + "." + own_key.removeprefix(start)
+        for own_key in missing
+        if own_key.startswith(start)
+    }
+    return {own_key: name for own_key, name in pairs.items() if name in left_over}
 
 
 def _colour(state: str) -> QColor:

@@ -107,9 +107,9 @@ class ActivationsOverlay(QObject):
         self._cancel()
         self._folder = self._folder or tempfile.mkdtemp(prefix="netwright-activations-")
         question = {"method": "thumbnails", "place": self.place}
-        given = {"path": str(self.run), "question": question, "folder": self._folder}
+        values = {"path": str(self.run), "question": question, "folder": self._folder}
         self._tell("Looking at the layers…")
-        self._request = self._shell.server.request("explain", given, self._take, self._on_error)
+        self._request = self._shell.server.request("explain", values, self._take, self._on_error)
 
     def _cancel(self) -> None:
         request, self._request = self._request, None
@@ -126,14 +126,14 @@ class ActivationsOverlay(QObject):
         self.hide()
         self._shell.show_error("The activations cannot be shown", message)
 
-    def _take(self, told: dict[str, Any]) -> None:
+    def _take(self, facts: dict[str, Any]) -> None:
         self._request = None
-        sample = told["sample"]
+        sample = facts["sample"]
         self._count = max(1, int(sample.get("count", 1)))
         try:
-            self._pictures = read_pictures(Path(told["file"]), told["layers"])
+            self._pictures = read_pictures(Path(facts["file"]), facts["layers"])
         except (OSError, ValueError, KeyError):
-            self._on_error(f"{told['file']} cannot be read. Show them again.")
+            self._on_error(f"{facts['file']} cannot be read. Show them again.")
             return
         self._draw()
         answer = sample["outputs"][0].get("class")
@@ -159,8 +159,8 @@ class ActivationsOverlay(QObject):
     def _draw(self) -> None:
         """Draw the pictures of the visible layers."""
         editor = self._shell.editor
-        shown = visible(self._pictures, editor.project.network, editor.scope)
-        self._design.canvas.network_scene.show_activations(shown)
+        pictures = visible(self._pictures, editor.project.network, editor.scope)
+        self._design.canvas.network_scene.show_activations(pictures)
 
 
 def visible(
@@ -172,12 +172,12 @@ def visible(
     """
     from netwright.designer.scene.health import without_copies
 
-    found: dict[str, Sequence[QImage]] = {}
+    visible_pictures: dict[str, Sequence[QImage]] = {}
     for path, images in pictures.items():
         ids, _ = without_copies(path.split("/"), network)
         if len(ids) > len(scope) and ids[: len(scope)] == list(scope):
-            found[ids[len(scope)]] = images
-    return found
+            visible_pictures[ids[len(scope)]] = images
+    return visible_pictures
 
 
 def read_pictures(file: Path, layers: Sequence[Mapping[str, Any]]) -> dict[str, list[QImage]]:
@@ -186,15 +186,15 @@ def read_pictures(file: Path, layers: Sequence[Mapping[str, Any]]) -> dict[str, 
     import numpy as np  # a start of the window does not pay for it
 
     table = [qRgb(*colour) for colour in colours("sequential")]
-    found: dict[str, list[QImage]] = {}
+    pictures: dict[str, list[QImage]] = {}
     with np.load(file, allow_pickle=False) as stored:
         for number, layer in enumerate(layers):
             images = []
-            for one in stored[f"layer_{number}"]:
-                pixels = np.ascontiguousarray(one, np.uint8)
+            for plane in stored[f"layer_{number}"]:
+                pixels = np.ascontiguousarray(plane, np.uint8)
                 high, wide = pixels.shape
                 image = QImage(pixels.data, wide, high, wide, QImage.Format.Format_Indexed8).copy()
                 image.setColorTable(table)
                 images.append(image)
-            found[str(layer["path"])] = images
-    return found
+            pictures[str(layer["path"])] = images
+    return pictures

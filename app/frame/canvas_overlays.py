@@ -187,15 +187,15 @@ class LayerHealthOverlay(QObject):
         from netwright.designer.scene.health import badges
 
         editor, canvas = self._shell.editor, self._design.canvas
-        shown = badges(self._layers, editor.project.network, editor.scope) if self.is_on else {}
-        canvas.network_scene.show_health(shown)
-        self._is_shown = bool(shown)
-        if shown and self._legend is None:
+        marks = badges(self._layers, editor.project.network, editor.scope) if self.is_on else {}
+        canvas.network_scene.show_health(marks)
+        self._is_shown = bool(marks)
+        if marks and self._legend is None:
             from netwright.designer.canvas.legends import HealthLegend
 
             self._legend = HealthLegend(canvas)
         if self._legend is not None:
-            self._legend.show_at(self._iteration) if shown else self._legend.hide()
+            self._legend.show_at(self._iteration) if marks else self._legend.hide()
 
 
 class LayerTimesOverlay(QObject):
@@ -291,9 +291,9 @@ class LayerTimesOverlay(QObject):
 
     def _show(self) -> None:
         editor = self._shell.editor
-        shown = times_in(self._seconds, editor.project.network, editor.scope)
-        self._design.canvas.network_scene.show_times(shown)
-        self._design.table.show_times(shown)
+        times = times_in(self._seconds, editor.project.network, editor.scope)
+        self._design.canvas.network_scene.show_times(times)
+        self._design.table.show_times(times)
         self._describe()
         self.changed.emit()
 
@@ -301,8 +301,8 @@ class LayerTimesOverlay(QObject):
         if self._legend is None:
             return
         if self.process.is_running:
-            done = plural(len(self._seconds), "layer") if self._seconds else "starting"
-            self._legend.show_times_state(f"Measuring: {done}…", "Stop")
+            progress = plural(len(self._seconds), "layer") if self._seconds else "starting"
+            self._legend.show_times_state(f"Measuring: {progress}…", "Stop")
         elif not self._seconds:
             self._legend.show_times_state("Not measured yet", "Measure")
         else:

@@ -87,9 +87,9 @@ class DialogCommands:
         self._environment.inventory_changed.connect(dialog.set_inventory)  # the engine may answer while it is open
         is_confirmed = bool(dialog.exec())
         if is_confirmed:
-            chosen = dialog.project()
-            changed = replace(editor.project, training=chosen.training, environment=chosen.environment)
-            changed = changed.with_section("experiment", chosen.experiment)
+            project = dialog.project()
+            changed = replace(editor.project, training=project.training, environment=project.environment)
+            changed = changed.with_section("experiment", project.experiment)
             if changed != editor.project:
                 editor.apply("Change training options", changed)
             if dialog.sweeps.leads_to_search:
@@ -139,10 +139,10 @@ class DialogCommands:
         shell = self._shell
         stem = Path(shell.documents.title).stem
         start, filters = str(shell.documents.folder / f"{stem}{FORMATS[0]}"), ";;".join(PICTURES.values())
-        name, chosen = QFileDialog.getSaveFileName(shell.dialog_parent, "Save picture", start, filters)
+        name, pattern = QFileDialog.getSaveFileName(shell.dialog_parent, "Save picture", start, filters)
         if not name:
             return
-        path = with_suffix_of(Path(name), chosen)
+        path = with_suffix_of(Path(name), pattern)
         try:
             save_picture(self._design.canvas.network_scene, path, stem)
         except UserError as error:
@@ -188,11 +188,11 @@ class DialogCommands:
         dialog.deleteLater()
 
 
-def with_suffix_of(path: Path, chosen: str) -> Path:
+def with_suffix_of(path: Path, pattern: str) -> Path:
     """Return a path with the suffix of the chosen kind of picture, if it was typed without a known one."""
     if path.suffix.lower() in PICTURES:
         return path
-    suffix = next((suffix for suffix, label in PICTURES.items() if label == chosen), ".png")
+    suffix = next((suffix for suffix, label in PICTURES.items() if label == pattern), ".png")
     return path.with_name(path.name + suffix)
 
 

@@ -42,12 +42,12 @@ class DocumentCommands(QObject):
         untouched. Return whether it is open."""
         try:
             with uncollected():
-                opened = self._shell.documents.open(path)
-                self._show(opened.project)
+                document = self._shell.documents.open(path)
+                self._show(document.project)
         except UserError as error:
             self._shell.show_error("The project cannot be opened", str(error))
             return False
-        for notice in opened.notices:
+        for notice in document.notices:
             self._shell.hint(notice)
         return True
 
@@ -61,11 +61,11 @@ class DocumentCommands(QObject):
         if not self.may_leave():
             return False
         try:
-            opened = self._shell.documents.open_copy(path, origin)
+            document = self._shell.documents.open_copy(path, origin)
         except UserError as error:
             self._shell.show_error("The project cannot be opened", str(error))
             return False
-        self._show(opened.project)
+        self._show(document.project)
         return True
 
     def open_project_of(self, identity: str, path: str) -> bool:
@@ -104,15 +104,15 @@ class DocumentCommands(QObject):
         start = str(self._shell.documents.folder)
         filters = ";;".join((f"Projects and networks (*{SUFFIX} {IMPORTED})", FILTER, IMPORT_FILTER, DATA_FILTER))
         title = "Open a project, a network or data"
-        name, chosen = QFileDialog.getOpenFileName(self._shell.dialog_parent, title, start, filters)
+        name, pattern = QFileDialog.getOpenFileName(self._shell.dialog_parent, title, start, filters)
         if not name:
             return
         path = Path(name)
         if path.suffix == SUFFIX:
             self.open_asking(path)
-        elif chosen == IMPORT_FILTER:
+        elif pattern == IMPORT_FILTER:
             self.import_chosen.emit(path)
-        elif chosen == DATA_FILTER:
+        elif pattern == DATA_FILTER:
             self.data_chosen.emit(path)
         else:
             self.file_chosen.emit(path)

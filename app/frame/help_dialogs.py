@@ -198,10 +198,10 @@ def shortcuts_dialog(parent: QWidget | None) -> QDialog:
         grid.addWidget(heading, row, 0)
         for text, shortcut in keys:
             row += 1
-            what, key = QLabel(text), QLabel(shortcut)
+            action, key = QLabel(text), QLabel(shortcut)
             theme.mark(key, "role", "muted")
             key.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-            for place, label in enumerate((what, key)):
+            for place, label in enumerate((action, key)):
                 label.setWordWrap(True)
                 grid.addWidget(label, row, place, Qt.AlignmentFlag.AlignTop)
         row += 1
@@ -274,8 +274,8 @@ def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
 def add_on_in_words(add_on: AddOn) -> str:
     """Return what an add-on provides."""
     labels = [layer_type(key).label for key in add_on.types]
-    shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
-    return f"{add_on.title}: {shown}"
+    listing = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
+    return f"{add_on.title}: {listing}"
 
 
 def _words(text: str, role: str | None = None) -> QLabel:

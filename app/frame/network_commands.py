@@ -140,9 +140,9 @@ def ask_name(parent: QWidget, title: str, name: str, do_it: str) -> str | None:
     """Ask for the name of a block. Return None if the dialog was cancelled."""
     dialog = BlockName(parent, title, name, do_it)
     is_taken = dialog.exec() == QDialog.DialogCode.Accepted
-    chosen = dialog.line.text()
+    text = dialog.line.text()
     dialog.deleteLater()
-    return chosen if is_taken else None
+    return text if is_taken else None
 
 
 class AlignCommands:

@@ -61,8 +61,8 @@ class Pages:
     def _show_network(self) -> None:
         """Show the network that was just made."""
         self._shell.show_tab("design")
-        made = plural(len(self._shell.editor.network.layers), "layer")
-        self._shell.hint(f"{made} made. Undo takes them away again.")
+        count = plural(len(self._shell.editor.network.layers), "layer")
+        self._shell.hint(f"{count} made. Undo takes them away again.")
 
     def _augment(self, tab: "DataTab") -> None:
         """Let the options of augmentation be chosen, and show the samples so."""
