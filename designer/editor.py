@@ -131,7 +131,7 @@ class Editor(QObject):
 
     @property
     def dataset_info(self) -> DatasetInfo | None:
-        """What is known about the data."""
+        """The facts about the data, where they are known."""
         return self._dataset_info
 
     @property
@@ -366,7 +366,7 @@ class Editor(QObject):
         return self.edit_network("Disconnect", lambda network: edits.disconnect(network, connections))
 
     def _piece(self, layer: str | Piece) -> Piece:
-        """What is to be added. Raises `UserError` for an unknown key, and for a port of a block outside one."""
+        """Return the piece to add. Raises `UserError` for an unknown key, and for a port of a block outside one."""
         piece = clipboard.piece(layer)
         if isinstance(piece.type, BlockInput | BlockOutput) and not self._scope:
             raise UserError(f"A {piece.type.label.lower()} stands inside a block. Open a block first.")

@@ -20,7 +20,7 @@ _MOST = 3
 
 
 class Stepped(Protocol):
-    """What a command uses of its editor."""
+    """The interface of the editor for commands."""
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def step(text: str, before: Project, after: Project, *, undone: bool) -> Step:
 
 
 def _values(difference: "Difference", *, undone: bool) -> str:
-    """Return what a value is now: `is 0.01 again` where the step no longer holds."""
+    """Return the present value as text: `is 0.01 again` where the step no longer holds."""
     return f"is {difference.before} again" if undone else f"{difference.before} → {difference.after}"
 
 

@@ -20,19 +20,19 @@ class _Cells:
     """The data of a model from its `cell` and `heading`."""
 
     def cell(self, index: Index, role: int) -> object:
-        """Return what a cell has for a role; None for nothing."""
+        """Return the data of a cell for a role, or None."""
         raise NotImplementedError
 
     def heading(self, section: int, role: int) -> object:
-        """Return what the heading of a column has for a role; None for nothing."""
+        """Return the data of a column's heading for a role, or None."""
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return what a cell has for a role, with text as it is shown."""
+        """Return the data of a cell for a role, with text made printable."""
         return _shown(self.cell(index, role), role)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return what the heading of a column has for a role, with text as it is shown; rows have no headings."""
+        """Return the data of a column's heading for a role, with text made printable; rows have no headings."""
         return None if orientation == Qt.Orientation.Vertical else _shown(self.heading(section, role), role)
 
 

@@ -22,7 +22,7 @@ from netwright.engine.project.project import Project
 
 @dataclass(frozen=True)
 class Selection:
-    """What is selected in the open block."""
+    """The selection in the open block."""
 
     layers: frozenset[str] = frozenset()
     connections: frozenset[Connection] = frozenset()

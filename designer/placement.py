@@ -89,7 +89,7 @@ def _boxes(layout: Layout) -> list[_Box]:
 def _blocked(
     obstacles: Collection[_Box], placed: Collection[_Box], shift: tuple[float, float], axis: int
 ) -> list[tuple[float, float]]:
-    """The open intervals of steps along an axis, beyond a shift, at which a placed box would lie on a taken one."""
+    """The open intervals of steps along an axis, beyond a shift, at which a placed box would lie on an obstacle."""
     across = 1 - axis
     ordered = sorted(obstacles, key=lambda box: box[across])
     starts = [box[across] for box in ordered]

@@ -251,7 +251,7 @@ def _paint_column(painter: QPainter, column: Mapping[str, Any], cell: QRectF, fo
 
 
 def _ends(column: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what stands at the left and the right below the bars."""
+    """Return the texts at the left and the right below the bars."""
     counted = column.get("histogram") or {}
     if column.get("low") is not None:
         low, high = format_number(column["low"]), format_number(column["high"])

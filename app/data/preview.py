@@ -387,7 +387,7 @@ NOTHING_YET = "No augmentation"
 
 
 def changes_of(project: Project) -> tuple[object, ...]:
-    """Return what the augmented samples of an epoch depend on, beside the data."""
+    """Return the values that the augmented samples of an epoch depend on, beside the data."""
     options = project.training
     return options.seed, *(getattr(options, name) for name in AUGMENTATION)
 

@@ -104,7 +104,7 @@ class WeightsChoice(QWidget):
         return self._run if self.group.checkedId() != UNTRAINED else None
 
     def text(self, id: int) -> str:
-        """Return what is said of a choice."""
+        """Return the text of a choice."""
         return self._rows[id][1].text().replace("\u200b", "")
 
     @property

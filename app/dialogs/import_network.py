@@ -220,8 +220,8 @@ class ImportDialog(Dialog):
 
 
 class ModuleFields(QWidget):
-    """What to import of a Python file: exported source, whose class may run to compare its numbers, or a class to build
-    and export, with sizes of its inputs and arguments."""
+    """Fields for the import of a Python file: exported source, whose class may run to compare its numbers, or a class
+    to build and export, with sizes of its inputs and arguments."""
 
     def __init__(self, source: Path) -> None:
         super().__init__()
@@ -297,7 +297,7 @@ class ModuleFields(QWidget):
         self._arguments.setText(arguments)
 
     def values(self) -> dict[str, Any]:
-        """Return what the request for the import says about it."""
+        """Return the values for the request of the import."""
         return {"class": self.name, "inputs": self.inputs, "arguments": self._arguments.text().strip()}
 
 

@@ -57,7 +57,7 @@ def headline(report: Report) -> str:
 
 
 def became(row: Mapping[str, Any]) -> str:
-    """Return what became of the operators of one name."""
+    """Return the layers made of the operators of one name, as text."""
     layers = [f"{count:,} {label}" for label, count in row["layers"].items()]
     opaque = "kept as it is" if row.get("opaque") == 1 else "kept as they are"
     words = {"folded": "computed at import", "removed": "not needed", "opaque": opaque}

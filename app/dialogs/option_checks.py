@@ -27,7 +27,7 @@ class OptionChecker:
         self._project, self._facts, self._base = project, facts, base
 
     def problems(self, options: TrainingOptions) -> dict[str, str]:
-        """Return what prevents a run, by field."""
+        """Return the errors that prevent a run, by field."""
         return {**self._beside_data(options), **self._in_code(options)}
 
     def warnings(self, project: Project) -> dict[str, str]:

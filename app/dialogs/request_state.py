@@ -52,5 +52,5 @@ class RequestState(QWidget):
         self.label.setMinimumHeight(max(0, self.label.heightForWidth(self.width())))
 
     def text(self) -> str:
-        """Return what it says."""
+        """Return the text of the label."""
         return self.label.text()

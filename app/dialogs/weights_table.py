@@ -1,4 +1,4 @@
-"""Which weights of a file fill which of a network, as a table whose names can be edited."""
+"""The match between the weights of a file and of a network, as a table whose names can be edited."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any

@@ -85,7 +85,7 @@ class ComparePage(TestPage):
 
     @property
     def _first(self) -> str:
-        """What is to be done before there is a comparison."""
+        """Return the steps before a comparison."""
         if self.other.count():
             return NOT_YET
         return READING if self._runs is None else NO_OTHER

@@ -64,7 +64,7 @@ NOT_YET = "Choose a method, then Show: what the network looks at is shown here."
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What of a run decides on what is offered: its layers with type and layout, its classes, its samples per split."""
+    """The facts of a run that decide on the choices: layers with type and layout, classes, samples per split."""
 
     layers: Sequence[tuple[str, str, str, str]] = ()
     """Name, key, family and layout of each."""
@@ -289,7 +289,7 @@ class InsidePage(TestPage):
     # ---- asking ----
 
     def question(self) -> dict[str, Any]:
-        """Return what is asked, as `netwright.engine.explain.explain.Question` takes it."""
+        """Return the question, as `netwright.engine.explain.explain.Question` takes it."""
         method = str(self.method.currentData())
         control_names = METHODS[method][2]
         values: dict[str, Any] = {"method": method, "split": self.split.currentData() or ""}
@@ -384,7 +384,7 @@ class InsidePage(TestPage):
         self._grid = grid
 
     def _table_of(self, question: dict[str, Any]) -> SaveTable:
-        """Return what has the engine write the numbers of an answer as a table."""
+        """Return the function that has the engine write the numbers of an answer as a table."""
 
         def save(path: Path) -> None:
             values = {"path": str(self.run), "question": question, "folder": self._folder, "output": str(path)}

@@ -71,7 +71,7 @@ class View(QWidget):
         raise NotImplementedError
 
     def words(self, at: QPointF) -> str:
-        """Return what is under the pointer."""
+        """Return the text about the point under the pointer."""
         return ""
 
     def event(self, event: QEvent) -> bool:

@@ -1,4 +1,4 @@
-"""What the pages of the Test tab have in common."""
+"""The base of the pages of the Test tab."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -151,7 +151,7 @@ class PredictPage(TestPage):
 
     @property
     def _first(self) -> str:
-        """What comes before a network is chosen."""
+        """Return the steps before a network is chosen."""
         return NO_NETWORK if self._has_runs_read else READING
 
     def use_network(self, path: Path | None) -> None:

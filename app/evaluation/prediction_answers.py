@@ -166,7 +166,7 @@ class Legend(QWidget):
 
 
 class AnswerView(QWidget):
-    """What the network says to one sample."""
+    """A view of the answer of the network for one sample."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -191,7 +191,7 @@ class AnswerView(QWidget):
         self.answer = answer
 
     def picture_of(self) -> QPixmap:
-        """Return what is shown, twice as fine as on the screen."""
+        """Return a picture of the view, twice as fine as on the screen."""
         pixmap = QPixmap(self.size() * FINENESS)
         pixmap.setDevicePixelRatio(FINENESS)
         pixmap.fill(theme.current().panel)
@@ -297,7 +297,7 @@ class AnswerView(QWidget):
         return holder
 
     def _widgets_of(self, answer: Answer, output: Answer) -> list[QWidget]:
-        """Return what shows one output."""
+        """Return the widgets for one output."""
         if "top" in output:
             bars, head = ClassBars(), large(markup.visible(answer_text(output)))
             bars.show_classes(output["top"], _chosen(output))
@@ -331,7 +331,7 @@ class AnswerView(QWidget):
 
 
 def _form(answer: Answer) -> tuple[object, ...]:
-    """Return what widgets an answer takes: the number of classes of each output, None where it gives others."""
+    """Return a key for the widgets of an answer: the number of classes of each output, None where it gives others."""
     if "series" in answer or "error" in answer or "warnings" in answer:
         return (None,)
     counts = (len(output["top"]) if "top" in output else None for output in answer["outputs"])

@@ -1,4 +1,4 @@
-"""What the Predict page takes samples from: a drawing pad, a form for a row, a text, and files that are dropped."""
+"""The inputs of the Predict page: a drawing pad, a form for a row, a text, and files that are dropped."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite
@@ -405,7 +405,7 @@ def takes_pictures(record: Preparation) -> bool:
 
 
 def hint_for(record: Preparation) -> str:
-    """Return what may be dropped, in words."""
+    """Return a text on the files that can be dropped."""
     first = record.inputs[0]
     reads = {entry.reads for entry in record.inputs}
     if takes_pictures(record):

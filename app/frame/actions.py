@@ -85,7 +85,7 @@ class Commands(Protocol):
 
 @dataclass(frozen=True)
 class WindowState:
-    """What decides which actions can be used and which are checked."""
+    """The state that decides which actions are enabled and checked."""
 
     tab: str = "design"
     theme: str = "system"

@@ -1,4 +1,4 @@
-"""What the window adds to the canvas: the stages of a pipeline, the health of layers in training, and their measured
+"""Overlays of the canvas: the stages of a pipeline, the health of layers in training, and their measured
 times."""
 
 import tempfile

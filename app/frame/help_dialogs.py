@@ -272,7 +272,7 @@ def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
 
 
 def add_on_in_words(add_on: AddOn) -> str:
-    """Return what an add-on provides."""
+    """Return an add-on with its layer types, as text."""
     labels = [layer_type(key).label for key in add_on.types]
     listing = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
     return f"{add_on.title}: {listing}"

@@ -150,7 +150,7 @@ class FindBar(QFrame):
         theme.mark(self.field, "invalid", "true" if text == NONE else "false")
 
     def _where(self) -> str:
-        """Where matches are that are not shown: `in decoder`, `in blocks`."""
+        """Return the place of matches that are not shown: `in decoder`, `in blocks`."""
         if any(self._is_here(path) for path in self._found):
             return "found"
         outer = {tuple(path.split("/")[:-1]) for path in self._found}

@@ -43,7 +43,7 @@ HELP = (
 
 
 class KeyCanvas(Canvas, Protocol):
-    """What the keyboard uses of the view, beyond what a gesture does."""
+    """The interface of the view for the keyboard, beyond that for gestures."""
 
     def cancel(self) -> bool:
         """Cancel the gesture in progress; return whether there was one."""

@@ -112,7 +112,7 @@ class TintLegend(_Legend):
         column.addWidget(self._times_line())
 
     def _times_line(self) -> QWidget:
-        """What the times were measured on, and the link."""
+        """Return the line with the device of the measured times, and the link."""
         self._line = QWidget()
         row = QHBoxLayout(self._line)
         row.setContentsMargins(8, 0, 8, 0)

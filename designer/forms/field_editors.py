@@ -49,7 +49,7 @@ _COMBO_WIDTH = 96
 
 @runtime_checkable
 class FieldEditor(Protocol):
-    """What a form asks of an editor, beyond being a widget."""
+    """The interface of an editor for its form, beyond that of a widget."""
 
     def show_value(self, value: Any) -> None:
         """Show a value; text that already says it stays as it was typed."""
@@ -71,7 +71,7 @@ def editor_for(field: Field[Any], value: object, changed: Changed) -> QWidget:
 
 
 class FormCombo(QComboBox):
-    """What the list editors of a form have in common: their size, and how they show what has no room."""
+    """Base of the list editors of a form: their size, and elided texts where there is no room."""
 
     def set_invalid(self, is_invalid: bool) -> None:
         """Mark the value as refused: alone, or beside another one."""
@@ -356,7 +356,7 @@ class ChoicesEditor(QWidget):
         self.setFocusProxy(self.line)
 
     def _words(self) -> tuple[str, ...]:
-        """What the line says; nothing where it says what the field does not take."""
+        """Return the words in the line; none where the field does not take them."""
         try:
             return self.field.check(parsed(self.field, self.line.text()))
         except FieldError:

@@ -30,7 +30,7 @@ class FoldHeading(QAbstractButton):
 
     @property
     def note(self) -> str:
-        """What is changed in the rows below."""
+        """The note on the changes in the rows below."""
         return self._note
 
     def set_note(self, note: str) -> None:

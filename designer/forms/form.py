@@ -134,7 +134,7 @@ class Form(QWidget):
         self._refresh(keep_typing=True)
 
     def _place_below(self, grid: QGridLayout, line: int, group: str, before: str | None = None) -> int:
-        """What stands under a group, once the rows of the next one begin; the next free line."""
+        """Place the widgets under a group, once the rows of the next one begin. Return the next free line."""
         if group == before or group not in self._below:
             return line
         grid.addWidget(self._below[group], line, 0, 1, 3)
@@ -301,7 +301,7 @@ class Form(QWidget):
             QWidget.setTabOrder(before, after)
 
     def tab_stops(self) -> list[QWidget]:
-        """What the Tab key goes through, from the top down: editors, and what stands under the rows of a group."""
+        """Return the widgets in the order of the Tab key: editors, and the widgets under the rows of a group."""
         stops: list[QWidget] = []
         for group, rows in groupby(self.rows.values(), key=lambda row: row.field.group):
             for row in rows:

@@ -1,4 +1,4 @@
-"""What stands beside a field: its label with a dot for a changed value, and one line of help."""
+"""The labels of a field: its label with a dot for a changed value, and one line of help."""
 
 from typing import Any
 
@@ -64,12 +64,12 @@ class FieldLabel(QLabel):
         return min(self.fontMetrics().horizontalAdvance(self.text()), self.width() - self._marks_width() - 4)
 
     def mark_rect(self) -> QRectF:
-        """Where the dot and its button are."""
+        """The rectangle of the dot and its button."""
         area = self.contentsRect()
         return QRectF(self._text_width() + 4, area.top() + (area.height() - self._MARK) / 2, self._MARK, self._MARK)
 
     def sweep_rect(self) -> QRectF:
-        """Where the arrow is: behind the dot."""
+        """The rectangle of the arrow behind the dot."""
         return self.mark_rect().translated(self._MARK if self._is_marked else 0, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -152,7 +152,7 @@ class Row:
 
     @property
     def message(self) -> str:
-        """What is wrong, in words, or nothing."""
+        """The error or warning of the row, or an empty text."""
         return self.error or self.problem
 
     def parse(self, typed: object) -> Any:
@@ -231,7 +231,7 @@ class Row:
         return ". ".join(filter(None, (self.field.effect, note)))
 
     def _note(self, value: Any) -> str:
-        """What the chosen word means."""
+        """Return the note on the chosen option."""
         return self.field.notes.get(value, "") if isinstance(self.field, Choice) and not self.is_several else ""
 
     def _tooltip(self, note: str) -> tuple[str, ...]:
@@ -304,7 +304,7 @@ class Row:
 
     @property
     def error_label(self) -> QLabel | None:
-        """Where the error or the warning stands, if there ever was one."""
+        """The label of the error or warning, if there ever was one."""
         return self._error_label
 
     @property

@@ -24,7 +24,7 @@ class Pointer:
 
 
 class Canvas(Protocol):
-    """What a gesture uses of the view."""
+    """The interface of the view for gestures."""
 
     editor: Editor
 

@@ -1,5 +1,4 @@
-"""What is in the library: layer types below their families, favourites and what was used last above them, and the rows
-that a search leaves."""
+"""The model of the library: layer types below their families, favourites and recent layers above them, and matches."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

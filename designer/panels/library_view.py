@@ -282,7 +282,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 def star_rect(row: QRect) -> QRect:
-    """Where the star of a row is."""
+    """Return the rectangle of the star of a row."""
     return QRect(row.right() - _EDGE - _MARK, row.center().y() - _MARK // 2 + 1, _MARK, _MARK)
 
 

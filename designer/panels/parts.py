@@ -1,4 +1,4 @@
-"""What panels are put together from: a header, a table of facts, a line across, a part with a heading."""
+"""Parts of panels: a header, a table of facts, a line across, a part with a heading."""
 
 from collections.abc import Sequence
 

@@ -118,7 +118,7 @@ def link_text(problem: Problem) -> str:
 
 
 def _way(problem: Problem) -> str:
-    """Where a problem without a fix can be solved, one of `WAYS`; empty where that is on the canvas."""
+    """Return where a problem without a fix can be solved, one of `WAYS`; empty where that is on the canvas."""
     if problem.needs_trust:
         return "trust"
     return section(problem) if not problem.layer else ""
@@ -283,7 +283,7 @@ class ProblemsView(QListView):
         super().mouseMoveEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What Enter and Alt+Enter do, by name."""
+        """Show a menu with the actions of Enter and Alt+Enter."""
         problem: Problem | None = self.indexAt(event.pos()).data(PROBLEM_ROLE)
         if problem is None:
             return

@@ -1,4 +1,4 @@
-"""Which connection of a port shows the size of its tensor, and when the labels of a large network are placed."""
+"""Labels with the size of a port's tensor at one of its connections; those of a large network are placed later."""
 
 from collections.abc import Callable, Mapping
 

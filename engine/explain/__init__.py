@@ -1,1 +1,1 @@
-"""What a trained network looks at: activations, filters, attributions, attention, importance, embeddings."""
+"""Explanations of trained networks: activations, filters, attributions, attention, importance, embeddings."""

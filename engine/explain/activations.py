@@ -1,4 +1,4 @@
-"""What layers give for a sample, their distribution over many samples, and the filters that convolutions learned."""
+"""Activations of layers for a sample, their distribution over many samples, and the filters of convolutions."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +34,7 @@ class Found:
 
 
 def activations(subject: Subject, sample: Sample, name: str) -> Found:
-    """Return what a layer gives for a sample, and the distribution of its values over samples of the split.
+    """Return the activations of a layer for a sample, and the distribution of its values over samples of the split.
 
     Arrays: `maps` (K, H, W) of an image (of a volume the middle slice), `matrix` (C, T) of a sequence, `values` (C) of
     a vector; `means` (C), the mean of each channel over samples, and `largest` (C).
@@ -75,7 +75,7 @@ def _of_layer(subject: Subject, layer: Layer) -> dict[str, Any]:
 
 
 def _add_distribution(subject: Subject, layer: Layer, findings: Found) -> None:
-    """Add what the layer gives over samples of the split; a run without its data goes without."""
+    """Add the distribution of the activations over samples of the split; a run without its data has none."""
     try:
         places = subject.places(MOST_SAMPLES)
     except UserError as error:
@@ -112,7 +112,7 @@ def reduced(plane: Array, most: int) -> Array:
 
 
 def thumbnails(subject: Subject, sample: Sample) -> Found:
-    """Return small pictures of what every layer gives for a sample, as bytes from 0 to 255.
+    """Return small pictures of the activations of every layer for a sample, as bytes from 0 to 255.
 
     Arrays `layer_0`, `layer_1` ...: (K, h, w), where `told["layers"]` has the id path of each. Each layer has a scale
     of its own. A vector or a sequence is one map: (1, 1, C), (1, C, T).

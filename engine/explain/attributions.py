@@ -1,4 +1,4 @@
-"""Which parts of a sample speak for an answer: Grad-CAM, integrated gradients and occlusion, computed by captum.
+"""Attributions of an answer to parts of a sample: Grad-CAM, integrated gradients and occlusion, computed by captum.
 
 Selvaraju et al.: Grad-CAM, 2017. Sundararajan, Taly, Yan: Axiomatic attribution for deep networks, 2017. Zeiler,
 Fergus: Visualizing and understanding convolutional networks, 2014.

@@ -37,7 +37,7 @@ LIMIT_BYTES = 2**28
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: a method, and what it is about. Methods ignore what they do not take."""
+    """A question: a method and its arguments. Methods ignore arguments that they do not take."""
 
     method: str
     split: str = ""

@@ -1,4 +1,4 @@
-"""How much a network for tables relies on each column: permutation importance and partial dependence.
+"""Importance of the columns for a network of tables: permutation importance and partial dependence.
 
 Breiman: Random forests, 2001. Friedman: Greedy function approximation, 2001. Goldstein et al.: Peeking inside the black
 box, 2015, for the spread of the curves of single samples.

@@ -1,4 +1,4 @@
-"""What explanations are about: a trained network, samples of one split, and what it answers for them."""
+"""The subject of explanations: a trained network, samples of one split, and its answers for them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Target:
-    """What is explained: the score of a class or label, or a number, by its place in the first output."""
+    """The target of an explanation: the score of a class or label, or a number, by its place in the first output."""
 
     place: int
     name: str
@@ -89,7 +89,7 @@ class Subject:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said about the data."""
+        """The notes about the data."""
         return self._evaluation.notes
 
     def places(self, most: int) -> list[int]:
@@ -226,7 +226,7 @@ class Subject:
         return match
 
     def outputs_at(self, module: fx.GraphModule, inputs: Tensors, paths: set[str]) -> dict[str, torch.Tensor]:
-        """Return what some layers, by id path, give for inputs; the first output of a layer with several."""
+        """Return the outputs of some layers for inputs, by id path; the first output of a layer with several."""
         tap = _Tap(module, self._nodes(module), paths)
         tap.run(*inputs)
         return tap.found
@@ -255,7 +255,7 @@ class Subject:
     # ---- what is explained ----
 
     def answers(self, inputs: Tensors) -> list[dict[str, Any]]:
-        """Return what the network answers for one sample, per output."""
+        """Return the answers of the network for one sample, per output."""
         outputs = self.trained.outputs(self.answering, inputs)
         return [told(output, 0, MOST_ANSWERS) for output in present(self.record, [x.numpy() for x in outputs])]
 
@@ -280,7 +280,7 @@ class Subject:
         return Scores(module, self.trained.wanted[0].is_binary)
 
     def compared(self, sample: Sample) -> dict[str, Any]:
-        """Return what is told of a sample: where it comes from, and what the network answers."""
+        """Return the facts about a sample: its origin, and the answers of the network."""
         return {"sample": {**sample.told, "outputs": self.answers(sample.inputs)}}
 
 

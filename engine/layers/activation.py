@@ -384,7 +384,7 @@ class Softsign(Activation):
 
 
 class Tanhshrink(Activation):
-    """What a tanh takes away: x - tanh(x), nearly zero around zero.
+    """The input minus its tanh: x - tanh(x), nearly zero around zero.
 
     Around zero it is x³ / 3, far from it x - 1 or x + 1.
     """

@@ -57,7 +57,7 @@ class AddOn:
 
     @property
     def refusal(self) -> str:
-        """Why it is not used, in a sentence, or nothing."""
+        """The reason why the add-on is not used, in a sentence, or an empty text."""
         return f"The add-on '{self.title}' is not used: {self.error}" if self.error else ""
 
 
@@ -115,7 +115,7 @@ def _infos(path: Sequence[str]) -> Iterator[Path]:
 
 
 def _load(add_on: AddOn) -> AddOn:
-    """The add-on with the keys of its types, or with what went wrong; then nothing of it is registered."""
+    """Return the add-on with the keys of its types, or with an error; then none of its types is registered."""
     if add_on.error:
         return add_on
     if clashes := add_on.packages & _TAKEN:
@@ -162,7 +162,7 @@ class _LightOnly:
 
 
 def _error_text(error: BaseException, add_on: AddOn) -> str:
-    """What went wrong, and where in the add-on's own files."""
+    """Return the error, and its place in the add-on's own files."""
     import traceback  # only now: most add-ons are well
 
     words = str(error).strip() if str(error).strip() else "it ended without a word"
@@ -180,7 +180,7 @@ def _error_text(error: BaseException, add_on: AddOn) -> str:
 
 
 def _try_out(type: type[LayerType]) -> None:
-    """Ask a type what the palette will ask. Raises whatever it raises."""
+    """Call the methods of a type that the palette calls. Raises their errors."""
     layer = type()
     for names in (layer.input_ports(), layer.output_ports()):
         if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):

@@ -1,4 +1,4 @@
-"""What transformers are made of: embeddings of indices and positions, and self-attention."""
+"""Layers of transformers: embeddings of indices and positions, and self-attention."""
 
 from typing import Any
 
@@ -105,7 +105,7 @@ class WithScores(LayerType):
         return out, image(1 if self.scores == "mean" else self.heads, x[0]["T"], keys)
 
     def _told_scores(self) -> dict[str, Any]:
-        """What the module is told of them."""
+        """Return the arguments of the module for the scores."""
         return {} if self.scores == "none" else {"scores": self.scores}
 
 
@@ -325,7 +325,7 @@ class SinusoidalPosition(LayerType):
 
     @property
     def is_of_values(self) -> bool:
-        """Whether what comes in is the position."""
+        """Whether the input holds the positions."""
         return bool(self.positions == "data-values")
 
     def _dimension(self, x: TensorType) -> int:

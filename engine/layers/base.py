@@ -1,4 +1,4 @@
-"""What a layer type is: declared fields, ports, and rules for sizes, learnables, work and the torch call it becomes.
+"""The base of layer types: declared fields, ports, and rules for sizes, learnables, FLOPs and the torch call.
 
 A layer type is one class in its family's file. The palette, the form, the sizes on the canvas, the file format, the
 module, the printed source and the parity tests all follow from it. Nothing here imports torch: a `Call` is data, which
@@ -124,11 +124,11 @@ class LayerType(Record):
 
     @property
     def is_measured(self) -> bool:
-        """Whether what leaves it is no matter of rules, but measured: it may be unknown now and known later."""
+        """Whether the output types are measured and not computed: they may be unknown now and known later."""
         return False
 
     def fault(self) -> ShapeError | None:
-        """Return what is wrong with the fields whatever enters, if a rule needs no inputs to tell."""
+        """Return the error of the fields that holds for any input, or None."""
         return None
 
     def __init_subclass__(cls) -> None:
@@ -171,11 +171,11 @@ class LayerType(Record):
         return ""
 
     def output(self, *x: Any, **_: Any) -> TensorType:
-        """What leaves the layer. Raises `ShapeError`, which names what was expected and received."""
+        """Return the output type, without the batch. Raises `ShapeError` with the expected and the received type."""
         raise NotImplementedError
 
     def output_types(self, *x: Any, **_: Any) -> tuple[TensorType, ...]:
-        """What leaves each output port. A layer with one port says it in `output`; where there are several, the last
+        """Return the type of each output port. A layer with one port overrides `output`; with several ports, the last
         call of `lower` returns a tuple in this order."""
         return (self.output(*x),)
 
@@ -193,7 +193,7 @@ class LayerType(Record):
         raise NotImplementedError
 
     def lower_padded(self, *x: Any, **_: Any) -> Lowered:
-        """What the layer becomes where sequences of any length are padded at their ends, to the longest of a batch.
+        """Return the call for sequences of different lengths, padded at their ends to the longest of a batch.
 
         Every step of a sequence must get what it would get in the sequence alone, whatever stands behind the end; what
         leaves behind the end does not matter, as long as it is finite. So a layer that works on each step by itself, or

@@ -28,12 +28,12 @@ def kernel_field(dims: int, default: int = 3) -> Size:
 
 
 def stride_field(dims: int, default: int = 1) -> Size:
-    """How far a window moves."""
+    """The stride of the window."""
     return Size(default, length=dims, high=100_000, help="Distance that the window moves along each axis")
 
 
 def dilation_field(dims: int) -> Size:
-    """How far apart the places of a window are."""
+    """The dilation: the distance between the elements of the window."""
     return Size(1, length=dims, high=100_000, help="Distance between the elements of the window; 1: no gaps")
 
 
@@ -52,7 +52,7 @@ def _is_padded(layer: Any) -> bool:
 
 
 def filters_field() -> Int:
-    """How many filters are learned."""
+    """The number of filters."""
     return Int(16, low=1, high=1_000_000, help="Number of filters, each of which computes one output channel")
 
 

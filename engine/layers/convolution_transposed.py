@@ -48,7 +48,7 @@ class TransposedConvolution(SlidingWindow):
         return x.with_sizes(C=self.filters, **sizes)
 
     def _cut(self, i: int) -> tuple[int, int]:
-        """What torch calls padding and output padding, for one axis."""
+        """Return torch's `padding` and `output_padding` of one axis."""
         if not isinstance(self.cropping, str):
             return self.cropping[i], self.output_padding[i]
         surplus = windows.reach_of(self.kernel[i], self.dilation[i]) - self.stride[i]

@@ -13,19 +13,19 @@ MODULES = "netwright.engine.lowering.modules.attention."
 
 
 def heads_field() -> Int:
-    """How many attentions."""
+    """The number of attention heads."""
     return Int(4, low=1, high=4096, help="Number of attention heads, among which the channels are divided")
 
 
 def mask_field(default: str = "none") -> Choice:
-    """What a step sees."""
+    """The mask: the steps that a step attends to."""
     return Choice(
         default, options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Steps that each step attends to"
     )
 
 
 def dropout_field(default: float, help: str) -> Float:
-    """What training leaves out."""
+    """The probability with which training drops attention weights."""
     return Float(default, low=0.0, high=0.999, help=help)
 
 

@@ -1,4 +1,4 @@
-"""Where data enters a network."""
+"""Input layers."""
 
 from typing import Any
 

@@ -9,7 +9,7 @@ from netwright.engine.layers.weighted import WithWeightsAndBias
 
 
 def inputs_count(x: TensorType) -> int:
-    """How many numbers are multiplied by the matrix: those of a step of a sequence, or all of a sample, flattened.
+    """Return the input size of the matrix: the channels of a step of a sequence, or all numbers of a sample.
 
     Raises `ShapeError` where a size is open.
     """

@@ -1,4 +1,4 @@
-"""What else a layer type is called: in MATLAB, in torch, and by whoever looks for it."""
+"""Other names of a layer type: in MATLAB, in torch, and for the search."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _SAMPLES: tuple[TensorType, ...] = (
 
 
 def matlab_name(type: type[LayerType]) -> str:
-    """What MATLAB calls it; where the type does not say, what MATLAB would: `2-D convolution`, `convolution2dLayer`."""
+    """Return MATLAB's name of the type, by default made from its label: `2-D convolution`, `convolution2dLayer`."""
     if type.matlab:
         return type.matlab
     dimension = re.match(r"(\d)-D ", type.label)
@@ -62,14 +62,14 @@ def _of_torch(call: Call) -> str:
 
 
 def search_text(type: type[LayerType]) -> str:
-    """What a layer type is found by: label, key, family, summary, and what MATLAB and torch call it."""
+    """Return the text for the search of layer types: label, key, family, summary, and names in MATLAB and torch."""
     plain = f"{type.label} {type.key} {type.key.replace('_', ' ')} {type.family} {type.summary()}"
     american = plain.replace("isation", "ization").replace("ise", "ize") if "is" in plain else ""
     return f"{plain} {american} {matlab_name(type)} {type.found_as} {' '.join(torch_names(type))}".lower()
 
 
 def search_rank(key: str, text: str) -> int:
-    """How near a layer type is to what was typed, 0 the nearest: one of its names is the text, begins with it, its
+    """Return the rank of a layer type for a search text, 0 the best: one of its names is the text, begins with it, its
     label contains it, or its description does."""
     label, names = REGISTRY[key].label.lower(), short_names(key)
     if text in (label, key) or text in names:

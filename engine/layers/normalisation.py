@@ -27,7 +27,7 @@ from netwright.engine.layers.weighted import WithScale, WithScaleAndOffset, free
 
 
 class _Normalisation(WithScaleAndOffset):
-    """What all of them share."""
+    """Base of normalisations."""
 
     epsilon = Float(1e-5, above=0.0, high=1.0, help="Constant added to the variance to avoid division by zero")
     affine = Bool(True, label="Scale and shift", help="Learns a scale and a shift for each channel")

@@ -57,7 +57,7 @@ def refuse_wide(x: TensorType, axis: str, width: int, mode: str, field: str) -> 
 
 
 class _Padding(LayerType):
-    """What padding in all dimensions shares."""
+    """Base of padding in 1, 2 and 3 dimensions."""
 
     dims: ClassVar[int] = 2
     border = _border(2)

@@ -24,7 +24,7 @@ from netwright.engine.layers.convolution import kernel_field, pad, padding_field
 
 
 class WindowPooling(LayerType):
-    """What max and average pooling share."""
+    """Base of max and average pooling."""
 
     dims: ClassVar[int] = 2
     kernel = kernel_field(2, default=2)

@@ -244,7 +244,7 @@ def _size(dims: int) -> Size:
 
 
 class _FractionalMaxPooling(LayerType):
-    """What fractional max pooling of images and volumes shares."""
+    """Base of fractional max pooling of images and volumes."""
 
     random = True
     dims: ClassVar[int] = 2
@@ -269,9 +269,8 @@ class _FractionalMaxPooling(LayerType):
         )
 
     def _along(self, size: int, axis: str, i: int) -> int:
-        out_size = (
-            self.size[i] if self.by == "size" else math.floor(size * self.ratio + 1e-9)
-        )  # 10 · 0.7 may be below 7
+        # 10 · 0.7 may be below 7.
+        out_size = self.size[i] if self.by == "size" else math.floor(size * self.ratio + 1e-9)
         most = size - self.kernel[i] + 1
         if not 1 <= out_size <= most:
             raise ShapeError(

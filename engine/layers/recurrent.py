@@ -45,12 +45,12 @@ def gate_field() -> Choice:
 
 
 def reset_field(default: str) -> Choice:
-    """Which of MATLAB's ways the reset gate of a GRU works."""
+    """The place of the reset gate of a GRU, by MATLAB's names."""
     return Choice(default, options=tuple(RESET_MODES), notes=RESET_MODES, help="What the reset gate works on")
 
 
 class RecurrentLayer(WithRecurrentWeights):
-    """What all recurrent layers share. `gates` is how many blocks the weights are made of, in torch's order."""
+    """Base of recurrent layers. `gates` is the number of gates in the rows of the weights, in torch's order."""
 
     gates: ClassVar[int] = 4
     directions: ClassVar[int] = 1
@@ -137,7 +137,7 @@ class RecurrentLayer(WithRecurrentWeights):
         return arguments | ({"bidirectional": True} if self.directions > 1 else {})
 
     def _leaving(self) -> dict[str, Any]:
-        """What a module of ours returns."""
+        """Return the arguments of our modules for their outputs."""
         last = {"last": True} if self.output_mode == "last" else {}
         return last | ({"states": True} if self.state_outputs else {})
 
@@ -149,7 +149,7 @@ class RecurrentLayer(WithRecurrentWeights):
         return module(f"{LOOPS}{self.loop}", **self._given(x), **self._variant(), **self._leaving())
 
     def _variant(self) -> dict[str, Any]:
-        """What the module of ours does in another way than torch's."""
+        """Return the arguments of our module that torch's does not have."""
         return {}
 
     def lower(self, x: TensorType, *states: TensorType) -> Lowered:
@@ -254,7 +254,7 @@ class _Gru(_WithActivations):
 
 
 def reset_of(mode: str) -> dict[str, Any]:
-    """What our module of a GRU is told of its reset gate."""
+    """Return the argument of our GRU module for its reset gate."""
     if mode == RECURRENT_BIAS:
         return {}
     return {"recurrent_bias": False} | ({"reset_first": True} if mode == BEFORE else {})

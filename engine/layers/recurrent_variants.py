@@ -62,7 +62,7 @@ class _Projected(RecurrentLayer):
         }
 
     def _projections(self) -> int:
-        """How often a step projects the state."""
+        """Return the number of projections of the state in a step."""
         return 1
 
     def _flops_of_step(self, reads: int) -> int:

@@ -53,7 +53,7 @@ def _size(dims: int) -> Size:
 
 
 class _Resize(LayerType):
-    """What resizing in all dimensions shares."""
+    """Base of resizing in 1, 2 and 3 dimensions."""
 
     dims: ClassVar[int] = 2
     linear: ClassVar[str] = "bilinear"
@@ -132,7 +132,7 @@ class _Resize(LayerType):
 
     @property
     def _torch_mode(self) -> str:
-        """What torch calls this way of resizing, or nothing where it has none."""
+        """Torch's name of this interpolation, or an empty text where it has none."""
         if self.method == "nearest":
             modes = {("half-pixel", "round"): "nearest-exact", ("asymmetric", "floor"): "nearest"}
             return modes.get((self.coordinates, self.rounding), "")
@@ -426,7 +426,7 @@ class Fold(LayerType):
 
 
 def _windows(layer: Unfold | Fold) -> dict[str, Any]:
-    """What torch's Unfold and Fold take, without what they take anyway."""
+    """Return the arguments of torch's Unfold and Fold that are not their defaults."""
     arguments: dict[str, Any] = {"kernel_size": windows.compact(layer.kernel)}
     for name, value, usual in (
         ("dilation", layer.dilation, 1),

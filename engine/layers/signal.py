@@ -40,7 +40,7 @@ def _arranged(x: TensorType, layout: str, channels: int, rows: int, columns: Siz
 
 
 class _Windowed(LayerType):
-    """What a short-time Fourier transform and its inverse have in common."""
+    """Base of the short-time Fourier transform and its inverse."""
 
     window = Choice("hann", options=tuple(WINDOWS), notes=WINDOWS, help="Weights of the steps in a window, periodic")
     window_length = Int(128, low=2, high=1_000_000, unit="steps", help="Number of steps per window")
@@ -181,7 +181,7 @@ class InverseStft(_Windowed):
 
 
 def _channels_of_parts(x: TensorType, rows: int, noun: str, field: str) -> int:
-    """How many channels a signal has, whose parts these are. Raises `ShapeError`."""
+    """Return the number of channels of the signal that has these parts. Raises `ShapeError`."""
     if x.layout == "image" and isinstance(x["H"], int) and x["H"] != rows:
         raise ShapeError(f"Expected {rows:,} {noun} (rows), received {x}.", field=field)
     if x.layout == "image" and x.channels % 2:

@@ -27,7 +27,7 @@ NORMS = {
 
 
 class _TransformerLayer(Padded, WithWeightsAndBias, WithScaleAndOffset):
-    """What encoder and decoder layers share."""
+    """Base of encoder and decoder layers."""
 
     heads = heads_field()
     feedforward = Int(

@@ -46,7 +46,7 @@ def _is_function(layer: Any) -> bool:
 
 
 class UserCode(LayerType):
-    """What a class, a function and an expression of the user's have in common."""
+    """Base of layers of the user's code: a class, a function or an expression."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     """The fields of the class or function, as its file had them when they were read."""
@@ -175,7 +175,7 @@ class UserCode(LayerType):
         return Call(code_target(self.file, self.code_name), kind, kwargs=self.handed())
 
     def handed(self) -> dict[str, Any]:
-        """What the constructor or the function is given: what differs from its defaults, and what it requires."""
+        """Return the arguments of the constructor or function: other than the defaults, and required."""
         return {
             p.name: getattr(self, self._attributes[p.name])
             for p in self.parameters
@@ -197,7 +197,7 @@ class UserCode(LayerType):
             raise ShapeError(str(error), field=self._name_field) from None
 
     def question(self, x: tuple[TensorType, ...]) -> Question:
-        """What has to be measured for these inputs. Raises `ShapeError` for what is wrong without running anything."""
+        """Return the question to measure for these inputs. Raises `ShapeError` for errors that need no run."""
         signature = self.current()
         code = registry.file(self.file)
         assert code is not None

@@ -1,5 +1,5 @@
-"""What a person may say about a layer's weights: how they start, how fast they learn, how they are kept small, or not
-at all. MATLAB's names and meaning; the defaults are what happens anyway, so that project files stay short.
+"""Fields for a layer's weights: initializer, learn rate factor, L2 factor and freezing, with MATLAB's names and
+meaning. The defaults are those of the modules, so that project files stay short.
 
 A layer type with weights takes the base that has its kinds of parameters, beside or instead of `LayerType`:
 
@@ -46,7 +46,7 @@ AS_MADE: Final = "as-made"
 
 @dataclass(frozen=True)
 class ParameterOptions:
-    """What the trainer has to obey for one parameter. Without an initializer it starts as its module makes it."""
+    """Options of the trainer for one parameter. Without an initializer it starts as its module makes it."""
 
     initializer: str = ""
     learn_rate_factor: float = 1.0
@@ -56,7 +56,7 @@ class ParameterOptions:
 def initializer_field(
     noun: str, default: str, words: Mapping[str, str], *, label: str, visible_when: Visible | None = None
 ) -> Choice:
-    """How parameters start."""
+    """The initializer of parameters."""
     help = f"Initial values of the {noun}"
     return Choice(
         default, options=tuple(words), notes=words, label=label, help=help, group=GROUP, visible_when=visible_when
@@ -64,18 +64,18 @@ def initializer_field(
 
 
 def weights_initializer_field(default: str = "glorot") -> Choice:
-    """How weights start."""
+    """The initializer of weights."""
     return initializer_field("weights", default, WEIGHT_INITIALIZERS, label="Initialiser")
 
 
 def rate_field(noun: str, *, label: str, visible_when: Visible | None = None) -> Float:
-    """How fast parameters learn."""
+    """The factor on the learn rate of parameters."""
     help = f"Multiplies the learn rate for the {noun}; 2 learns twice as fast, 0 not at all"
     return _factor(1.0, label, help, visible_when)
 
 
 def l2_field(noun: str, default: float, *, label: str, visible_when: Visible | None = None, note: str = "") -> Float:
-    """How strongly parameters are kept small."""
+    """The factor on the L2 regularisation of parameters."""
     help = f"Multiplies the L2 regularisation of the training options for the {noun}{note}"
     return _factor(default, label, help, visible_when)
 
@@ -103,7 +103,7 @@ class Weighted(LayerType):
         return "bias" if name.rpartition(".")[2].startswith("bias") else "weight"
 
     def parameter_options(self, name: str) -> ParameterOptions:
-        """What is said about the parameter that `weights` calls so."""
+        """Return the options of a parameter by its name in `weights`."""
         role = self.role(name)
         initializer = "weights_initializer" if role == "weight" else f"{role}_initializer"
         return ParameterOptions(
@@ -191,7 +191,7 @@ class WithRecurrentWeights(Weighted):
 
 
 def lstm_bias_field() -> Choice:
-    """How the biases of an LSTM start: it remembers."""
+    """The initializer of the biases of an LSTM; by default its forget gate is open."""
     return initializer_field("biases", "unit-forget-gate", LSTM_BIAS_INITIALIZERS, label="Bias initialiser")
 
 

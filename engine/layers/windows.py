@@ -15,7 +15,7 @@ Borders = tuple[tuple[int, int], ...]
 
 
 def reach_of(kernel: int, dilation: int = 1) -> int:
-    """How many places a window covers, the gaps of its dilation counted."""
+    """Return the size of a dilated window: dilation (kernel - 1) + 1."""
     return dilation * (kernel - 1) + 1
 
 
@@ -60,7 +60,7 @@ def window_sizes(
 def borders(
     x: TensorType, *, kernel: Sizes, stride: Sizes, padding: PaddingValue, dilation: Sizes | None = None
 ) -> Borders:
-    """What the padding adds before and after each axis. Raises `ShapeError` where that depends on an unknown size."""
+    """Return the padding before and after each axis. Raises `ShapeError` where that depends on an unknown size."""
     gaps = dilation or (1,) * len(kernel)
     return tuple(
         _border(x[axis], axis, kernel[i], stride[i], padding_of(padding, i), gaps[i])
@@ -85,7 +85,7 @@ def _border(size: Size, axis: str, kernel: int, stride: int, padding: int | str,
 
 
 def same_padding(size: int, kernel: int, stride: int, dilation: int = 1) -> tuple[int, int]:
-    """How many before and after one axis, so that the output has ceil(size / stride). The odd one goes after."""
+    """Return the padding before and after an axis for an output of ceil(size / stride). The odd one goes after."""
     total = max(0, (math.ceil(size / stride) - 1) * stride + reach_of(kernel, dilation) - size)
     return total // 2, total - total // 2
 

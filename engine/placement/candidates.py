@@ -153,8 +153,8 @@ def open_placements(
 def record_of(
     placement: Placement, project: Project, inventory: DeviceInventory, samples: int | None, steps: int
 ) -> PlacementRecord:
-    """Return what `run.json` holds of a placement for a training split of so many samples, in sequences of at most so
-    many steps."""
+    """Return the entry of a placement in `run.json`, for the number of training samples and the most steps of their
+    sequences."""
     return PlacementRecord(
         environment=placement.write(),
         places=placement.workers,

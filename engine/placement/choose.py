@@ -376,7 +376,7 @@ def _on_cluster(options: EnvironmentOptions, cluster: ClusterSize, batch: int) -
 
 
 def backend_on_cluster(devices: Sequence[str]) -> str:
-    """Return what joins workers of a cluster with these devices; empty for a single one."""
+    """Return the communication backend for workers of a cluster with these devices; empty for a single one."""
     if len(devices) < 2:
         return ""
     return "gloo" if "cpu" in devices else "nccl"

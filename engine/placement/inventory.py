@@ -60,7 +60,7 @@ class Device:
 
 @dataclass(frozen=True)
 class ClusterSize:
-    """What the profile of a cluster gives: its name and kind, the workers, and cores and GPUs of each."""
+    """The size of a cluster by its profile: its name and kind, the workers, and cores and GPUs of each."""
 
     name: str
     kind: str

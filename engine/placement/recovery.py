@@ -1,4 +1,4 @@
-"""How often a run should save a checkpoint: the interval that loses the least time to checkpoints and failures.
+"""The interval of checkpoints that loses the least time to checkpoints and failures.
 
 M: mean time between failures of the run, C: time that a checkpoint takes, both in seconds. Failures come at random and
 independently (exponentially distributed), so that a run of n workers fails n times as often as one.
