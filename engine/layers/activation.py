@@ -8,7 +8,7 @@ from netwright.engine.layers.weighted import WithAlpha
 
 
 class Activation(LayerType):
-    """Anything that keeps the sizes of its one input."""
+    """Base of layers with one input of real numbers, whose output has the same shape."""
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)

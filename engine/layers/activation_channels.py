@@ -21,6 +21,8 @@ class Glu(_Gated):
 
     The first half of the channels is a, the second half b: place it after a layer with twice the outputs.
 
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same with C / 2 channels.
+
     Source: Dauphin, Fan, Auli, Grangier: Language modeling with gated convolutional networks, 2017.
     """
 
@@ -38,6 +40,8 @@ class SwiGlu(_Gated):
     The first half of the channels is a, the second half b. Behind a fully connected layer with twice the outputs it is
     the gate of LLaMA's feed-forward blocks.
 
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same with C / 2 channels.
+
     Source: Shazeer: GLU variants improve transformer, 2020.
     """
 
@@ -54,6 +58,8 @@ class GeGlu(_Gated):
 
     The first half of the channels is a, the second half b, as diffusion models have it; T5 has them the other way
     round.
+
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same with C / 2 channels.
 
     Source: Shazeer: GLU variants improve transformer, 2020.
     """
@@ -80,6 +86,8 @@ class Softmax(_OverChannels):
     At each place or step by itself. At the output of a network it is folded into the cross-entropy for training and
     kept for export.
 
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
+
     Source: Bridle: Probabilistic interpretation of feedforward classification network outputs, 1990.
     """
 
@@ -96,6 +104,8 @@ class LogSoftmax(_OverChannels):
 
     Computed in one go, it does not overflow where the logarithm of a softmax would.
 
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
+
     Source: Bridle: Probabilistic interpretation of feedforward classification network outputs, 1990.
     """
 
@@ -109,6 +119,8 @@ class Softmin(_OverChannels):
     """A softmax of the negated scores: exp(-x) / sum exp(-x), so that the smallest gets most.
 
     It turns distances into probabilities: the nearest gets most.
+
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
     """
 
     key, label, family = "softmin", "Softmin", "Activation"

@@ -167,6 +167,8 @@ class LearnedScale(WithScaleAndOffset):
     At the end of a branch, before it is added to what came in, scales that start small or at zero let the branch grow
     into the network: LayerScale, ReZero.
 
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
+
     Source: Touvron, Cord, Sablayrolles, Synnaeve, Jégou: Going deeper with image transformers, 2021.
     """
 
@@ -205,6 +207,8 @@ class Quadratic(LayerType):
 
     A fully connected layer behind it learns any quadratic function, such as the cost of a linear regulator in
     reinforcement learning. On a sequence it works at every step by itself.
+
+    Input: (N, C) or (N, T, C). Output: the same with C (C + 1) / 2 channels.
     """
 
     key, label, family = "quadratic", "Quadratic", "Arithmetic"
@@ -259,6 +263,8 @@ class Reduction(LayerType):
 
     Over places an image or a sequence becomes features, one number per channel. An axis that is kept has size 1, so
     that the result can be combined with the input: subtracted from it, or divided by.
+
+    Input: any shape of real numbers. Output: the shape without the axis, or with size 1 there if it is kept.
     """
 
     key, label, family = "reduction", "Reduction", "Arithmetic"
@@ -315,6 +321,8 @@ class CumulativeSum(LayerType):
         y[t] = x[0] + x[1] + ... + x[t]
 
     Along the steps of a sequence it turns changes into levels.
+
+    Input: any shape with the axis. Output: the same shape.
     """
 
     key, label, family = "cumulative_sum", "Cumulative sum", "Arithmetic"
@@ -339,6 +347,8 @@ class ArgMax(LayerType):
 
     Of a sequence it makes tokens, which an embedding takes; of an image a map of indices with one channel. It passes no
     gradient, so nothing before it learns from what is behind it.
+
+    Input: (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: indices (N, T), (N, 1, H, W) or (N, 1, D, H, W).
     """
 
     key, label, family = "arg_max", "Arg max", "Arithmetic"
@@ -381,6 +391,8 @@ class Constant(_Source):
 
     The input sets only the number of samples; connect any layer. With sizes of 1 it broadcasts in an addition or a
     comparison.
+
+    Input: any shape, of which N alone counts. Output: (N, ...) with the sizes of the field `sizes`.
     """
 
     key, label, family = "constant", "Constant", "Arithmetic"
@@ -400,6 +412,8 @@ class LearnedParameter(Weighted, _Source):
 
     The input sets only the number of samples; connect any layer. As a sequence it can be the queries of a
     cross-attention.
+
+    Input: any shape, of which N alone counts. Output: (N, ...) with the sizes of the field `sizes`.
 
     Source: Jaegle et al.: Perceiver: general perception with iterative attention, 2021.
     """

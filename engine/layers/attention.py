@@ -27,6 +27,8 @@ class Embedding(WithWeights):
 
     Indices count from 0 (MATLAB's from 1). The vector of the padding index stays zero and learns nothing.
 
+    Input: indices (N, T). Output: (N, T, K) for vectors of K numbers.
+
     Source: Bengio, Ducharme, Vincent, Jauvin: A neural probabilistic language model, 2003.
     """
 
@@ -121,6 +123,8 @@ class SelfAttention(WithScores, WithWeightsAndBias):
 
     With `scores` a second port has the weights softmax(...) before dropout, as an image of heads × query steps × key
     steps; each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
+
+    Input: (N, T, C). Output: (N, T, C), or (N, T, K) with K output channels.
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
@@ -221,6 +225,8 @@ class PositionEmbedding(WithWeights):
     A sequence may be at most as long as the table. In MATLAB this layer gives the vectors alone, table[t], and an
     addition follows it: switch on `alone` for that.
 
+    Input: (N, T, C). Output: (N, T, C), or (N, T, K) for vectors of K numbers alone.
+
     Source: Gehring, Auli, Grangier, Yarats, Dauphin: Convolutional sequence to sequence learning, 2017.
     """
 
@@ -270,6 +276,8 @@ class ClassToken(WithWeights):
 
     The sequence gets one step longer. After a transformer its first step stands for all of it.
 
+    Input: (N, T, C). Output: (N, T + 1, C).
+
     Source: Dosovitskiy et al.: An image is worth 16x16 words, 2021.
     """
 
@@ -311,6 +319,9 @@ class SinusoidalPosition(LayerType):
     tokens. Each number becomes a vector, so that a network can be told a time or the step of a diffusion:
 
         y[2i] = sin(x / 10000^(2i / channels)), y[2i + 1] = cos(x / 10000^(2i / channels))
+
+    Input: (N, T, C). Output: (N, T, C), or (N, T, K) for vectors of K numbers alone. With `data-values` the input is
+    (N, T), (N, T, 1) or another shape with one channel, the output has K channels.
 
     Source: Vaswani et al.: Attention is all you need, 2017; of values: Ho, Jain, Abbeel: Denoising diffusion
     probabilistic models, 2020.

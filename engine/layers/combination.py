@@ -157,6 +157,8 @@ class Concatenation(NumberedInputs):
     All other sizes are equal. In MATLAB depthConcatenationLayer joins channels, concatenationLayer any axis.
     Inputs may be complex.
 
+    Inputs: shapes that are equal but for the axis. Output: the same, with the sum of the sizes along the axis.
+
     Source: Szegedy et al.: Going deeper with convolutions, 2015; Huang, Liu, van der Maaten, Weinberger: Densely
     connected convolutional networks, 2017.
     """

@@ -28,6 +28,9 @@ class MatrixProduct(SeveralInputs):
     A sequence is a matrix of steps × channels. Each channel of an image is a matrix of height × width; sizes along
     the other axes are equal, or 1. By default the second one is transposed, which compares each step of the first with
     each step of the second: attention before its softmax.
+
+    Inputs: (N, ..., n, m) and (N, ..., m, p), such as images (N, C, H, W) or sequences (N, T, C). Output: (N, ..., n,
+    p).
     """
 
     key, label, family = "matrix_product", "Matrix product", "Combination"
@@ -111,6 +114,8 @@ class DotProduct(_Comparison):
         y = sum over c of x1[c] · x2[c]
 
     Where images or sequences come in, at each place by itself. Sizes are equal, or 1 where one number counts for all.
+
+    Inputs: two equal shapes. Output: the same with size 1 along the axis, such as (N, 1) for (N, C).
     """
 
     key, label, family = "dot_product", "Dot product", "Combination"
@@ -126,6 +131,8 @@ class CosineSimilarity(_Comparison):
 
     Over the channels, unless told otherwise; where images or sequences come in, at each place by itself. At the end of
     two branches that share their task it makes a Siamese network.
+
+    Inputs: two equal shapes. Output: the same with size 1 along the axis, such as (N, 1) for (N, C).
 
     Source: Bromley, Guyon, LeCun, Säckinger, Shah: Signature verification using a Siamese time delay network, 1994.
     """
@@ -157,6 +164,8 @@ class Distance(_Comparison):
 
     Where images or sequences come in, at each place by itself. torch's PairwiseDistance adds 0.000001 to each
     difference; this does not.
+
+    Inputs: two equal shapes. Output: the same with size 1 along the axis, such as (N, 1) for (N, C).
     """
 
     key, label, family = "distance", "Distance", "Combination"
@@ -281,6 +290,8 @@ class Stack(NumberedInputs):
         y[n, c] = xn[c], or y[c, n, h, w] = xn[c, h, w]
 
     All sizes are equal. The first input is the first step, or the first slice in depth.
+
+    Inputs: S equal shapes (N, C) or (N, C, H, W). Output: (N, S, C), or (N, C, S, H, W).
     """
 
     key, label, family = "stack", "Stack", "Combination"

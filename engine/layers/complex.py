@@ -54,6 +54,9 @@ class RealToComplex(LayerType):
         halves: y[c] = x[c] + i x[c + channels / 2]
 
     Radio samples (I and Q), Fourier coefficients and pairs of coordinates enter a complex network here.
+
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: complex numbers of the same shape with C / 2
+    channels.
     """
 
     key, label, family, onnx_refusal = "real_to_complex", "Real to complex", "Signal", NO_ONNX
@@ -91,6 +94,8 @@ class ComplexToReal(LayerType):
         magnitude: y = √(Re(x)² + Im(x)²)
 
     Both parts take twice as many channels; everything else as many as before. The end of a complex network.
+
+    Input: complex numbers of any shape with channels. Output: the same shape, with 2 C channels for both parts.
     """
 
     key, label, family, onnx_refusal = "complex_to_real", "Complex to real", "Signal", NO_ONNX
@@ -118,6 +123,9 @@ class ComplexFullyConnected(WithWeightsAndBias):
 
     Images and volumes are flattened first; on a sequence it works at every step by itself. Parts of the weights are
     learned as real numbers, the last axis of the weights, so every solver can be used.
+
+    Input: complex numbers (N, C) or (N, T, C), or of other shapes, flattened. Output: (N, K), or (N, T, K) for
+    sequences.
 
     Source: Trabelsi et al.: Deep complex networks, 2018.
     """
@@ -167,6 +175,8 @@ class ComplexRelu(_ComplexActivation):
 
         y = max(0, Re x) + i max(0, Im x)
 
+    Input: complex numbers of any shape. Output: the same shape.
+
     Source: Trabelsi et al.: Deep complex networks, 2018.
     """
 
@@ -183,6 +193,8 @@ class ZRelu(_ComplexActivation):
         y = x where Re x ≥ 0 and Im x ≥ 0, else 0
 
     Phases from 0 to π / 2 pass, and stay as they are.
+
+    Input: complex numbers of any shape. Output: the same shape.
 
     Source: Guberman: On complex valued convolutional neural networks, 2016.
     """
@@ -201,6 +213,8 @@ class ComplexCardioid(_ComplexActivation):
 
     The phase stays. On real numbers it is a ReLU. The magnitude in the cosine is √(Re² + Im² + 10⁻¹²).
 
+    Input: complex numbers of any shape. Output: the same shape.
+
     Source: Virtue, Yu, Lustig: Better than real: complex-valued neural nets for MRI fingerprinting, 2017.
     """
 
@@ -217,6 +231,8 @@ class ModRelu(_ComplexActivation, Weighted):
 
     With b below zero, small numbers become zero. It starts at zero, where everything passes. The magnitude is
     √(Re² + Im² + 10⁻¹²).
+
+    Input: complex numbers of any shape. Output: the same shape.
 
     Source: Arjovsky, Shah, Bengio: Unitary evolution recurrent neural networks, 2016.
     """

@@ -184,6 +184,9 @@ class Conv1d(Convolution):
     places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
     Padded places hold zeros unless the padding mode says otherwise: MATLAB's PaddingValue, torch's padding_mode.
 
+    Input: (N, T, C). Output: (N, T', K) with K filters and S' = floor((S + padding - dilation (kernel - 1) - 1) /
+    stride) + 1 for each size S, where padding counts both sides.
+
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
     Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
     """
@@ -205,6 +208,9 @@ class Conv2d(Convolution):
     places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
     Padded places hold zeros unless the padding mode says otherwise: MATLAB's PaddingValue, torch's padding_mode.
 
+    Input: (N, C, H, W). Output: (N, K, H', W') with K filters and S' = floor((S + padding - dilation (kernel - 1) - 1)
+    / stride) + 1 for each size S, where padding counts both sides.
+
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
     Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
     """
@@ -221,6 +227,9 @@ class Conv3d(Convolution):
     with stride s, dilation d and padding p along each axis. With padding `same` the output has ceil(size / stride)
     places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
     Padded places hold zeros unless the padding mode says otherwise: MATLAB's PaddingValue, torch's padding_mode.
+
+    Input: (N, C, D, H, W). Output: (N, K, D', H', W') with K filters and S' = floor((S + padding - dilation (kernel -
+    1) - 1) / stride) + 1 for each size S, where padding counts both sides.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
     Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
@@ -258,6 +267,9 @@ class GroupedConv1d(GroupedConvolution):
     With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
     per group channels.
 
+    Input: (N, T, C). Output: (N, T', K) with K = groups · filters per group and S' = floor((S + padding - dilation
+    (kernel - 1) - 1) / stride) + 1 for each size S, where padding counts both sides.
+
     Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012.
     Channel-wise: Chollet: Xception, 2017.
     """
@@ -278,6 +290,9 @@ class GroupedConv2d(GroupedConvolution):
     With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
     per group channels.
 
+    Input: (N, C, H, W). Output: (N, K, H', W') with K = groups · filters per group and S' = floor((S + padding -
+    dilation (kernel - 1) - 1) / stride) + 1 for each size S, where padding counts both sides.
+
     Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012.
     Channel-wise: Chollet: Xception, 2017.
     """
@@ -294,6 +309,9 @@ class GroupedConv3d(GroupedConvolution):
 
     With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
     per group channels.
+
+    Input: (N, C, D, H, W). Output: (N, K, D', H', W') with K = groups · filters per group and S' = floor((S + padding -
+    dilation (kernel - 1) - 1) / stride) + 1 for each size S, where padding counts both sides.
 
     Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012.
     Channel-wise: Chollet: Xception, 2017.

@@ -128,6 +128,9 @@ class TransposedConv1d(TransposedConvolution):
     Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
     respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
 
+    Input: (N, T, C). Output: (N, T', K) with K filters and S' = stride (S - 1) + dilation (kernel - 1) + 1 - cropping +
+    output padding for each size S, where cropping counts both sides.
+
     Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
     convolution arithmetic for deep learning, 2016.
     """
@@ -150,6 +153,9 @@ class TransposedConv2d(TransposedConvolution):
     Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
     respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
 
+    Input: (N, C, H, W). Output: (N, K, H', W') with K filters and S' = stride (S - 1) + dilation (kernel - 1) + 1 -
+    cropping + output padding for each size S, where cropping counts both sides.
+
     Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
     convolution arithmetic for deep learning, 2016.
     """
@@ -166,6 +172,9 @@ class TransposedConv3d(TransposedConvolution):
 
     Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
     respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
+
+    Input: (N, C, D, H, W). Output: (N, K, D', H', W') with K filters and S' = stride (S - 1) + dilation (kernel - 1) +
+    1 - cropping + output padding for each size S, where cropping counts both sides.
 
     Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
     convolution arithmetic for deep learning, 2016.

@@ -83,6 +83,8 @@ class Attention(Padded, WithScores):
     With `scores` a second port has the weights softmax(...) before dropout, as an image of heads × queries × keys;
     each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
 
+    Inputs: queries (N, T, C), keys (N, S, C) and values (N, S, K). Output: (N, T, K).
+
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
 
@@ -138,6 +140,9 @@ class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
 
     With `scores` a second port has the attention weights before dropout, as an image of heads × queries × keys; each
     row adds to one. (torch: need_weights, average_attn_weights, after dropout; `mean` has no axis for the heads)
+
+    Inputs: queries (N, T, C), keys (N, S, A) and values (N, S, B). Output: (N, T, K) with K output channels, by default
+    C.
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
@@ -233,6 +238,8 @@ class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
     weights in another order.) `linear` adds -2^(-8 (h + 1) / heads) · |t - s| to the score of steps t and s for head
     h = 0, 1, ... With `scores` a second port has the attention weights before dropout, as an image of heads × query
     steps × key steps.
+
+    Input: (N, T, C). Output: (N, T, C).
 
     Source: Ainslie et al.: GQA: Training generalized multi-query transformer models from multi-head checkpoints, 2023;
     rotary: Su et al.: RoFormer, 2021; linear: Press, Smith, Lewis: Train short, test long, 2022.

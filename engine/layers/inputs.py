@@ -176,6 +176,8 @@ class ImageInput(InputLayer):
     or for all: `zscore` takes mean and standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum
     and maximum. They may be given instead. They are stored with the weights and part of every export.
 
+    Output: (N, C, H, W).
+
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """
 
@@ -205,6 +207,8 @@ class VolumeInput(InputLayer):
     Shift and scale are fitted before training, on the training split of the data, one number per channel, per element
     or for all: `zscore` takes mean and standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum
     and maximum. They may be given instead. They are stored with the weights and part of every export.
+
+    Output: (N, C, D, H, W).
 
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """
@@ -242,6 +246,8 @@ class SequenceInput(InputLayer):
     Shift and scale are fitted before training, on the training split of the data, one number per channel, per element
     or for all: `zscore` takes mean and standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum
     and maximum. They may be given instead. They are stored with the weights and part of every export.
+
+    Output: numbers (N, T, C), or indices (N, T).
 
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """
@@ -281,6 +287,8 @@ class FeatureInput(InputLayer):
     Shift and scale are fitted before training, on the training split of the data, one number per channel, per element
     or for all: `zscore` takes mean and standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum
     and maximum. They may be given instead. They are stored with the weights and part of every export.
+
+    Output: (N, C).
 
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """

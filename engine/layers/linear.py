@@ -26,6 +26,8 @@ class FullyConnected(WithWeightsAndBias):
     Images and volumes are flattened first, as in MATLAB; on a sequence it works at every step by itself. The matrix has
     a row for each output and a column for each number that comes in.
 
+    Input: (N, C) or (N, T, C), or other shapes, flattened. Output: (N, K), or (N, T, K) for sequences, with K outputs.
+
     Source: Rumelhart, Hinton, Williams: Learning representations by back-propagating errors, 1986.
     """
 
@@ -63,6 +65,8 @@ class Bilinear(WithWeightsAndBias):
 
     The inputs are two vectors, of any sizes, or two sequences of equal length; then it works at every step by itself.
     It has outputs × numbers of the first × numbers of the second weights.
+
+    Inputs: (N, A) and (N, B), or (N, T, A) and (N, T, B). Output: (N, K) or (N, T, K) with K outputs.
 
     Source: Tenenbaum, Freeman: Separating style and content with bilinear models, 2000.
     """
@@ -117,6 +121,8 @@ class EmbeddingBag(Embedding):
         mean: y = (table[x[1]] + ... + table[x[n]]) / n
 
     A bag of words. Steps with the padding index do not count. Indices count from 0 (MATLAB's from 1).
+
+    Input: indices (N, T). Output: (N, K) for vectors of K numbers.
 
     Source: Joulin, Grave, Bojanowski, Mikolov: Bag of tricks for efficient text classification, 2017.
     """

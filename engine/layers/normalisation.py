@@ -52,6 +52,8 @@ class BatchNorm(_Normalisation):
     follow them. The decay is torch's momentum and MATLAB's MeanDecay and VarianceDecay.
     A frozen one uses the running ones in training too, and moves neither them nor scale and shift.
 
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
+
     Source: Ioffe, Szegedy: Batch normalization, 2015.
     """
 
@@ -97,6 +99,8 @@ class LayerNorm(_Normalisation):
 
     At each step of a sequence over the channels; images and volumes over all channels and places, unless told
     otherwise. Scale and shift are one per channel either way.
+
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
 
     Source: Ba, Kiros, Hinton: Layer normalization, 2016.
     """
@@ -156,6 +160,8 @@ class RmsNorm(WithScale):
     Layer normalisation without the mean and without the shift: cheaper, and as good in many transformers. Each step of
     a sequence and each place of an image stands by itself.
 
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
+
     Source: Zhang, Sennrich: Root mean square layer normalization, 2019.
     """
 
@@ -184,6 +190,8 @@ class GroupNorm(_Normalisation):
 
     Mean and variance are taken over the channels of one group and all positions of one sample, so the batch size makes
     no difference. One group is layer normalisation over everything, a group for each channel is instance normalisation.
+
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
 
     Source: Wu, He: Group normalization, 2018.
     """
@@ -229,6 +237,8 @@ class InstanceNorm(_Normalisation):
     Mean and variance are taken over the places of one channel of one sample, in training and afterwards alike; there
     are no running statistics.
 
+    Input: (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
+
     Source: Ulyanov, Vedaldi, Lempitsky: Instance normalization: the missing ingredient for fast stylization, 2016.
     """
 
@@ -259,6 +269,8 @@ class CrossChannelNorm(LayerType):
     The window goes from c - floor((n - 1) / 2) to c + floor(n / 2), as in MATLAB and ONNX; channels beyond the first
     and the last count as zero, and the sum is divided by n there too. Where n is even, torch's own LocalResponseNorm
     looks the other way. K is 2 as in MATLAB and the source; torch and ONNX start with 1. Nothing is learned.
+
+    Input: (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
 
     Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012. There
     alpha is not divided by n: its 1e-4 with n = 5 is an alpha of 5e-4 here.
@@ -332,6 +344,8 @@ class InverseNorm(LayerType):
     export, has the units of the data. The loss compares in these units, or, with the training option "Normalise
     targets", in normalised ones, so that responses of different sizes count the same. (MATLAB: NormalizeTargets, which
     takes the numbers of this layer from the responses)
+
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
     """
 
     key, label, family = "inverse_norm", "Inverse normalisation", "Normalisation"

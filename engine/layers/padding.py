@@ -118,6 +118,8 @@ class Pad1d(_Padding):
     A convolution can put zeros around by itself; this layer is for other borders, or to see them. Torch's ZeroPad1d,
     ConstantPad1d, ReflectionPad1d, ReplicationPad1d and CircularPad1d.
 
+    Input: (N, T, C). Output: (N, T', C) with S' = before + S + after for each size S.
+
     Source: Liu et al.: Partial convolution based padding, 2018, compares the ways.
     """
 
@@ -138,6 +140,8 @@ class Pad2d(_Padding):
     A convolution can put zeros around by itself; this layer is for other borders, or to see them. Torch's ZeroPad2d,
     ConstantPad2d, ReflectionPad2d, ReplicationPad2d and CircularPad2d.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with S' = before + S + after for each size S.
+
     Source: Liu et al.: Partial convolution based padding, 2018, compares the ways.
     """
 
@@ -156,6 +160,8 @@ class Pad3d(_Padding):
 
     A convolution can put zeros around by itself; this layer is for other borders, or to see them. Torch's ZeroPad3d,
     ConstantPad3d, ReflectionPad3d, ReplicationPad3d and CircularPad3d.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with S' = before + S + after for each size S.
 
     Source: Liu et al.: Partial convolution based padding, 2018, compares the ways.
     """

@@ -107,6 +107,9 @@ class MaxPool1d(MaxPooling):
 
     Each channel by itself. Nothing is learned; the gradient goes to the largest number only.
 
+    Input: (N, T, C). Output: (N, T', C) with S' = floor((S + padding - kernel) / stride) + 1 for each size S, where
+    padding counts both sides.
+
     Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.
     """
 
@@ -138,6 +141,9 @@ class MaxPool2d(MaxPooling):
     Each channel separately. Nothing is learned; the gradient goes to the largest number only. With `indices` a second
     port has the positions of the largest numbers, row · width + column in the input image, counted from 0: max
     unpooling puts numbers back there. (MATLAB: HasUnpoolingOutputs, which counts from 1)
+
+    Input: (N, C, H, W). Output: (N, C, H', W') with S' = floor((S + padding - kernel) / stride) + 1 for each size S,
+    where padding counts both sides.
 
     Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.
     """
@@ -175,6 +181,9 @@ class MaxPool3d(MaxPooling):
         y[c, i] = max over k of x[c, stride · i + k - padding]
 
     Each channel by itself. Nothing is learned; the gradient goes to the largest number only.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with S' = floor((S + padding - kernel) / stride) + 1 for each
+    size S, where padding counts both sides.
 
     Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.
     """
@@ -231,6 +240,9 @@ class AveragePool1d(AveragePooling):
     Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
     is the number of positions that are there). Each channel by itself; nothing is learned.
 
+    Input: (N, T, C). Output: (N, T', C) with S' = floor((S + padding - kernel) / stride) + 1 for each size S, where
+    padding counts both sides.
+
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
 
@@ -250,6 +262,9 @@ class AveragePool2d(AveragePooling):
     Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
     is the number of positions that are there). Each channel by itself; nothing is learned.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with S' = floor((S + padding - kernel) / stride) + 1 for each size S,
+    where padding counts both sides.
+
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
 
@@ -265,6 +280,9 @@ class AveragePool3d(AveragePooling):
 
     Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
     is the number of positions that are there). Each channel by itself; nothing is learned.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with S' = floor((S + padding - kernel) / stride) + 1 for each
+    size S, where padding counts both sides.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
@@ -304,6 +322,8 @@ class GlobalAveragePool(_GlobalPooling):
 
     MATLAB has a layer for each dimension (globalAveragePooling1dLayer, 2d, 3d), which always keep the axes.
 
+    Input: (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: (N, C), or sizes of 1 where axes are kept.
+
     Source: Lin, Chen, Yan: Network in network, 2014.
     """
 
@@ -327,6 +347,8 @@ class GlobalMaxPool(_GlobalPooling):
         y[c] = max over all positions i of x[c, i]
 
     MATLAB has a layer for each dimension (globalMaxPooling1dLayer, 2d, 3d), which always keep the axes.
+
+    Input: (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: (N, C), or sizes of 1 where axes are kept.
 
     Source: Oquab, Bottou, Laptev, Sivic: Is object localization for free?, 2015.
     """

@@ -71,6 +71,8 @@ class AdaptiveAveragePool1d(AdaptiveAveragePooling):
 
     The mean of each cell. Cells overlap where the length cannot be divided.
 
+    Input: (N, T, C). Output: (N, T', C) with the sizes of the field `size`.
+
     Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
@@ -85,6 +87,8 @@ class AdaptiveAveragePool2d(AdaptiveAveragePooling):
 
     The mean of each cell. Cells overlap where the size cannot be divided.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with the sizes of the field `size`.
+
     Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
@@ -98,6 +102,8 @@ class AdaptiveAveragePool3d(AdaptiveAveragePooling):
         cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
 
     The mean of each cell. Cells overlap where the size cannot be divided.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with the sizes of the field `size`.
 
     Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
@@ -120,6 +126,8 @@ class AdaptiveMaxPool1d(AdaptiveMaxPooling):
 
     The largest number of each cell. Cells overlap where the length cannot be divided.
 
+    Input: (N, T, C). Output: (N, T', C) with the sizes of the field `size`.
+
     Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
@@ -134,6 +142,8 @@ class AdaptiveMaxPool2d(AdaptiveMaxPooling):
 
     The largest number of each cell. Cells overlap where the size cannot be divided.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with the sizes of the field `size`.
+
     Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
@@ -146,6 +156,8 @@ class AdaptiveMaxPool3d(AdaptiveMaxPooling):
         cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
 
     The largest number of each cell. Cells overlap where the size cannot be divided.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with the sizes of the field `size`.
 
     Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
@@ -190,6 +202,9 @@ class LpPool1d(_LpPooling):
     numbers count against positive ones, and a negative sum gives no number; this layer is the norm. Padded places are
     zeros. Where a window has zeros only the gradient is zero.
 
+    Input: (N, T, C). Output: (N, T', C) with S' = floor((S + padding - kernel) / stride) + 1 for each size S, where
+    padding counts both sides.
+
     Source: Sermanet, Chintala, LeCun: Convolutional neural networks applied to house numbers digit
     classification, 2012.
     """
@@ -210,6 +225,9 @@ class LpPool2d(_LpPooling):
     numbers count against positive ones, and a negative sum gives no number; this layer is the norm. Padded places are
     zeros. Where a window has zeros only the gradient is zero.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with S' = floor((S + padding - kernel) / stride) + 1 for each size S,
+    where padding counts both sides.
+
     Source: Sermanet, Chintala, LeCun: Convolutional neural networks applied to house numbers digit
     classification, 2012.
     """
@@ -226,6 +244,9 @@ class LpPool3d(_LpPooling):
     p = 1 sums up, a large p is nearly max pooling of sizes. Torch's LPPool3d takes no sizes: with an odd p negative
     numbers count against positive ones, and a negative sum gives no number; this layer is the norm. Padded places are
     zeros. Where a window has zeros only the gradient is zero.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with S' = floor((S + padding - kernel) / stride) + 1 for each
+    size S, where padding counts both sides.
 
     Source: Sermanet, Chintala, LeCun: Convolutional neural networks applied to house numbers digit
     classification, 2012.
@@ -298,6 +319,9 @@ class FractionalMaxPool2d(_FractionalMaxPooling):
     is 0.5, so results repeat and can be exported. Torch's own FractionalMaxPool2d draws for each sample and channel,
     and goes on drawing when training is over.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with S' = floor(ratio · S) for each size S, or the sizes of the field
+    `size`.
+
     Source: Graham: Fractional max-pooling, 2014.
     """
 
@@ -314,6 +338,9 @@ class FractionalMaxPool3d(_FractionalMaxPooling):
     While training u is drawn from 0 to 1 for each batch and axis, the same for all samples and channels; otherwise it
     is 0.5, so results repeat and can be exported. Torch's own FractionalMaxPool3d draws for each sample and channel,
     and goes on drawing when training is over.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with S' = floor(ratio · S) for each size S, or the sizes of the
+    field `size`.
 
     Source: Graham: Fractional max-pooling, 2014.
     """
@@ -333,6 +360,9 @@ class MaxUnpool2d(LayerType):
     connect what went into that pooling layer, or anything of its size; its numbers do not matter. Where windows
     overlap, numbers for the same place are added; torch keeps one of them, MATLAB refuses. (MATLAB takes the size
     itself in place of `like`, and counts from 1)
+
+    Inputs: (N, C, H, W), indices of the same shape, and the input (N, C, H', W') of the max pooling. Output: (N, C, H',
+    W').
 
     Source: Zeiler, Taylor, Fergus: Adaptive deconvolutional networks for mid and high level feature learning, 2011.
     """

@@ -277,6 +277,8 @@ class Lstm(_Lstm):
     side by side, that of the first layer first. Other activations than tanh and sigmoid are slower: they go step by
     step.
 
+    Input: (N, T, C). Output: (N, T, U), or (N, U) with `last`, for U hidden units; states: (N, L U) for L layers.
+
     Source: Hochreiter, Schmidhuber: Long short-term memory, 1997; forget gate: Gers, Schmidhuber, Cummins: Learning to
     forget, 2000.
     """
@@ -293,6 +295,8 @@ class Bilstm(_Lstm):
     With `last` each gives its state after it has read everything: the forward one at the last step, the backward one at
     the first. The output has twice as many channels as hidden units, and its states (ports `hidden` and `cell`) are
     twice as long: forwards, then backwards, layer by layer.
+
+    Input: (N, T, C). Output: (N, T, 2 U), or (N, 2 U) with `last`, for U hidden units; states: (N, 2 L U) for L layers.
 
     Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997; Graves, Schmidhuber: Framewise phoneme
     classification with bidirectional LSTM, 2005.
@@ -314,6 +318,8 @@ class Gru(_Gru):
     `recurrent-bias-after-multiplication`, which is not its default. The other two modes have one bias, b, and are
     slower: they go step by step, as other activations do. With `last` it gives h after the last step.
 
+    Input: (N, T, C). Output: (N, T, U), or (N, U) with `last`, for U hidden units; states: (N, L U) for L layers.
+
     Source: Cho et al.: Learning phrase representations using RNN encoder-decoder for statistical machine translation,
     2014.
     """
@@ -329,6 +335,8 @@ class Bigru(_Gru):
 
     Each is a GRU as the layer of that name. With `last` each gives its state after it has read everything: the forward
     one at the last step, the backward one at the first. The output has twice as many channels as hidden units.
+
+    Input: (N, T, C). Output: (N, T, 2 U), or (N, 2 U) with `last`, for U hidden units; states: (N, 2 L U) for L layers.
 
     Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997; Cho et al.: Learning phrase
     representations using RNN encoder-decoder for statistical machine translation, 2014.
@@ -360,6 +368,8 @@ class Rnn(_Rnn):
     h' is the state before the step, zero at the start; only the sum of the biases b and c counts. It forgets soon: an
     LSTM or a GRU keeps for longer. With `last` it gives h after the last step.
 
+    Input: (N, T, C). Output: (N, T, U), or (N, U) with `last`, for U hidden units; states: (N, L U) for L layers.
+
     Source: Elman: Finding structure in time, 1990; with ReLU: Le, Jaitly, Hinton: A simple way to initialize recurrent
     networks of rectified linear units, 2015.
     """
@@ -374,6 +384,8 @@ class Birnn(_Rnn):
 
     With `last` each gives its state after it has read everything: the forward one at the last step, the backward one at
     the first. The output has twice as many channels as hidden units.
+
+    Input: (N, T, C). Output: (N, T, 2 U), or (N, 2 U) with `last`, for U hidden units; states: (N, 2 L U) for L layers.
 
     Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997.
     """

@@ -91,6 +91,8 @@ class ProjectedLstm(_Projected):
     LSTM, which makes the state itself smaller (Sak, Senior, Beaufays, 2014). The layer goes step by step and is slower
     than an LSTM on the processors it was tuned for; what it saves is memory for weights.
 
+    Input: (N, T, C). Output: (N, T, U), or (N, U) with `last`, for U hidden units; states: (N, U).
+
     Source: MathWorks: lstmProjectedLayer, Deep Learning Toolbox, since R2022b.
     """
 
@@ -112,6 +114,8 @@ class ProjectedGru(_Projected):
     place of V x it computes V P Pᵀ x, and W = V P is what is stored. The reset gate has MATLAB's three modes and its
     default, in which it works after the multiplication, without a separate bias. The layer goes step by step and is
     slower than a GRU; what it saves is memory for weights.
+
+    Input: (N, T, C). Output: (N, T, U), or (N, U) with `last`, for U hidden units; states: (N, U).
 
     Source: MathWorks: gruProjectedLayer, Deep Learning Toolbox, since R2023b.
     """
@@ -144,6 +148,8 @@ class PeepholeLstm(RecurrentLayer):
     Each of i, f, o has separate peephole weights p, in this order; the output gate sees the new memory, the others
     that of the step before. It learns exact intervals and counts better than a plain LSTM. torch has no such layer: it
     goes step by step, which is slower.
+
+    Input: (N, T, C). Output: (N, T, U), or (N, U) with `last`, for U hidden units; states: (N, U).
 
     Source: Gers, Schmidhuber: Recurrent nets that time and count, 2000.
     """

@@ -56,6 +56,8 @@ class Flatten(LayerType):
         y[(c · height + h) · width + w] = x[c, h, w]
 
     The last axis runs fastest, as in torch; in MATLAB the first one does, so weights behind it are in another order.
+
+    Input: any shape. Output: (N, K) with the product K of the sizes.
     """
 
     key, label, family = "flatten", "Flatten", "Reshape"
@@ -75,6 +77,8 @@ class Reshape(LayerType):
 
     The last axis runs fastest, before and after, as in torch; in MATLAB the first one does. One size may be -1: what is
     left.
+
+    Input: any shape. Output: (N, ...) with the sizes of the field `sizes`.
     """
 
     key, label, family = "reshape", "Reshape", "Reshape"
@@ -129,6 +133,8 @@ class Permute(LayerType):
         size of axis i after = size of axis order[i] before
 
     Axis i of the output is axis order[i] of the input. With 2, 1 the channels of a sequence become its steps.
+
+    Input: any shape of real numbers. Output: the same sizes in another order.
     """
 
     key, label, family = "permute", "Permute", "Reshape"
@@ -158,6 +164,8 @@ class ChannelShuffle(LayerType):
         y[c · groups + g] = x[g · (channels / groups) + c]
 
     Between two grouped convolutions it lets the groups exchange what they know. Nothing is lost.
+
+    Input: (N, C), (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
 
     Source: Zhang, Zhou, Lin, Sun: ShuffleNet, 2018.
     """
@@ -190,6 +198,8 @@ class SelectStep(LayerType):
         y[c] = x[step, c], or x[length - 1 - step, c] counted from the end
 
     Steps count from 0. Behind a recurrent layer with `last` it is not needed.
+
+    Input: (N, T, C). Output: (N, C).
     """
 
     key, label, family = "select_step", "Select step", "Reshape"
@@ -229,6 +239,8 @@ class Slice(LayerType):
 
     Places count from 0; below zero they count from the end, as in Python: -1 is the last one. The end itself is left
     out; 0 means that there is none.
+
+    Input: any shape with the axis. Output: the same with the size of the part along the axis.
     """
 
     key, label, family = "slice", "Slice", "Reshape"
@@ -285,6 +297,8 @@ class Split(LayerType):
         part n: y[i] = x[(n - 1) · size / parts + i]
 
     The axis must be divisible by the number of parts. For parts of other sizes take slices.
+
+    Input: any shape with the axis. Outputs: the same with S / parts along the axis of size S.
     """
 
     key, label, family = "split", "Split", "Reshape"
@@ -388,6 +402,8 @@ class Crop2d(_Crop):
     Where the middle is no whole place, the part lies nearer to the top and the left. In a U-Net it crops the output
     of the encoder to the size of the decoder's.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with the sizes of the field `size`, or of the port `ref`.
+
     Source: Ronneberger, Fischer, Brox: U-Net: convolutional networks for biomedical image segmentation, 2015.
     """
 
@@ -407,6 +423,8 @@ class Crop3d(_Crop):
         y[c, d, h, w] = x[c, front + d, top + h, left + w]
 
     Where the middle is no whole place, the part lies nearer to the front, the top and the left.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with the sizes of the field `size`, or of the port `ref`.
 
     Source: Çiçek, Abdulkadir, Lienkamp, Brox, Ronneberger: 3D U-Net, 2016.
     """

@@ -32,6 +32,8 @@ class ImageToSequence(LayerType):
         columns: y[w, c · height + h] = x[c, h, w]
         positions: y[h · width + w, c] = x[c, h, w]
 
+    Input: (N, C, H, W). Output: (N, H, C W), (N, W, C H) or (N, H W, C).
+
     Source of reading places as steps: Dosovitskiy et al.: An image is worth 16x16 words, 2021.
     """
 
@@ -66,6 +68,8 @@ class SequenceToImage(LayerType):
         y[c, h, w] = x[h · width + w, c]
 
     The reverse of reading an image place by place.
+
+    Input: (N, H W, C). Output: (N, C, H, W).
     """
 
     key, label, family = "sequence_to_image", "Sequence to image", "Reshape"
@@ -97,6 +101,8 @@ class ImageToVolume(LayerType):
 
     With as much depth as there are channels, a volume of one channel leaves: a stack of slices, ready for 3-D
     convolution.
+
+    Input: (N, C, H, W). Output: (N, C / D, D, H, W) with depth D.
     """
 
     key, label, family = "image_to_volume", "Image to volume", "Reshape"
@@ -127,6 +133,8 @@ class VolumeToImage(LayerType):
         y[c · depth + d, h, w] = x[c, d, h, w]
 
     The reverse of reading the channels of an image as slices: 2-D convolution sees all slices at once.
+
+    Input: (N, C, D, H, W). Output: (N, C D, H, W).
     """
 
     key, label, family = "volume_to_image", "Volume to image", "Reshape"
@@ -146,6 +154,8 @@ class VolumeToSequence(LayerType):
         y[d, (c · height + h) · width + w] = x[c, d, h, w]
 
     Each slice is a step: T = D, with channels × height × width numbers.
+
+    Input: (N, C, D, H, W). Output: (N, D, C H W).
     """
 
     key, label, family = "volume_to_sequence", "Volume to sequence", "Reshape"
@@ -164,6 +174,8 @@ class OneHot(LayerType):
         y[t, c] = 1 where c = x[t], else 0
 
     Indices count from 0 (MATLAB's from 1). An index that is no class gets zeros everywhere.
+
+    Input: indices (N, T). Output: (N, T, K) with K classes.
     """
 
     key, label, family = "one_hot", "One-hot", "Reshape"
@@ -198,6 +210,8 @@ class Cast(LayerType):
 
     As numbers, indices have an order, as counts and levels have. Words have none: they take an embedding or one-hot
     vectors.
+
+    Input: indices (N, T), or numbers (N, T, 1). Output: numbers (N, T, 1), or indices (N, T).
     """
 
     key, label, family = "cast", "Cast", "Reshape"
@@ -228,6 +242,8 @@ class Repeat(LayerType):
         each: y[i] = x[floor(i / times)]
 
     An axis of size 1 is spread out by it. Along an image's axes, each repeats places as nearest upsampling does.
+
+    Input: any shape with the axis. Output: the same with times · S along the axis of size S.
     """
 
     key, label, family = "repeat", "Repeat", "Reshape"
@@ -263,6 +279,8 @@ class RepeatVector(LayerType):
         y[t, c] = x[c]
 
     Between an encoder that ends in one vector and a recurrent decoder that makes a sequence of it.
+
+    Input: (N, C). Output: (N, T, C) with T steps.
     """
 
     key, label, family = "repeat_vector", "Repeat vector", "Reshape"
@@ -285,6 +303,8 @@ class Roll(LayerType):
         y[i] = x[(i - shift) mod size]
 
     Shifted windows are made with it.
+
+    Input: any shape with the axis. Output: the same shape.
 
     Source: Liu et al.: Swin transformer: hierarchical vision transformer using shifted windows, 2021.
     """
@@ -315,6 +335,8 @@ class Flip(LayerType):
         y[i] = x[size - 1 - i]
 
     Before and after a recurrent layer it makes that one run backwards.
+
+    Input: any shape with the axis. Output: the same shape.
     """
 
     key, label, family = "flip", "Flip", "Reshape"

@@ -179,6 +179,8 @@ class Resize1d(_Resize):
     with n steps before and m after, from the scale too: what lies beyond the ends is the step at the end. Downsampling
     looks at no other steps than the nearest ones: it does not smooth before.
 
+    Input: (N, T, C). Output: (N, T', C) with S' = floor(scale · S), or the sizes of `size` or `like`.
+
     Source: MATLAB's documentation of resize layers and ONNX's of Resize, which agree on the coordinates.
     """
 
@@ -209,6 +211,8 @@ class Resize2d(_Resize):
 
     Torch's `nearest` is asymmetric with floor, its `nearest-exact` and MATLAB's default are half-pixel with round.
 
+    Input: (N, C, H, W). Output: (N, C, H', W') with S' = floor(scale · S), or the sizes of `size` or `like`.
+
     Source: MATLAB's documentation of resize layers and ONNX's of Resize, which agree on the coordinates. Cubic: Keys:
     Cubic convolution interpolation for digital image processing, 1981, with a = -0.75 as in torch.
     """
@@ -227,6 +231,8 @@ class Resize3d(_Resize):
     the border. Downsampling looks at no other places than the nearest ones: it does not smooth before.
 
     Torch's `nearest` is asymmetric with floor, its `nearest-exact` and MATLAB's default are half-pixel with round.
+
+    Input: (N, C, D, H, W). Output: (N, C, D', H', W') with S' = floor(scale · S), or the sizes of `size` or `like`.
 
     Source: MATLAB's documentation of resize layers and ONNX's of Resize, which agree on the coordinates.
     """
@@ -261,6 +267,8 @@ class DepthToSpace2d(LayerType):
         dcr: y[c, i · h + a, j · w + b] = x[(a · w + b) · channels + c, i, j]
 
     with blocks of h × w. Behind a convolution it enlarges an image without the pattern that a transposed one may leave.
+
+    Input: (N, C, H, W). Output: (N, C / (h w), h H, w W) with blocks of h × w.
 
     Source: Shi et al.: Real-time single image and video super-resolution using an efficient sub-pixel convolutional
     neural network, 2016.
@@ -306,6 +314,8 @@ class SpaceToDepth2d(LayerType):
         dcr: y[(a · w + b) · channels + c, i, j] = x[c, i · h + a, j · w + b]
 
     with blocks of h × w. The image becomes smaller and nothing is lost.
+
+    Input: (N, C, H, W). Output: (N, h w C, H / h, W / w) with blocks of h × w.
 
     Source: Redmon, Farhadi: YOLO9000: better, faster, stronger, 2017 (there a reorganisation layer).
     """
@@ -353,6 +363,7 @@ class Unfold(LayerType):
 
     with stride s, dilation d and padding p along each axis. Windows may overlap. A fully connected layer behind it is a
     convolution.
+    Input: (N, C, H, W). Output: (N, P, C · kernel size) with P windows.
 
     Source: Chellapilla, Puri, Simard: High performance convolutional neural networks for document processing, 2006.
     """
@@ -384,6 +395,7 @@ class Fold(LayerType):
 
     with stride s, dilation d and padding p along each axis. The size must be the one whose windows these are. Behind an
     unfolding with the same fields each place is multiplied by the number of windows that it lies in.
+    Input: (N, P, C · kernel size) with P windows. Output: (N, C, H, W) with the sizes of `size`.
 
     Source: torch's documentation of Fold.
     """

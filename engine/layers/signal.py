@@ -116,6 +116,9 @@ class Stft(_Windowed):
 
     Exported to ONNX the transform becomes a convolution with cosines and sines.
 
+    Input: (N, T, C). Output: (N, C', F, M) as an image or (N, M, C' F) as a sequence, with F = FFT length / 2 + 1
+    frequencies, M windows and C' = C, or 2 C for both parts.
+
     Source: Allen, Rabiner: A unified approach to short-time Fourier analysis and synthesis, 1977.
     """
 
@@ -157,6 +160,8 @@ class InverseStft(_Windowed):
     errors would drown them: the first ones of a Hann window. What filled no window is missing at the end.
 
     Exported to ONNX the transform becomes a transposed convolution.
+
+    Input: (N, 2 C, F, M) or (N, M, 2 C F). Output: (N, T, C) with T = (M - 1) hop + window length.
 
     Source: Griffin, Lim: Signal estimation from modified short-time Fourier transform, 1984.
     """
@@ -257,6 +262,9 @@ class Cwt(_Wavelets):
     The length must be known: the wavelets are made for it. Exported to ONNX the transform becomes a convolution with
     the wavelets.
 
+    Input: (N, T, C). Output: (N, C', S, T) as an image or (N, T, C' S) as a sequence, with S = octaves · voices scales
+    and C' = C, or 2 C for both parts.
+
     Source: Lilly, Olhede: Generalized Morse wavelets as a superfamily of analytic wavelets, 2012.
     """
 
@@ -289,6 +297,8 @@ class InverseCwt(_Wavelets):
     sequence, and the wavelets of the transform.
 
     The length must be known. Exported to ONNX the transform becomes a convolution.
+
+    Input: (N, 2 C, S, T) or (N, T, 2 C S). Output: (N, T, C).
 
     Source: Torrence, Compo: A practical guide to wavelet analysis, 1998; least squares in place of a delta function.
     """
@@ -357,6 +367,8 @@ class Modwt(LayerType):
     with the wavelet's scaling filter g, divided by √2, and h[l] = (-1)^l g[L - 1 - l]. The signal counts as periodic.
     Rows are D[1], ..., D[levels], V[levels], or what each of them adds to the signal. Levels above log2(steps) are
     refused where the length is known.
+
+    Input: (N, T, C). Output: (N, C, L + 1, T) as an image or (N, T, C (L + 1)) as a sequence, for L levels.
 
     Source: Percival, Walden: Wavelet methods for time series analysis, 2000, chapter 5.
     """

@@ -93,6 +93,8 @@ class SpectralConv1d(_SpectralConvolution):
 
     Exported to ONNX the transforms become products with cosines and sines.
 
+    Input: (N, T, C). Output: (N, T, K) with K filters; the other sizes stay.
+
     Source: Li et al.: Fourier neural operator for parametric partial differential equations, 2021.
     """
 
@@ -115,6 +117,8 @@ class SpectralConv2d(_SpectralConvolution):
 
     Exported to ONNX the transforms become products with cosines and sines.
 
+    Input: (N, C, H, W). Output: (N, K, H, W) with K filters; the other sizes stay.
+
     Source: Li et al.: Fourier neural operator for parametric partial differential equations, 2021.
     """
 
@@ -135,6 +139,8 @@ class SpectralConv3d(_SpectralConvolution):
     gives beside it.
 
     Exported to ONNX the transforms become products with cosines and sines.
+
+    Input: (N, C, D, H, W). Output: (N, K, D, H, W) with K filters; the other sizes stay.
 
     Source: Li et al.: Fourier neural operator for parametric partial differential equations, 2021.
     """

@@ -84,6 +84,8 @@ class TransformerEncoderLayer(_TransformerLayer):
     normalisation belongs behind the last one. A whole encoder is a block that holds this layer and is repeated; with
     the mask `causal` it is what language models are made of. It computes what torch's TransformerEncoderLayer does.
 
+    Input: (N, T, C). Output: (N, T, C).
+
     Source: Vaswani et al.: Attention is all you need, 2017; normalisation before: Xiong et al.: On layer normalization
     in the transformer architecture, 2020.
     """
@@ -129,6 +131,8 @@ class TransformerDecoderLayer(_TransformerLayer):
     each part works on norm(x) instead, and a layer normalisation belongs behind the last layer. A whole decoder is a
     block that holds this layer and is repeated: the memory enters each copy. It computes what torch's
     TransformerDecoderLayer does.
+
+    Inputs: (N, T, C) and the memory (N, S, M). Output: (N, T, C).
 
     Source: Vaswani et al.: Attention is all you need, 2017; normalisation before: Xiong et al.: On layer normalization
     in the transformer architecture, 2020.
@@ -187,6 +191,8 @@ class Transformer(_TransformerLayer):
     what the decoder has to continue, one step behind what it has to give; the mask `causal` of the target keeps it from
     looking ahead. Layers and weights are those of a Transformer encoder layer and decoder layer, with a normalisation
     behind the last of each, as in torch's Transformer. (There a mask is given with each batch; here it is a field.)
+
+    Inputs: source (N, S, C) and target (N, T, C). Output: (N, T, C).
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
@@ -269,6 +275,9 @@ class PatchEmbedding(WithWeightsAndBias):
     Patches do not overlap and are counted row by row from the upper left (MATLAB counts down the columns); their size
     must divide that of the image. It is a convolution whose stride is its filter's size. A class token and a position
     embedding usually follow, then transformer layers.
+
+    Input: (N, C, H, W). Output: (N, P, K) with P = (H / patch height) (W / patch width) patches and vectors of K
+    numbers.
 
     Source: Dosovitskiy et al.: An image is worth 16x16 words, 2021.
     """

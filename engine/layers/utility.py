@@ -51,6 +51,8 @@ class SpatialDropout(LayerType):
 
     Neighbouring places tell nearly the same: a place that is dropped alone would be known from them. Otherwise y = x.
 
+    Input: (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
+
     Source: Tompson, Goroshin, Jain, LeCun, Bregler: Efficient object localization using convolutional networks, 2015.
     """
 
@@ -101,6 +103,8 @@ class FeatureAlphaDropout(LayerType):
         y[c] = a · (x[c] · mask[c] + (1 - mask[c]) · -1.7581) + b
 
     The spatial dropout of self-normalising networks. Otherwise y = x.
+
+    Input: (N, T, C), (N, C, H, W) or (N, C, D, H, W). Output: the same shape.
 
     Source: Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks, 2017.
     """

@@ -21,8 +21,10 @@ INTRODUCTION = f"""# Layer types
 Made by `{COMMAND}` from the declarations in `engine/layers/`; change it there.
 
 A layer reads tensors from its input ports and writes tensors to its output ports. Sizes omit the batch: an image is
-C × H × W, a volume C × D × H × W, a sequence T × C (steps first), features are C. In the formulas x is the input and y
-the output."""
+C × H × W, a volume C × D × H × W, a sequence T × C (steps first), features are C. Shapes such as (N, C, H, W) begin
+with N, the number of samples; a prime marks a size that differs at the output. A layer that names no shapes keeps that
+of its input; blocks, ONNX operators and layers of your own code decide theirs. In the formulas x is the input and y the
+output."""
 
 
 def text() -> str:
