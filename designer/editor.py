@@ -151,7 +151,7 @@ class Editor(QObject):
 
     @property
     def is_modified(self) -> bool:
-        """Whether the project differs from what was last saved."""
+        """Whether the project differs from the saved one."""
         return not self.stack.isClean()
 
     def mark_saved(self) -> None:
@@ -167,14 +167,14 @@ class Editor(QObject):
         self._show(project, ())
 
     def open_scope(self, path: Sequence[str]) -> None:
-        """Show what is inside the block at the end of a path of ids, as far as the path leads into blocks."""
+        """Show the contents of the block at the end of a path of ids, as far as the path leads into blocks."""
         scope = blocks.known_path(self._project.network, path)
         if scope != self._scope:
             self.set_selection(())
             self._show(self._project, scope)
 
     def open_block(self, id: str) -> bool:
-        """Show what is inside a block of the open network; return whether the layer is a block."""
+        """Show the contents of a block of the open network; return whether the layer is a block."""
         layer = self.network.layers.get(id)
         if layer is None or not isinstance(layer.type, Block):
             return False
@@ -182,7 +182,7 @@ class Editor(QObject):
         return True
 
     def leave_block(self) -> None:
-        """Show what is around the open block, with the block selected."""
+        """Show the network around the open block, with the block selected."""
         if self._scope:
             *outer, id = self._scope
             self.open_scope(outer)
@@ -199,7 +199,7 @@ class Editor(QObject):
         return ""
 
     def set_dataset_info(self, info: DatasetInfo | None, refusal: str = "") -> None:
-        """Set what is known about the data, or why nothing is, and check the project again."""
+        """Set the facts about the data, or the reason why there are none, and check the project again."""
         if (info, refusal) != (self._dataset_info, self._data_refusal):
             self._dataset_info, self._data_refusal = info, refusal
             self.recheck()
@@ -255,7 +255,7 @@ class Editor(QObject):
         return self.edit(text, lambda _: self._with(network, layout), merge=merge)
 
     def _apply_layers(self, make: Callable[[], LayerEdit]) -> str | None:
-        """Apply an edit of layers and select what it added; return the id of one of these, or None if refused."""
+        """Apply an edit of layers and select the new layers; return the id of one of these, or None if refused."""
         try:
             edit = make()
             project = self._with(edit.network, edit.layout)
@@ -294,7 +294,7 @@ class Editor(QObject):
         self._show(project, path, select_new=select_new)
 
     def _show(self, project: Project, path: Sequence[str], *, select_new: bool = False) -> None:
-        """Show another value, or another block of it. With `select_new` select what it brings back."""
+        """Show another value, or another block of it. With `select_new` select the layers that come back."""
         before, self._project = self._project, project
         here, scope = self._here, self._scope
         self._scope = blocks.known_path(project.network, path)
@@ -406,7 +406,7 @@ class Editor(QObject):
         return block
 
     def ungroup(self) -> None:
-        """Replace the selected blocks by what is inside them, and select it."""
+        """Replace the selected blocks by their contents, and select these."""
         self._apply_layers(lambda: layer_edits.ungroup(self._here, self.selection))
 
     def delete_selection(self, *, heal: bool = True) -> None:
@@ -430,7 +430,7 @@ class Editor(QObject):
         self.delete_selection(heal=False)
 
     def paste(self, at: Position | None = None) -> None:
-        """Add what is on the clipboard, beside the originals or with its top left corner at a place."""
+        """Add the contents of the clipboard, beside the originals or with its top left corner at a place."""
         self._apply_layers(lambda: layer_edits.paste("Paste", self._here, *clipboard.take(), at))
 
     def duplicate(self) -> None:

@@ -26,7 +26,7 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str, note: str = "") -> None:
-        """Set the text, and what the tooltip shows instead of it."""
+        """Set the text, and another one for the tooltip."""
         self.note = markup.visible(note)
         super().setText(markup.visible(text))
         self._update_tip()

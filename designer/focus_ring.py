@@ -1,4 +1,4 @@
-"""Rings around what has the keyboard, only while the keyboard is used: a click leaves none.
+"""Rings around the widget with the keyboard focus, only while the keyboard is used: a click leaves none.
 
 Qt's style sheets know `:focus` but not how it came about. Buttons get the property `keyboard`, which the sheet asks
 for.
@@ -24,7 +24,7 @@ def has_ring(widget: QWidget) -> bool:
 
 
 class FocusRing(QObject):
-    """Follows the focus of the application, and what was used last: keys or a pointer."""
+    """Follows the focus of the application, and the last input device: keys or a pointer."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)

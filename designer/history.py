@@ -1,4 +1,4 @@
-"""The undo history of an editor: its one kind of command, and what a step changed, in words."""
+"""The undo history of an editor: its command, and the changes of a step in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,14 +63,14 @@ class Replace(QUndoCommand):
 
 @dataclass(frozen=True)
 class Step:
-    """A step that was undone or redone: what it changed, in words, and where that is seen."""
+    """A step that was undone or redone: its changes, in words, and the tab that shows them."""
 
     text: str
     place: Place
 
 
 def step(text: str, before: Project, after: Project, *, undone: bool) -> Step:
-    """Describe a step by its name and what holds now: `Redid: Training options: learn rate 0.01 → 0.05`, and
+    """Describe a step by its name and the present values: `Redid: Training options: learn rate 0.01 → 0.05`, and
     `Undid: Training options: learn rate is 0.01 again`.
 
     `before` and `after` are the projects around the step as it was first taken.

@@ -30,7 +30,7 @@ class Selection:
     """Frames and comments."""
 
     def after(self, before: Project, now: Project, *, select_new: bool) -> "Selection":
-        """The selection without what is gone; with `select_new`, where nothing is left, of what has come."""
+        """Return the selection without removed items; with `select_new`, if it is empty then, the new items."""
         layers = frozenset(id for id in self.layers if id in now.network.layers)
         if select_new and not layers:
             layers = difference(before.network, now.network).added
@@ -47,7 +47,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class LayerEdit:
-    """The open block after an edit, and what is selected then."""
+    """The open block after an edit, with its selection."""
 
     text: str
     """The name of the undo step."""
@@ -65,7 +65,7 @@ def insert_refusal(type: LayerType, analysis: Analysis, into: Connection) -> str
 
 
 def _shape_error(type: LayerType, analysis: Analysis, source: Port) -> str:
-    """Why a type with one input does not accept what leaves a port; nothing where it does or that is not known."""
+    """Return why a type with one input does not accept the type at a port; empty where it does or that is not known."""
     input_type = analysis.type_at(source)
     if input_type is not None and len(type.input_ports()) == 1 and not type.is_measured:
         try:
@@ -134,7 +134,7 @@ def _added(network: Network, piece: Piece) -> tuple[Network, Layer]:
 
 
 def _connected(network: Network, analysis: Analysis, source: str, target: str) -> Network:
-    """The network with two layers connected, if the second accepts what leaves the first."""
+    """Return the network with two layers connected, if the second accepts the output of the first."""
     outputs = network.layers[source].type.output_ports()
     type = network.layers[target].type
     inputs = type.input_ports()
@@ -159,7 +159,7 @@ def group(here: Project, ids: Collection[str], marks: Collection[Mark]) -> Layer
 
 
 def ungroup(here: Project, ids: Collection[str]) -> LayerEdit:
-    """Replace the blocks among some layers by what is inside them. Raises `UserError`."""
+    """Replace the blocks among some layers by their contents. Raises `UserError`."""
     network, layout = here.network, here.layout
     block_ids = [id for id in ids if isinstance(network.layers[id].type, Block)]
     if not block_ids:
@@ -190,7 +190,7 @@ def toggle_bypass(here: Project, selection: Selection) -> LayerEdit:
 
 
 def delete(here: Project, selection: Selection, *, heal: bool) -> LayerEdit:
-    """Remove what is selected. With `heal`, what fed a layer then feeds what it fed, where that is clear."""
+    """Remove the selection. With `heal`, connect the source of a removed layer to its targets, where that is clear."""
     ids, marks = selection.layers, selection.marks
     cut = edits.disconnect(here.network, selection.connections)
     network = (edits.remove_and_heal if heal else edits.remove_layers)(cut, ids)

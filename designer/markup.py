@@ -34,7 +34,7 @@ def visible(text: str) -> str:
 
 
 def elided(metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideMode, width: float) -> str:
-    """Shorten a text to what is painted in a width, with its bidirectional controls escaped."""
+    """Elide a text to a width, with its bidirectional controls escaped."""
     if isinstance(metrics, QFontMetrics):
         return metrics.elidedText(visible(text), mode, int(width))
     return metrics.elidedText(visible(text), mode, width)
@@ -93,6 +93,6 @@ def wrapped(text: str) -> str:
 
 
 def italic_code(text: str) -> Markup:
-    """Return a sentence as rich text, with what stands between backticks in italics."""
+    """Return a sentence as rich text, with the words between backticks in italics."""
     parts = re.split(r"`([^`]*)`", text)
     return joined(filled("<i>{}</i>" if number % 2 else "{}", part) for number, part in enumerate(parts))

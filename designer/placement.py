@@ -106,7 +106,7 @@ def _blocked(
 
 
 def inserted(network: Network, layout: Layout, into: Connection, id: str, at: Position) -> Layout:
-    """The layout with a layer put into a connection near a place; what follows moves on if there is no room."""
+    """The layout with a layer put into a connection near a place; the layers behind it move on if there is no room."""
     axis, along, size = (1, ROW, NODE_WIDTH) if layout.flow == "down" else (0, _ALONG, NODE_HEIGHT)
     source, target = layout.at(into.source.layer), layout.at(into.target.layer)
     place = list(snapped(at))

@@ -32,7 +32,7 @@ FAMILIES = tuple(colours.FAMILIES)
 
 @dataclass(frozen=True, kw_only=True)
 class Palette:
-    """The colours of one scheme, by what they are for."""
+    """The colours of a scheme, by their use."""
 
     is_dark: bool
     background: QColor
@@ -76,7 +76,7 @@ class Palette:
 
     @property
     def hover(self) -> QColor:
-        """The background of what is under the pointer."""
+        """The background of the item under the pointer."""
         return self.mixed(self.text, self.raised, 0.07 if self.is_dark else 0.05)
 
     @property
@@ -245,7 +245,7 @@ def _arrows(theme: _Theme, palette: Palette) -> dict[str, str]:
 
 
 def _qt_palette(palette: Palette) -> QPalette:
-    """Fusion's own palette, for what no style sheet reaches."""
+    """Return the palette of Fusion, for widgets that no style sheet reaches."""
     role = QPalette.ColorRole
     result = QPalette()
     for roles, colour in (
@@ -300,7 +300,7 @@ _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 
 
 class _PolishWhenShown(QObject):
-    """Polishes a hidden widget, and what is in it, when it is shown."""
+    """Polishes a hidden widget and its children when it is shown."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Show and isinstance(watched, QWidget):

@@ -20,7 +20,7 @@ class WheelGuard(QObject):
             window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Give a wheel over an input without the focus to what is around it."""
+        """Pass a wheel event over an input without focus to the widgets around it."""
         if not isinstance(event, QWheelEvent):
             return False
         guarded = _guarded(QApplication.widgetAt(event.globalPosition().toPoint()))

@@ -1,4 +1,4 @@
-"""Charts of the Data tab: what each split holds of each class, and the values of each column."""
+"""Charts of the Data tab: the samples of each class in each split, and the values of each column."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

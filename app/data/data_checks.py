@@ -1,4 +1,4 @@
-"""A card on the Data tab: what may be wrong with the data, what training does about it, and the edit that helps."""
+"""A card on the Data tab: likely faults of the data, their effect on training, and the edit that helps."""
 
 from pathlib import Path
 from typing import Any
@@ -151,7 +151,7 @@ class DataChecks(QFrame):
             self._groups.addWidget(self._group(finding, findings))
 
     def _group(self, finding: dict[str, Any], every: list[dict[str, Any]]) -> QWidget:
-        """Make the list of one finding: its title with the edit that helps, what training does, and the samples."""
+        """Return the widget of one finding: title, the edit that helps, the effect on training, and the samples."""
         group, column = finding_column()
         fix = finding["fix"]
         actions = [(fix["label"], lambda: self.fix_wanted.emit(fix["label"], fix["options"]))] if fix else []

@@ -29,7 +29,7 @@ TAKEN_AS = {"grey": "grey", "rgb": "colours"}
 
 
 class FileCheck(QFrame):
-    """Checks the image files of the data in the background, and lists what it found."""
+    """Checks the image files of the data in the background, and lists the findings."""
 
     excluded = Signal(object)
     """The names of all files that are left out, after one was added or all were included again."""
@@ -234,7 +234,7 @@ def finding_label(text: str, role: str) -> QLabel:
 
 
 def named_finding(name: str, reason: str) -> QWidget:
-    """Return the name of a file or sample, and beside it what was found."""
+    """Return the name of a file or sample, and the finding beside it."""
     both = QWidget()
     row = QHBoxLayout(both)
     row.setContentsMargins(0, 0, 0, 0)

@@ -35,7 +35,7 @@ class Brought:
 
     @property
     def text(self) -> str:
-        """Say what the path was taken as, and why."""
+        """Return a sentence on the source of the path, and the reason."""
         guess = next((guess for guess in self.guesses if guess.source == self.chosen), None)
         why = f" {guess.reason}." if guess is not None else ""
         near = [

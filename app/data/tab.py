@@ -252,7 +252,7 @@ class DataTab(QWidget):
             self._say(self.message.text(), way_out=CANCEL)
 
     def _show_notice(self) -> None:
-        """Say what the data was taken as, while the project has it, and offer a network where there is none yet."""
+        """Show the guessed source of the data, while the project has it, and offer a network where there is none."""
         texts: list[str] = []
         links: dict[str, Callable[[], None]] = {}
         starter = self._editor.check_result.starter
@@ -375,7 +375,7 @@ class DataTab(QWidget):
             self._look_again(self._epoch)
 
     def _drop_request(self) -> None:
-        """Cancel the request for samples; one that is at work goes on, since what it reads is of use to the next."""
+        """Cancel the request for samples; a running one goes on, since the next one can use the data that it reads."""
         if self._request_id is not None:
             self._server.cancel(self._request_id, only_waiting=True)
             self._request_id = None

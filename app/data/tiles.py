@@ -203,7 +203,7 @@ class Sparkline(Tile):
     def lanes(
         values: Sequence[Sequence[float]], ahead: Sequence[tuple[int, Sequence[float]]]
     ) -> Iterator[Sequence[Sequence[float]]]:
-        """Yield what `spans_of` takes: the values of each lane, and those to predict in their lanes."""
+        """Yield the values of each lane, and those to predict in their lanes, as `spans_of` takes them."""
         yield values
         others = len(values)
         for index, following in ahead:

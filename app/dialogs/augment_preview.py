@@ -44,7 +44,7 @@ class AugmentPreview(QWidget):
         self._soon.timeout.connect(self._look)
 
     def show_project(self, project: Project) -> None:
-        """Show what these options do, when they have been left alone for a moment."""
+        """Show the effect of these options, a moment after the last change."""
         self._project = project
         if self.isVisible():
             self._soon.start()

@@ -208,7 +208,7 @@ class ClustersDialog(Dialog):
         self._save()
 
     def _save(self, _field: str = "") -> None:
-        """Save the profile that is shown, if it is valid, and say what keeps it from that."""
+        """Save the current profile if it is valid, else show its error."""
         if self.form is None:
             return
         profile = self.form.record

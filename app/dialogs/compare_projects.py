@@ -1,4 +1,4 @@
-"""Two projects side by side: what was added, removed and changed, on the canvas and as a list."""
+"""Two projects side by side: additions, removals and changes, on the canvas and as a list."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -133,7 +133,7 @@ class DevicesDialog(Dialog):
         self._say(_LOOKING)
 
     def set_inventory(self, inventory: DeviceInventory | None) -> None:
-        """Show what the engine knows of this machine, if the examination has not come so far."""
+        """Show the devices that the engine knows, before the examination reports them."""
         self._inventory = inventory
         if self.is_testing and not self._figures:
             self._show_known()

@@ -1,4 +1,4 @@
-"""The six execution environments as cards, and what would be used of the chosen one, in words."""
+"""The six execution environments as cards, and the devices that the selected one would use, in words."""
 
 import re
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ def _refusal(target: str, inventory: DeviceInventory, options: EnvironmentOption
 
 
 def _in_short(placement: Placement, inventory: DeviceInventory) -> str:
-    """Return a few words about what would be used."""
+    """Return a few words about the devices that would be used."""
     if placement.target == "auto":
         return f"picks {placement.resolved} here"
     count = len(placement.workers)

@@ -67,7 +67,7 @@ class WeightsChoice(QWidget):
     # ---- the run ----
 
     def show_run(self, run: RunFolder | None) -> None:
-        """Offer the weights of a run as they are now. What was chosen by hand stays while it is there."""
+        """Offer the weights of a run as they are now. A choice made by hand stays while it exists."""
         kind = _kept(run) if run is not None else None
         other = {"best": "last", "last": "best"}.get(kind or "", "")
         if run is None or not (run.path / other).is_dir():
@@ -86,7 +86,7 @@ class WeightsChoice(QWidget):
         self.changed.emit()
 
     def _choose(self, *, has_result: bool, has_other: bool) -> None:
-        """Choose what can be chosen: the result of the run, unless something else was clicked."""
+        """Select the result of the run if there is one, unless another choice was clicked."""
         current = self.group.checkedId()
         is_there = {RESULT: has_result, OTHER: has_other, UNTRAINED: True}
         if not self._was_chosen or not is_there.get(current, False):

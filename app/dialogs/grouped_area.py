@@ -80,6 +80,6 @@ class GroupedArea(QWidget):
             item.setHidden(item.text() not in names)
 
     def scroll_to_top(self) -> None:
-        """Lay out what a page shows, before it is painted, and show its beginning."""
+        """Lay out the contents of a page, before it is painted, and scroll to its beginning."""
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
         self.area.verticalScrollBar().setValue(0)

@@ -302,7 +302,7 @@ class ModuleFields(QWidget):
 
 
 def sizes_in(text: str) -> tuple[dict[str, int], str]:
-    """Return the sizes in a text such as `height=224, width=224`, and what is wrong with it, if anything."""
+    """Return the sizes in a text such as `height=224, width=224`, and its error, if any."""
     sizes: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, number = (piece.strip() for piece in part.partition("="))

@@ -1,4 +1,4 @@
-"""The report of an import: what became of the operators, how close the outputs are to the original, warnings."""
+"""The report of an import: the layers made of the operators, how close the outputs are to the original, warnings."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

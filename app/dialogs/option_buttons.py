@@ -1,4 +1,4 @@
-"""The line below the Training Options: how many are changed, what can be done with these, Cancel and OK."""
+"""The line below the Training Options: the number of changed options, actions for them, Cancel and OK."""
 
 from collections.abc import Callable
 
@@ -62,7 +62,7 @@ class OptionButtons(QWidget):
         self._describe()
 
     def show_count(self, *, has_typed: bool) -> None:
-        """Count what differs from the defaults. `has_typed`: there is a refused text, which can be reset as well."""
+        """Show the number of options that differ from the defaults. `has_typed`: whether there is a refused text."""
         count = sum(len(record.changed()) for record in self._sections().values())
         self.count.setText(f"{count:,} changed from the defaults" if count else "All options have their defaults")
         self.reset.setVisible(bool(count) or has_typed)

@@ -31,7 +31,7 @@ class OptionChecker:
         return {**self._beside_data(options), **self._in_code(options)}
 
     def warnings(self, project: Project) -> dict[str, str]:
-        """Return the warnings about valid options, by field: what `train` prints before it begins."""
+        """Return the warnings about valid options, by field, as `train` prints them before it begins."""
         return _by_name(check(project, self._facts).option_warnings)
 
     def of_environment(self, project: Project) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The learn rate schedules of a chain as rows: which, for how long, times what. Each edit creates the whole chain
+"""The learn rate schedules of a chain as rows: schedule, length and factor. Each edit creates the whole chain
 anew."""
 
 from collections.abc import Sequence

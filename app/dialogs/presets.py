@@ -1,4 +1,4 @@
-"""The presets of the training options: apply one and see what it sets, save the current options, delete one."""
+"""The presets of the training options: apply one and see its changes, save the current options, delete one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -81,7 +81,7 @@ class PresetsLink(QPushButton):
         self._previous = name
 
     def _use(self, name: str, options: TrainingOptions) -> None:
-        """Apply options, and list what changed, with a way back."""
+        """Apply options, and list the changes, with an undo link."""
         before, previous = self._now(), self._previous
         self._previous = ""
         self.chosen.emit(options)

@@ -1,4 +1,4 @@
-"""The dialog that makes a trained network smaller: what each amount costs and brings, and a project that goes on."""
+"""The dialog that prunes a trained network: costs and gains of some amounts, and a project with the smaller network."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -87,7 +87,7 @@ class PruneDialog(Dialog):
         return ["--structured"] if WAYS[self.way.currentIndex()][1] else []
 
     def measure(self) -> None:
-        """Measure a few amounts of what is chosen."""
+        """Measure a few amounts of pruning with the present choices."""
         self.table.setRowCount(0)
         self._rows, self._amounts = (), []
         self.plot.show_rows((), "")

@@ -118,7 +118,7 @@ class PublishedDialog(Dialog):
         self.go.setText(USE if is_here else DOWNLOAD)
 
     def _go(self) -> None:
-        """Use what is here; download the rest first."""
+        """Use the weights; download them first where they are not stored."""
         entry = self.entry
         if entry is None or self._request is not None:
             return

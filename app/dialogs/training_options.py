@@ -125,7 +125,7 @@ class TrainingOptionsDialog(Dialog):
         self.training_form.set_unused(unused_options(self._facts))
 
     def _make_parts(self) -> None:
-        """Make what stands beside the forms: environments, advice, and the notice of a run that trains."""
+        """Make the widgets beside the forms: environments, advice, and the notice of a run that trains."""
         self.cards = EnvironmentCards(self._holder)
         self.placement = PlacementText(self._holder)
         self.sentence = self.placement.sentence
@@ -159,7 +159,7 @@ class TrainingOptionsDialog(Dialog):
         return record
 
     def set_running(self, is_running: bool) -> None:
-        """Say that the run which trains does not get what is changed here, and what of it can be changed now."""
+        """Show that the changes do not apply to the run that trains, and which options of it can be changed now."""
         if is_running:
             text = "A run is training. Changes here are for the next run. Its learn rate and epochs can be changed now."
             self.run_notice.say(text, {CHANGE_RUN: self.change_requested.emit})
@@ -280,7 +280,7 @@ class TrainingOptionsDialog(Dialog):
         self._on_advised(target, "")
 
     def _on_advised(self, target: str, strategy: str) -> None:
-        """Choose what the advisor recommends; without a strategy there is one worker."""
+        """Select the environment that the advisor recommends; without a strategy there is one worker."""
         values = {"target": target, **({"strategy": strategy} if strategy else {})}
         self._environment = self._environment.replace(**values)
         self.environment_form.set_record(self._environment)
@@ -368,7 +368,7 @@ class TrainingOptionsDialog(Dialog):
         return bool(self.search.text().split()) or self.buttons.changed.isChecked()
 
     def show_page(self, name: str) -> None:
-        """Show a page, complete and from its beginning, instead of what a search has found."""
+        """Show a page, complete and from its beginning, instead of the matches of a search."""
         self._page = name
         self.search.blockSignals(True)
         self.search.clear()
@@ -401,7 +401,7 @@ class TrainingOptionsDialog(Dialog):
     # Finding
 
     def _show_found(self, *_: object) -> None:
-        """Show what the search finds of all options, or those that are changed; without either, the page."""
+        """Show the matches of the search, or the changed options; without either, the page."""
         text, only = self.search.text(), self.buttons.changed.isChecked()
         words = text.lower().split()
         has_cards = all(word in _CARD_WORDS for word in words) and not (

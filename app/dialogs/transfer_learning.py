@@ -52,7 +52,7 @@ NONE, CURRENT, RUN, FILE, OTHER_RUN, PUBLISHED = "none", "current", "run", "file
 
 
 class TransferDialog(Dialog):
-    """Edits a copy of the project, which `project` returns; the engine says what of the weights fits it."""
+    """Edits a copy of the project, which `project` returns; the engine reports which weights fit it."""
 
     def __init__(
         self,
@@ -292,7 +292,7 @@ class TransferDialog(Dialog):
         self._refresh()
 
     def _show_source(self) -> None:
-        """Show in the list what is chosen."""
+        """Show the present source in the list."""
         name = self._weights.file
         at = self.source.findData(name or NONE)
         if name and self._run is not None and (self._base / name).resolve() == self._run[1].resolve():
@@ -329,7 +329,7 @@ class TransferDialog(Dialog):
         return project
 
     def _refresh(self, _: object = None) -> None:
-        """Show what the choices mean, and ask the engine what of the weights fits."""
+        """Show the effect of the choices, and ask the engine which weights fit."""
         self.clear_map.setVisible(bool(self._weights.map))
         self.rates.setEnabled(self.factor.value() != 1.0)
         try:
@@ -370,7 +370,7 @@ class TransferDialog(Dialog):
         self.freeze_note.setText(text)
 
     def _ask(self) -> None:
-        """Ask the engine what of the weights fits the project as it would be."""
+        """Ask the engine which weights fit the project with the present choices."""
         if self._request is not None:
             self._server.cancel(self._request)
         try:
@@ -425,7 +425,7 @@ def _note() -> QLabel:
 
 
 def _add(grid: QGridLayout, name: str, row: QHBoxLayout, note: QLabel) -> None:
-    """Add a choice with its name at the left, and a line below that says what it means."""
+    """Add a choice with its name at the left, and an explanation below."""
     at = grid.rowCount()
     row.setSpacing(8)
     grid.addWidget(QLabel(name), at, 0)

@@ -71,7 +71,7 @@ class TrialLink(QWidget):
         raise NotImplementedError
 
     def use(self) -> None:
-        """Take what the trials have found."""
+        """Apply the result of the trials."""
         raise NotImplementedError
 
     def offer(self, words: str) -> None:

@@ -59,7 +59,7 @@ class WeightsTable(QTableWidget):
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
 
     def show_report(self, report: Mapping[str, Any], *, only_misfits: bool) -> None:
-        """Show what the engine answered; an empty report clears the table."""
+        """Show the report of the engine; an empty report clears the table."""
         self.candidates = list(report.get("left_over", ()))
         self.missing = list(report.get("missing", ()))
         rows = [row for row in rows_of(report) if not (only_misfits and row[2].startswith(LOADED))]
@@ -83,7 +83,7 @@ class WeightsTable(QTableWidget):
 
 
 def rows_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield name in the network, name in the file, and state: what does not fit first."""
+    """Yield name in the network, name in the file, and state; weights that do not fit come first."""
     for entry in report.get("other_shape", ()):
         here, there = (" x ".join(map(str, entry[name])) or "one number" for name in ("shape", "file_shape"))
         yield entry["key"], entry["file_key"], f"{here} here, {there} in the file"

@@ -63,7 +63,7 @@ class ComparePage(TestPage):
         self._forget()
 
     def set_run(self, run: Path | None) -> None:
-        """Take the run that is chosen; what is shown of another one is forgotten."""
+        """Set the run; the results of another one are removed."""
         super().set_run(run)
         self.set_runs(self._runs)
         self._forget()

@@ -194,7 +194,7 @@ class CurvesCard(FigureCard):
         self.plot.show_place(self.slider.value())
 
     def _show_place(self) -> None:
-        """Show what holds at the threshold."""
+        """Show the scores at the threshold."""
         self.plot.show_place(self.slider.value())
         is_stored = self.curve["class"] in self._stored
         stored = f", stored: {format_number(self._stored[self.curve['class']])}" if is_stored else ""

@@ -56,7 +56,7 @@ class ForecastPlot(Plot):
         return np.resize(last, len(self._ahead))
 
     def dress(self) -> None:
-        """The past muted, what really followed dotted, the forecast in the accent colour."""
+        """Set the colours: the past muted, the true continuation dotted, the forecast in the accent colour."""
         palette = theme.current()
         self._past.setPen(pg.mkPen(palette.muted, width=1))
         self._simple.setPen(pg.mkPen(palette.warning, width=1))

@@ -1,4 +1,4 @@
-"""The page Look inside: what a trained network looks at, by a method, for a sample, a layer, or all samples."""
+"""The page Look inside: explanations of a trained network by a method, for a sample, a layer, or all samples."""
 
 import contextlib
 import re
@@ -206,7 +206,7 @@ class InsidePage(TestPage):
         return row
 
     def set_run(self, run: Path | None) -> None:
-        """Take the run that is chosen; what is shown of another one is forgotten."""
+        """Set the run; the results of another one are removed."""
         super().set_run(run)
         self.facts = RunFacts.of(run) if run is not None else RunFacts()
         self.button.setEnabled(run is not None)
@@ -244,7 +244,7 @@ class InsidePage(TestPage):
         self.ask()
 
     def shutdown(self) -> None:
-        """Give up what was asked."""
+        """Cancel the request."""
         self._cancel()
 
     def _on_method(self) -> None:
@@ -311,7 +311,7 @@ class InsidePage(TestPage):
             self.ask()
 
     def ask(self) -> None:
-        """Ask for what is chosen."""
+        """Request the explanation of the present question."""
         self._soon.stop()
         if self.run is None:
             return

@@ -75,7 +75,7 @@ class View(QWidget):
         return ""
 
     def event(self, event: QEvent) -> bool:
-        """Say what is under the pointer."""
+        """Show a tooltip on the point under the pointer."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), markup.wrapped(self.words(QPointF(event.pos()))), self)
             return True

@@ -42,7 +42,7 @@ class CardsPage(TestPage):
     """A page that shows a result as cards, and says what to do as long as there is none. Put `pages` into a layout."""
 
     def __init__(self, shell: Shell, first: str, parent: QWidget | None = None) -> None:
-        """`first` is what the page says at first."""
+        """`first` is the text of the page before there is a result."""
         super().__init__(shell, parent)
         self.pages, self.message, self._area = QStackedWidget(), QLabel(first), QScrollArea()
         self.cards: list[QWidget] = []

@@ -1,4 +1,4 @@
-"""The page of predictions: draw, type, paste or drop samples, and see what the network says to them."""
+"""The page of predictions: draw, type, paste or drop samples, and see the answers of the network."""
 
 import shutil
 import time
@@ -168,7 +168,7 @@ class PredictPage(TestPage):
             self.use_network(Path(name))
 
     def reload(self) -> None:
-        """Load the network, now or when the page is seen; what is shown of another one is forgotten."""
+        """Load the network, now or when the page is seen; the answers of another one are removed."""
         self._cancel()
         self.record, self._is_changed = None, False
         self.options.show_kind(is_onnx=self.network is not None, is_foreign=False)
@@ -260,7 +260,7 @@ class PredictPage(TestPage):
             self._on_changed()
 
     def _ask_live(self) -> None:
-        """Ask for what is drawn or typed now."""
+        """Request the answer for the present drawing or text."""
         if self._pending is not None or self.sample is None or not self._is_changed:
             return
         self._is_changed = False
@@ -382,7 +382,7 @@ class PredictPage(TestPage):
         self._timer.stop()
 
     def shutdown(self) -> None:
-        """Give up what was asked, and remove the files."""
+        """Cancel the request, and remove the files."""
         self._timer.stop()
         self._cancel()
         shutil.rmtree(self._folder, ignore_errors=True)

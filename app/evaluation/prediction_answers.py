@@ -200,14 +200,14 @@ class AnswerView(QWidget):
         return pixmap
 
     def export_png(self, path: Path) -> None:
-        """Write what is shown as a picture. Raises `OSError`."""
+        """Write the view as a picture. Raises `OSError`."""
         buffer = QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
         self.picture_of().save(buffer, "PNG")
         write_atomically(path, bytes(buffer.data().data()))
 
     def export_svg(self, path: Path) -> None:
-        """Write what is shown as a drawing that scales. Raises `OSError`."""
+        """Write the view as a vector drawing. Raises `OSError`."""
         buffer, generator = QBuffer(), QSvgGenerator()
         generator.setOutputDevice(buffer)
         generator.setSize(self.size())

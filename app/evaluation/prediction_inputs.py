@@ -74,7 +74,7 @@ class DrawingPad(QWidget):
         self.changed.emit()
 
     def invert(self) -> None:
-        """Exchange dark and light, of what is drawn and of the pen."""
+        """Exchange dark and light, of the drawing and of the pen."""
         self.image.invertPixels()
         self.paper, self.ink = WHITE - self.paper, WHITE - self.ink
         self.update()
@@ -346,14 +346,14 @@ def is_number(text: str) -> bool:
 
 
 class FileInput(QFrame):
-    """Buttons for files and folders, and what may be dropped or pasted."""
+    """Buttons for files and folders, and a hint on dropping and pasting."""
 
     files_chosen = Signal(list)
 
     def __init__(
         self, hint: str, ask: Callable[[bool], Sequence[str]], paste: Callable[[], None], *, takes_folders: bool
     ) -> None:
-        """`ask` asks for files, or with true for a folder; `paste` takes what is on the clipboard."""
+        """`ask` asks for files, or with true for a folder; `paste` takes the contents of the clipboard."""
         super().__init__()
         self.hint = QLabel(hint)
         self.hint.setWordWrap(True)

@@ -26,7 +26,7 @@ NAMES_BYTES = 2**22
 
 
 class PredictionOptions(QToolButton):
-    """How many classes are told, which weights, samples per batch; for a network from elsewhere what it takes.
+    """Options of predictions: number of classes, weights, samples per batch; for a network from elsewhere its inputs.
 
     `changed` asks for another answer, `network_changed` for the network to be loaded again.
     """
@@ -73,7 +73,7 @@ class PredictionOptions(QToolButton):
         self.show_kind(is_onnx=False, is_foreign=False)
 
     def show_kind(self, *, is_onnx: bool, is_foreign: bool) -> None:
-        """Show what applies to a run, an ONNX file of ours, or one from elsewhere."""
+        """Show the options that apply to a run, an ONNX file of Netwright, or one from elsewhere."""
         self._form.setRowVisible(self.weights, not is_onnx)
         self._is_onnx = is_onnx
         for widget in (self.pixels, self.names):

@@ -66,7 +66,7 @@ class AnswersPanel(QFrame):
         lay_out_card(self, "Prediction", self.note, self.copy_button, self.export_button).addWidget(self.pages, 1)
 
     def show_hint(self, text: str, *, refused: bool = False) -> None:
-        """Say what to do, or what went wrong."""
+        """Show a hint, or an error."""
         theme.mark(self.hint, "role", "error" if refused else "muted")
         self.hint.setText(text)
         self.pages.setCurrentIndex(0)
@@ -75,7 +75,7 @@ class AnswersPanel(QFrame):
         self.export_button.hide()
 
     def show_answers(self, result: Mapping[str, Any], *, is_live: bool = False) -> None:
-        """Show the answers of `serve` to `predict`; those to what is drawn or typed have no name."""
+        """Show the answers of `serve` to `predict`; those for a drawing or a typed text have no name."""
         answers = list(result["predictions"])
         count, failed = int(result.get("count", len(answers))), int(result.get("failed", 0))
         self._csv = "" if is_live else str(result.get("csv", ""))

@@ -193,7 +193,7 @@ class RobustnessPage(CardsPage):
         self._forget()
 
     def set_run(self, run: Path | None) -> None:
-        """Take the run that is chosen; what is shown of another one is forgotten."""
+        """Set the run; the results of another one are removed."""
         super().set_run(run)
         self._forget()
 
@@ -226,7 +226,7 @@ class RobustnessPage(CardsPage):
             self.measure()
 
     def _forget(self) -> None:
-        """Another run is chosen: what is shown does not belong to it."""
+        """Remove the results, which belong to another run."""
         self._end(is_cancelled=True)
         self.clear()
         self.button.setEnabled(self.run is not None)

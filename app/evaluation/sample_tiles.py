@@ -1,4 +1,4 @@
-"""Tiles of samples with what the network says of them: class maps beside the true ones, and forecasts."""
+"""Tiles of samples with the answers of the network: class maps beside the true ones, and forecasts."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -26,7 +26,7 @@ NOTHING = 255
 
 
 class Judged(Tile):
-    """An image, the true class of each pixel, what the network says, and where that is wrong."""
+    """An image, the true class of each pixel, the predicted ones, and the wrong pixels."""
 
     size_wanted = QSize(4 * PICTURE + 3 * GAP // 2, PICTURE)
 

@@ -84,7 +84,7 @@ class ScoresPage(CardsPage):
         return row
 
     def set_run(self, run: Path | None) -> None:
-        """Take the run that is chosen; what is shown of another one is forgotten."""
+        """Set the run; the results of another one are removed."""
         super().set_run(run)
         self.button.setEnabled(run is not None)
         self._forget()
@@ -94,7 +94,7 @@ class ScoresPage(CardsPage):
         self._cancel()
 
     def _on_data(self) -> None:
-        """Ask for other data, or forget what was shown of the one before."""
+        """Ask for other data, or remove the results of the previous data."""
         kind = self.data.currentData()
         if kind in (OTHER_FILE, OTHER_FOLDER):
             base = str(self.shell.documents.base)
@@ -111,7 +111,7 @@ class ScoresPage(CardsPage):
         self._forget()
 
     def _forget(self) -> None:
-        """Another run or other data is chosen: what is shown does not belong to it."""
+        """Remove the results, which belong to another run or other data."""
         self._cancel()
         self.clear()
         self.state.setText("")

@@ -1,4 +1,4 @@
-"""The Test tab: what the network has learned. A run is chosen once, for all pages."""
+"""The Test tab: evaluations of a run, which is selected once for all pages."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ NONE_ENDED = "The first run of this project is still under way: what it has lear
 
 
 class TestTab(QWidget):
-    """The runs of the project that have ended, and a page for each way to look at what one has learned."""
+    """The ended runs of the project, and a page for each kind of evaluation."""
 
     __test__ = False
     """Not a class of tests, whatever pytest thinks of its name."""
@@ -120,7 +120,7 @@ class TestTab(QWidget):
         self.segments.button(self.pages.index(self.page(kind))).setChecked(True)
 
     def _look_inside(self, split: str, place: int) -> None:
-        """Show what led to the answer for a sample."""
+        """Show the explanation of the answer for a sample."""
         page = self.page(InsidePage)
         assert isinstance(page, InsidePage)
         self.show_page(InsidePage)

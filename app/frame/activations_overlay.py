@@ -1,4 +1,4 @@
-"""Activations on the canvas: what each layer of the newest run gives for a sample, as pictures beside the layer."""
+"""Activations on the canvas: the outputs of each layer of the newest run for a sample, as pictures beside the layer."""
 
 import shutil
 import tempfile
@@ -49,7 +49,7 @@ class ActivationsOverlay(QObject):
         self.hide() if self.is_on else self.show()
 
     def show(self) -> None:
-        """Look for the newest run, and show what its layers give for a sample."""
+        """Find the newest run, and show the activations of its layers for a sample."""
         from netwright.app.experiments.history import RunHistory  # a start of the window does not pay for it
 
         if self._history is None:
@@ -63,7 +63,7 @@ class ActivationsOverlay(QObject):
             self._on_runs()
 
     def show_run(self, run: Path) -> None:
-        """Show what the layers of a run give."""
+        """Show the activations of the layers of a run."""
         self.run = run
         self.ask()
 
@@ -78,7 +78,7 @@ class ActivationsOverlay(QObject):
             self.changed.emit()
 
     def stop(self) -> None:
-        """Give up what was asked, and look for runs no more."""
+        """Cancel the request, and stop looking for runs."""
         if self._history is not None:
             self._history.close()
         self._cancel()

@@ -226,7 +226,7 @@ class LayerTimesOverlay(QObject):
         shell.editor.scope_changed.connect(self._on_changed)
 
     def attach(self, legend: "TintLegend") -> None:
-        """Say in the legend what the times were measured on."""
+        """Show in the legend the device on which the times were measured."""
         self._legend = legend
         self._describe()
 
@@ -251,7 +251,7 @@ class LayerTimesOverlay(QObject):
         self._show()
 
     def stop(self) -> None:
-        """End the process, if it runs; what it has measured stays."""
+        """End the process, if it runs; its measurements stay."""
         self.process.stop()
         if self._folder is not None:
             self._folder.cleanup()

@@ -1,4 +1,4 @@
-"""The commands behind menu entries: dialogs, the theme, and what is shown on the canvas."""
+"""The commands behind menu entries: dialogs, the theme, and the overlays of the canvas."""
 
 from collections.abc import Callable
 from dataclasses import replace

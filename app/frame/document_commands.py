@@ -1,4 +1,4 @@
-"""The commands of the File menu: they ask about unsaved work, open, save, and report what went wrong."""
+"""The commands of the File menu: they ask about unsaved work, open, save, and report errors."""
 
 from dataclasses import replace
 from pathlib import Path

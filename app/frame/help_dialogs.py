@@ -170,7 +170,7 @@ class CommandFinder(Dialog):
 
 
 def show_shortcuts(parent: QWidget) -> None:
-    """Show every shortcut, by menu, and what the mouse does on the canvas."""
+    """Show every shortcut, by menu, and the mouse actions of the canvas."""
     dialog = shortcuts_dialog(parent)
     dialog.exec()
     dialog.deleteLater()

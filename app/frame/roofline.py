@@ -71,7 +71,7 @@ class RooflineDialog(Dialog):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is measured by now."""
+        """Show the measurements so far."""
         times = self._times
         self.plot.show_costs(times.device, times.costs)
         self.measure.setText("Stop" if times.process.is_running else "Measure again")

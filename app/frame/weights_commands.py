@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WeightsCommands:
-    """Carries out what concerns the weights that runs of one window start from."""
+    """The commands for the weights that runs of a window start from."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class WeightsCommands:
         self._open_project = open_project
 
     def transfer(self, _: object = None) -> None:
-        """Choose weights, head, and what is frozen, for the open project: one step that can be undone."""
+        """Choose weights, head and frozen layers for the open project: one step that can be undone."""
         self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
         folder = self._training.run_folder
         run = (folder.path.name, folder.path) if folder is not None and folder.kept() is not None else None

@@ -249,7 +249,7 @@ class StatusLine(QObject):
         self._gone.start()
 
     def show_weights(self, words: str, more: str, is_wrong: bool) -> None:
-        """Show what a run starts from; without words nothing."""
+        """Show the weights that a run starts from; nothing for an empty text."""
         self._has_weights = bool(words)
         self.weights.setText(markup.without_mnemonic(words or "No weights"))
         self.weights.setIcon(theme.icon("warning", "warning") if is_wrong else QIcon())

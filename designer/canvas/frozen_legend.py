@@ -1,4 +1,4 @@
-"""A chip beside the zoom chip that says how many layers keep their weights, and what the lock on them means."""
+"""A chip beside the zoom chip with the number of frozen layers, which have a lock on them."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QToolButton

@@ -49,7 +49,7 @@ class KeyCanvas(Canvas, Protocol):
         """Cancel the gesture in progress; return whether there was one."""
 
     def show_cursor(self) -> None:
-        """Show the cursor for what a press would begin."""
+        """Show the cursor of the gesture that a press would begin."""
 
     def announce(self, text: str) -> None:
         """Let a screen reader say a text."""

@@ -129,7 +129,7 @@ class TintLegend(_Legend):
         return self._line
 
     def show_times_state(self, words: str, link: str) -> None:
-        """Say what the times were measured on, or how far the measuring is, and what a click on the link does."""
+        """Show the device of the measured times, or the progress of measuring, and the text of the link."""
         self.state.setText(words)
         self.measure_button.setText(link)
         self._place()

@@ -87,7 +87,7 @@ class Hint(QLabel):
 
 
 class EmptyState(QWidget):
-    """Shown on an empty canvas: what to do first, as buttons."""
+    """Buttons for the first steps, on an empty canvas."""
 
     starter_requested = Signal()
     example_requested = Signal()

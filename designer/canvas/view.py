@@ -234,7 +234,7 @@ class CanvasView(Viewport):
             self.annotation_tools.show_cursor(pointer.scene)
 
     def show_cursor(self, *, is_at_port: bool = False) -> None:
-        """Show the cursor for what a press would begin."""
+        """Show the cursor of the gesture that a press would begin."""
         if self._gesture is not None:
             return
         shape = Qt.CursorShape.CrossCursor if is_at_port or self.keyboard.lassos else Qt.CursorShape.ArrowCursor

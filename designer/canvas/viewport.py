@@ -123,7 +123,7 @@ class Viewport(QGraphicsView):
         self.refit = self.fit_legibly
 
     def _clear_corner(self) -> None:
-        """Move the network to the right, as far as there is room, from under what covers the lower left corner."""
+        """Move the network to the right, as far as there is room, from under the widgets in the lower left corner."""
         for widget in self.corner:
             if widget.isHidden():
                 continue

@@ -66,7 +66,7 @@ class FieldEditor(Protocol):
 
 @singledispatch
 def editor_for(field: Field[Any], value: object, changed: Changed) -> QWidget:
-    """The editor for one field, showing `value`. What the person types goes to `changed`, unchecked."""
+    """Return the editor for a field, showing `value`. Typed texts go to `changed`, unchecked."""
     raise TypeError(f"No editor is registered for {type(field).__name__}.")
 
 
@@ -89,7 +89,7 @@ class FormCombo(QComboBox):
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Elide what has no room: Qt would cut a letter."""
+        """Elide a text without room: Qt would cut a letter."""
         if self.isEditable() or self.currentIndex() < 0:
             super().paintEvent(event)
             return
@@ -105,7 +105,7 @@ class FormCombo(QComboBox):
 
 
 class ChoiceEditor(FormCombo):
-    """One of the field's options in words; what each means is its tooltip."""
+    """One of the field's options in words; its note is the tooltip."""
 
     def __init__(self, field: Choice, value: object, changed: Changed) -> None:
         super().__init__()
@@ -206,7 +206,7 @@ class PathEditor(QWidget):
             self.line.type_in(path)
 
     def show_value(self, value: Any) -> None:
-        """Show a path; its end is what tells it from others."""
+        """Show a path with its end visible, which tells it from others."""
         self.line.show_value(value)
         self.line.setToolTip(visible(value))
         if not self.line.hasFocus():
@@ -326,7 +326,7 @@ class TickMenu(QMenu):
 
 
 class ChoicesEditor(QWidget):
-    """Words separated by commas, to be typed or ticked; what is ticked goes to the end."""
+    """Words separated by commas, to be typed or ticked; ticked words go to the end."""
 
     def __init__(self, field: Choices, value: object, changed: Changed) -> None:
         super().__init__()

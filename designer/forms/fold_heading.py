@@ -1,4 +1,4 @@
-"""A heading that folds the rows below it away. Folded, it says what of them is changed."""
+"""A heading that folds the rows below it away. Folded, it names the changed ones."""
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
@@ -34,7 +34,7 @@ class FoldHeading(QAbstractButton):
         return self._note
 
     def set_note(self, note: str) -> None:
-        """Say what is changed in the rows below; shown while they are folded away."""
+        """Set the note on the changes in the rows below, visible while they are folded away."""
         if note != self._note:
             self._note = note
             self._describe()

@@ -159,7 +159,7 @@ class Form(QWidget):
 
     @property
     def record(self) -> Record:
-        """The record as it is; what was refused is not in it."""
+        """The record without refused values."""
         return self._record
 
     @property
@@ -211,7 +211,7 @@ class Form(QWidget):
             row.offer_columns(names)
 
     def set_resolved(self, texts: Mapping[str, str]) -> None:
-        """Show what automatic values come to, by field: `auto (2)`."""
+        """Show the resolved values of automatic fields: `auto (2)`."""
         for name, row in self.rows.items():
             row.show_resolved(texts.get(name, ""))
 

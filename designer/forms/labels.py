@@ -135,7 +135,7 @@ class HelpLine(QLabel):
         theme.mark(self, "role", "help")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint what there is room for."""
+        """Paint the label as far as there is room."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         text = markup.elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())

@@ -37,7 +37,7 @@ def as_typed(field: Field[Any], value: Any) -> str:
 
 
 def parsed(field: Field[Any], typed: object) -> Any:
-    """The value of what an editor reported. Raises `FieldError` in words."""
+    """Return the value that an editor reported. Raises `FieldError` in words."""
     if not isinstance(typed, str) or isinstance(field, Text):
         return field.check(typed)
     text = typed.strip()
@@ -70,7 +70,7 @@ class LineEditor(QLineEdit):
         self.editingFinished.connect(self._tidy)
 
     def _tidy(self) -> None:
-        """Write what was typed as the value is shown, once it is complete: `3 × 3` for `3`."""
+        """Write a complete typed value in its usual form: `3 × 3` for `3`."""
         try:
             tidy = as_typed(self.field, parsed(self.field, self.text())) if self.text() else ""
         except FieldError:
@@ -113,7 +113,7 @@ class LineEditor(QLineEdit):
         """A line depends on no other value."""
 
     def show_resolved(self, resolved: str) -> None:
-        """Show in an empty line what is taken."""
+        """Show in an empty line the value that is used."""
         if self.placeholderText() == self._resolved:
             self.setPlaceholderText(resolved)
         self._resolved = resolved
@@ -255,7 +255,7 @@ class _LastName(QCompleter):
         self.setFilterMode(Qt.MatchFlag.MatchContains)
 
     def splitPath(self, path: str) -> list[str]:
-        """Match what is behind the last comma."""
+        """Match the text behind the last comma."""
         return [path.rpartition(",")[2].strip()]
 
     def pathFromIndex(self, index: QModelIndex | QPersistentModelIndex) -> str:
@@ -274,14 +274,14 @@ class NumberEditor(LineEditor):
         super().__init__(field, value, changed)
 
     def show_resolved(self, resolved: str) -> None:
-        """Set what zero comes to; empty where that is not known."""
+        """Set the resolved value of zero; empty where it is not known."""
         before, self._resolved = self.typed, resolved
         if isinstance(self.field, Int) and before == self.field.zero and not self.hasFocus():
             self.setText(self._text_of(0))
 
     @property
     def typed(self) -> str:
-        """The text as it would be typed: the word without what it comes to."""
+        """The text as it would be typed: the word without the resolved value."""
         return self.text().removesuffix(f" ({self._resolved})")
 
     def _text_of(self, value: Any) -> str:
@@ -295,7 +295,7 @@ class NumberEditor(LineEditor):
         super().focusInEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show what zero comes to."""
+        """Show the resolved value of zero."""
         super().focusOutEvent(event)
         if self._says(0):
             self.setText(self._text_of(0))
@@ -310,7 +310,7 @@ class NumberEditor(LineEditor):
         self.step(step * (10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Without the keyboard focus the wheel scrolls what is around."""
+        """Without the keyboard focus let the wheel scroll the area around the line."""
         if self.hasFocus() and event.angleDelta().y():
             self.step(1 if event.angleDelta().y() > 0 else -1)
             event.accept()

@@ -1,4 +1,4 @@
-"""One row of a form: label with a dot for a changed value, editor, help, and what is wrong in words."""
+"""A row of a form: label with a dot for a changed value, editor, help, and error."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -41,7 +41,7 @@ def section_label(text: str) -> QLabel:
 
 
 class Row:
-    """One field in a form. Holds what was typed and refused; the record is the form's.
+    """A field in a form. Holds refused text; the record is the form's.
 
     Its widgets are made when they are first seen or asked for: most options of a long form never apply.
     """
@@ -156,7 +156,7 @@ class Row:
         return self.error or self.problem
 
     def parse(self, typed: object) -> Any:
-        """The value of what was typed. Raises `FieldError`, and keeps why."""
+        """Return the value of the typed text. Raises `FieldError`, and keeps its message."""
         self.is_several = False
         try:
             value = parsed(self.field, typed)
@@ -259,7 +259,7 @@ class Row:
         self._error_label.setVisible(bool(text))
 
     def show_resolved(self, resolved: str) -> None:
-        """Show beside a word for zero, or in an empty line, what it comes to."""
+        """Show the resolved value beside a word for zero, or in an empty line."""
         self._resolved = resolved
         if self._parts is not None and isinstance(self._parts.editor, NumberEditor | ColumnLine):
             self._parts.editor.show_resolved(resolved)
@@ -330,7 +330,7 @@ class Row:
         return text.replace(f"Default {field.default}", f"Default: {field.word(field.default)}")
 
     def matches(self, words: list[str]) -> bool:
-        """Whether all words occur in what the row says."""
+        """Whether all words occur in the texts of the row."""
         field = self.field
         notes = ""
         if isinstance(field, (Choice, Choices)):

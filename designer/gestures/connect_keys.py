@@ -71,7 +71,7 @@ class ConnectByKeys(Connect):
             self._show()
 
     def _type(self, typed: str) -> None:
-        """The first layer whose name begins with what was typed, else one that holds it in its name or type."""
+        """Go to the first layer whose name begins with the typed text, else one that holds it in its name or type."""
         self._typed = typed
         layers = self.editor.network.layers
         words = {id: f"{layers[id].name} {layers[id].type.label}".lower() for id in self._able}

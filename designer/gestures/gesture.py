@@ -69,4 +69,4 @@ class Gesture:
         """Handle the released button: carry the gesture out."""
 
     def cancel(self) -> None:
-        """Undo what the gesture has shown, after Escape."""
+        """Remove the feedback of the gesture, after Escape."""

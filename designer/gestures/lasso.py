@@ -12,7 +12,7 @@ _STEP = 4.0
 
 
 class Lasso(Gesture):
-    """Starts beside all layers. Selected is what has its middle inside; with Shift or Ctrl it is added."""
+    """Starts beside all layers. Selects items with their centre inside; with Shift or Ctrl they are added."""
 
     cursor = Qt.CursorShape.CrossCursor
 

@@ -10,8 +10,8 @@ from netwright.engine.network.layout import Layout, Position
 
 
 class Move(Gesture):
-    """Starts on a layer, a frame or a comment, which is selected by it; the whole selection moves along, and what
-    stands in a selected frame."""
+    """Starts on a layer, a frame or a comment, which is selected by it; the whole selection moves along, and the
+    items in selected frames."""
 
     cursor = Qt.CursorShape.SizeAllCursor
 
@@ -73,7 +73,7 @@ class Move(Gesture):
         self.editor.set_selection(*self._before)
 
     def _moved(self, at: QPointF) -> Layout:
-        """Snap what is under the pointer to the grid; the others keep their distance to it."""
+        """Snap the item under the pointer to the grid; the others keep their distance to it."""
         layout, step = self.editor.layout, at - self._start
         x, y = self._corner()
         to_x, to_y = placement.snapped((x + step.x(), y + step.y()))

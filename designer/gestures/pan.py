@@ -1,4 +1,4 @@
-"""Moving what is visible: middle button, or the space bar and the left one."""
+"""Panning: middle button, or the space bar and the left one."""
 
 from PySide6.QtCore import QPoint, Qt
 

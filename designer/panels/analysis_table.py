@@ -98,7 +98,7 @@ def lines_of(network: Network, analysis: Analysis, batch: int) -> list[Line]:
 
 
 def lines_in_all(network: Network, analysis: Analysis, batch: int) -> list[Line]:
-    """The same with what is inside blocks below its block, by paths of names."""
+    """Return the lines with those inside blocks below their block, by paths of names."""
     return [_line(row.id, row.path, row.label, row.shapes, batch) for row in table_rows(network, analysis)]
 
 
@@ -382,7 +382,7 @@ class AnalysisTable(QWidget):
             self._show_lines()
 
     def showEvent(self, event: object) -> None:
-        """Show what has changed while the table was hidden."""
+        """Update the table after changes while it was hidden."""
         self._show_lines()
 
     def _show_lines(self) -> None:
@@ -430,7 +430,7 @@ class AnalysisTable(QWidget):
             self.write(path if path.suffix else path.with_suffix(".csv"))
 
     def write(self, path: Path) -> None:
-        """Write all layers into a file as CSV, those inside blocks too; what goes wrong is said as a refusal."""
+        """Write all layers into a file as CSV, those inside blocks too; an error is shown as a message."""
         batch = self._editor.project.training.mini_batch_size
         lines = lines_in_all(self._editor.network, self._editor.analysis, batch)
         try:

@@ -38,7 +38,7 @@ _AT_ONCE = 12
 
 @dataclass(frozen=True, kw_only=True)
 class UserBlock:
-    """Something of the user's own in the library: what it is called, what is said of it, what a drag carries."""
+    """A block of the user in the library: its name, its description, and the data of a drag."""
 
     name: str
     tooltip: str
@@ -255,7 +255,7 @@ class LibraryFilter(QSortFilterProxyModel):
         self.endFilterChange(QSortFilterProxyModel.Direction.Rows)
 
     def filterAcceptsRow(self, row: int, parent: QModelIndex | QPersistentModelIndex) -> bool:
-        """Families are accepted through what is in them."""
+        """Accept families with accepted rows."""
         if self._found is None:
             return True
         return row in self._found.get(parent.row(), ()) if parent.isValid() else row in self._found

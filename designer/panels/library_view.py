@@ -142,7 +142,7 @@ class LibraryView(QTreeView):
             self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def take_key(self, key: int) -> bool:
-        """Do what a key means that was pressed in the search field; whether it means anything here."""
+        """Handle a key that was pressed in the search field; return whether it has a meaning here."""
         if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
             self.move_current(1 if key == Qt.Key.Key_Down else -1)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

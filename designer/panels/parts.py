@@ -36,7 +36,7 @@ class Square(QWidget):
 
 
 class Header(QWidget):
-    """Family, name, and what the selected thing is."""
+    """The header of a panel: family, name and description of the selection."""
 
     def __init__(self) -> None:
         super().__init__()

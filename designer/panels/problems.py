@@ -1,4 +1,4 @@
-"""The list of problems: what is wrong, where, and a fix in one click."""
+"""The list of problems: message, place, and a fix in one click."""
 
 from PySide6.QtCore import (
     QModelIndex,

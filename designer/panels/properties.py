@@ -40,7 +40,7 @@ class _Named(Record):
 
 
 class Properties(QScrollArea):
-    """Shows and edits what is selected. One form a layer type is made when first needed, and kept."""
+    """Shows and edits the selection. One form a layer type is made when first needed, and kept."""
 
     sweep_requested = Signal(str)
     """The path of a field that is to vary in an experiment, or that varies and whose values are to be seen."""

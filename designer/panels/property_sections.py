@@ -39,7 +39,7 @@ class PortName(QLineEdit):
         self.editingFinished.connect(self._take)
 
     def show_port(self, layer: Layer, names: frozenset[str], title: str) -> None:
-        """Show a port; what is being typed stays."""
+        """Show a port; text that is being typed stays."""
         if (self.port, self._name) != (layer.id, layer.name):
             self.port, self._name = layer.id, layer.name
             self.setText(layer.name)

@@ -1,4 +1,4 @@
-"""Small pictures of what each layer gives for a sample, beside the layers on the canvas."""
+"""Small pictures of the activations of each layer for a sample, beside the layers on the canvas."""
 
 from collections.abc import Mapping, Sequence
 

@@ -190,7 +190,7 @@ class Scene(QGraphicsScene):
         self.show_tint(self.tint.kind)
 
     def show_activations(self, images: Mapping[str, Sequence[QImage]]) -> None:
-        """Show pictures of what layers give beside them, by id; without any there are none."""
+        """Show pictures of activations beside the layers, by id; an empty mapping removes them."""
         self.strips.show_images(images)
         self.update()
 
@@ -399,7 +399,7 @@ class Scene(QGraphicsScene):
         self._stale += self.labels.place(ports, self._project.network, self._facts, self.flow)
 
     def finish(self) -> None:
-        """Draw what waits until the window is idle, such as for a picture."""
+        """Draw now what would be drawn when the window is idle, such as for a picture."""
         self._routing.work()
         self.labels.place_waiting()
 

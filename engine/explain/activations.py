@@ -27,7 +27,7 @@ THUMBNAILS, THUMBNAIL_PIXELS = 6, 32
 
 @dataclass
 class Found:
-    """An explanation: what is told as JSON, and arrays by name."""
+    """An explanation: `told`, facts as JSON, and arrays by name."""
 
     told: dict[str, Any] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)

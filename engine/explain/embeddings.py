@@ -1,4 +1,4 @@
-"""Samples as points in two dimensions, by what a layer gives for them: PCA, t-SNE or UMAP.
+"""Samples as points in two dimensions, by the activations of a layer: PCA, t-SNE or UMAP.
 
 Van der Maaten, Hinton: Visualizing data using t-SNE, 2008. McInnes, Healy, Melville: UMAP, 2018.
 """

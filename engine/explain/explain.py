@@ -1,4 +1,4 @@
-"""Explanations of a run by method, kept in the folder of the run by a hash of what they follow from.
+"""Explanations of a run by method, stored in the folder of the run by a hash of their inputs.
 
 `explanations/` of the run folder has, per explanation, a JSON file with what is told and an `.npz` file with arrays.
 """
@@ -60,7 +60,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to explain, what it is called, and the parts of a question that it takes."""
+    """A method of explanation: its title, the fields of a question that it takes, and its function."""
 
     title: str
     takes: tuple[str, ...]
@@ -130,7 +130,7 @@ METHODS: Mapping[str, Method] = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """An answer: what is told as JSON, arrays by name, and whether it was known from before. `file` has the arrays;
+    """An answer: facts as JSON, arrays by name, and whether it was stored before. `file` has the arrays;
     None where the run's folder cannot be written."""
 
     told: Mapping[str, Any]
@@ -210,7 +210,7 @@ def _known(folder: Path, key: str) -> Explanation | None:
 
 
 def _key(subject: Subject, question: Question, method: Method) -> str:
-    """Return the hash of what an answer follows from."""
+    """Return the hash of the inputs of an answer."""
     values = {name: value for name, value in asdict(question).items() if name in method.takes}
     trained = subject.trained
     options, base = trained.source.project.data, trained.source.base

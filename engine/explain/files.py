@@ -31,7 +31,7 @@ def refuse_suffix(path: Path) -> None:
 
 
 def write(explanation: Explanation, path: Path) -> None:
-    """Write an explanation; the suffix of the path says as what. Raises `UserError`."""
+    """Write an explanation in the format of the path's suffix. Raises `UserError`."""
     refuse_suffix(path)
     make: Mapping[str, Callable[[Explanation], bytes]] = {".png": _png, ".csv": _csv, ".npz": _npz}
     content = make[path.suffix.lower()](explanation)

@@ -97,7 +97,7 @@ def _with(inputs: Tensors, number: int, changed: torch.Tensor) -> Tensors:
 
 
 def _values(subject: Subject, inputs: Tensors) -> Iterator[Array]:
-    """Yield what the network says (n, K), batch by batch: probabilities of classes or labels, or numbers."""
+    """Yield the answers of the network (n, K), batch by batch: probabilities of classes or labels, or numbers."""
     for start in range(0, len(inputs[0]), BATCH):
         outputs = subject.trained.outputs(subject.answering, tuple(x[start : start + BATCH] for x in inputs))
         answers = present(subject.record, [x.numpy() for x in outputs])[0]

@@ -27,7 +27,7 @@ SEED = 0
 
 def max_activation(subject: Subject, class_name: str, layer_name: str, steps: int = STEPS) -> Found:
     """Return array `maps` (K, H, W) or (K, H, W, 3), bytes: one image per class, for the class that is named, or per
-    channel of the layer that is named; and `reached` (K), what they reach of the score or the activation.
+    channel of the layer that is named; and `reached` (K), their score or activation.
     """
     number, _ = image_input(subject, "max_activation")
     first = subject.record.targets[0]
@@ -93,7 +93,7 @@ class _Ascent:
         return scores[torch.arange(len(x)), torch.tensor(self._channels)]
 
     def run(self, steps: int) -> tuple[Array, Array]:
-        """Return images (K, C, H, W) and what they reach (K)."""
+        """Return images (K, C, H, W) and their scores (K)."""
         low, high = self.span
         generator = torch.Generator().manual_seed(SEED)
         shape = self._inputs[self._number].shape

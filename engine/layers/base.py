@@ -145,12 +145,12 @@ class LayerType(Record):
 
     @classmethod
     def summary(cls) -> str:
-        """The first line of the docstring: what the layer does."""
+        """Return the first line of the docstring, the summary."""
         return (cls.__doc__ or "").strip().partition("\n")[0]
 
     @classmethod
     def help(cls) -> str:
-        """The rest of the docstring: the formula, what is worth knowing, and the source. Paragraphs stand apart by an
+        """Return the rest of the docstring: formula, remarks, shapes and source. Paragraphs stand apart by an
         empty line; lines that are set in are formulas."""
         return inspect.cleandoc(cls.__doc__ or "").partition("\n")[2].strip("\n")
 
@@ -204,8 +204,8 @@ class LayerType(Record):
         return self.lower(*x)
 
     def lengths_after(self, *x: Any, **_: Any) -> Call | None:
-        """A function of the lengths that enter, one argument for each port (None where it has none), that gives the
-        lengths of what leaves; or nothing where they stay those of the first port that has some."""
+        """Return a function from the lengths of the inputs, one argument for each port (None where it has none), to the
+        lengths of the output; None where they are those of the first port that has some."""
         return None
 
 

@@ -196,7 +196,7 @@ class EinsteinSum(LayerType):
     layout = Choice("sequence", options=tuple(LAYOUTS), help="Layout of the output, with one axis per letter")
 
     def _terms(self) -> tuple[list[str], str] | None:
-        """The letters of each input and of the result, or None for what is no equation."""
+        """The letters of each input and of the result, or None for an invalid equation."""
         text = self.equation.replace(" ", "")
         if not re.fullmatch(r"[a-z]{1,8}(,[a-z]{1,8})?->[a-z]{1,8}", text):
             return None

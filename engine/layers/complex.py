@@ -29,7 +29,7 @@ COMPLEX_INITIALIZERS: Final = {
 
 
 def expect_complex(x: TensorType, port: str = "in") -> None:
-    """Refuse what is not complex, in words."""
+    """Raise `ShapeError` for an input that is not complex."""
     if x.kind != "complex":
         raise ShapeError(f"Expected complex numbers, received {x}. Put a real-to-complex layer before it.", port=port)
     if 0 in x.sizes:

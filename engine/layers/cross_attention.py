@@ -33,7 +33,7 @@ OF_WEIGHTS = "Probability that an attention weight is set to zero during trainin
 
 
 def expect_sequence(x: TensorType, port: str) -> None:
-    """Refuse what is no sequence of known channels, in words."""
+    """Raise `ShapeError` for an input that is no sequence of known channels."""
     try:
         expect(x, "sequence")
         x.known("C", "the number of channels is divided among the heads")

@@ -50,7 +50,7 @@ def written_type(dtype: str, type: TensorType | None) -> str:
 
 
 def read_type(text: str) -> tuple[str, TensorType]:
-    """Return number format and type of a port from what `written_type` wrote. Raises `ValueError`."""
+    """Return number format and type of a port from the text of `written_type`. Raises `ValueError`."""
     dtype, *axes = text.split()
     if dtype not in KINDS:
         raise ValueError(f"the number format {quoted(dtype)} is none of {', '.join(KINDS)}")

@@ -204,7 +204,7 @@ class _Stacked(RecurrentLayer):
         return with_lengths(module(f"{LENGTHS}Padded{self.torch_name.capitalize()}", **arguments))
 
     def _calls(self, call: Call) -> Lowered:
-        """torch's module, and what makes the output of what it returns."""
+        """Return the call of torch's module, and the calls that select the output from its results."""
         if self.output_mode == "sequence":
             return call
         if self.directions == 1:

@@ -193,7 +193,7 @@ class OneHot(LayerType):
 
 
 def _refuse_numbers(x: TensorType) -> None:
-    """Refuse what is not a sequence of indices."""
+    """Raise `ShapeError` for an input that is no sequence of indices."""
     if x.axes != ("T",) or x.kind != "index" or x["T"] == 0:
         raise ShapeError(
             f"Expected tokens: a sequence of indices (T), received {x}. "

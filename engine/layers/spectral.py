@@ -1,4 +1,4 @@
-"""Convolutions in the frequency domain: what Fourier neural operators are made of."""
+"""Convolutions in the frequency domain, for Fourier neural operators."""
 
 import math
 from typing import Any, ClassVar, Final

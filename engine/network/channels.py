@@ -150,7 +150,7 @@ def channels_of(network: Network, analysis: Analysis) -> Channels:
 
 
 def _passed(channels: Channels, layer: Layer, shapes: LayerShapes, inputs: tuple[Labels, ...]) -> Labels:
-    """Return the channels that a layer gives, and note what it ties and keeps."""
+    """Return the output channels of a layer, and record those that it ties or keeps."""
     key, count = layer.type.key, _count(shapes.output)
     if layer.bypassed:
         return inputs[0]

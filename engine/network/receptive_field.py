@@ -93,7 +93,7 @@ def _walk(network: Network, analysis: Analysis, inputs: Mapping[str, Reach], pat
 
 
 def _in_block(block: Block, analysis: Analysis, id: str, before: list[Reach], path: str) -> Iterator[tuple[str, Reach]]:
-    """Yield what is in a block, and the fields at its outputs under their numbers."""
+    """Yield the paths and fields of the layers in a block, and the fields at its outputs under their numbers."""
     inputs, outputs = block.ids(BlockInput), block.ids(BlockOutput)
     copies = analysis.inside[id].copies
     is_plain = type(block) is Block

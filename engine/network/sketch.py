@@ -17,7 +17,7 @@ Step = str | Values
 
 
 class Sketch:
-    """A network, or what is inside a block, that grows layer by layer. Layers are known by their first output."""
+    """A network, or the contents of a block, that grows layer by layer. Layers are named by their first output."""
 
     def __init__(self) -> None:
         self.network = Network.empty()

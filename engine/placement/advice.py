@@ -204,12 +204,12 @@ def best_of(forecasts: Sequence[Forecast], automatic: str = "") -> Forecast | No
 
 
 def _is_usual(forecast: Forecast, automatic: str) -> bool:
-    """Return whether a forecast is what auto takes."""
+    """Return whether a forecast is that of the automatic choice."""
     return forecast.target == automatic and forecast.strategy in ("", "data-parallel")
 
 
 def _beside_auto(best: Forecast, automatic: str) -> str:
-    """Return a sentence on what auto does, where its target is known."""
+    """Return a sentence on the automatic choice, where its target is known."""
     if not automatic:
         return ""
     if _is_usual(best, automatic):
@@ -220,7 +220,7 @@ def _beside_auto(best: Forecast, automatic: str) -> str:
 
 
 def advice(forecasts: Sequence[Forecast], automatic: str = "") -> str:
-    """Return the best forecast and the reason in a sentence, and what auto does in another one."""
+    """Return the best forecast and the reason in a sentence, and the automatic choice in another one."""
     if not forecasts:
         return "No environment that fits these options is available here."
     best = best_of(forecasts, automatic)

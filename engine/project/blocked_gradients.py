@@ -20,7 +20,7 @@ GRADIENTS = "gradients"
 
 @dataclass
 class _Flat:
-    """The network without blocks: what each layer is computed from, by id paths."""
+    """The network without blocks: the sources of each layer, by id paths."""
 
     sources: dict[str, list[str]] = field(default_factory=dict)
     """Where a gradient passes back to."""

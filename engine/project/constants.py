@@ -138,7 +138,7 @@ def fault_of(stored: Stored, text: str) -> str:
 
 @lru_cache(maxsize=8)
 def _header(path: Path, changed: int, size: int) -> Stored | str:
-    """Return the constants of a file by name, or what is wrong with it. Raises `OSError`."""
+    """Return the constants of a file by name, or its error. Raises `OSError`."""
     with open_file(path) as file:
         length = int.from_bytes(file.read(8), "little")
         if length > min(HEADER_LIMIT_BYTES, size):

@@ -244,7 +244,7 @@ class DataOptions(SourceOptions):
 
     @property
     def reading(self) -> "DataOptions":
-        """The options with those that do not change what is read at their defaults."""
+        """The options, with defaults for those that do not change the data."""
         return self.replace(**{name: type(self).fields[name].default for name in NOT_READING})
 
     def problems(self) -> list[FieldError]:

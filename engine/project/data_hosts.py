@@ -136,7 +136,7 @@ def say_typed(text: str) -> None:
 
 
 def look_up(path: Path) -> None:
-    """Grant what the user has allowed for a project or run, which this process is about from now on."""
+    """Grant the hosts that the user has allowed for the project or run of this process."""
     global _subject
     _subject = _real(path)
     grant(allowed(path))
@@ -149,7 +149,7 @@ def refuse_contact(url: str, files: int = 1) -> None:
 
 
 def admit(options: DataOptions) -> None:
-    """Raise `UserError` where a host of the data is not allowed. Stores what the user has just said about them."""
+    """Raise `UserError` where a host of the data is not allowed. Stores the user's new answers about them."""
     if missing := missing_hosts(options, granted()):
         raise not_allowed(missing)
     if _subject is not None and _said:

@@ -1,4 +1,4 @@
-"""Project section `experiment`: which values vary between trials, how they are chosen, and what is compared.
+"""Project section `experiment`: the varied values, the strategy that chooses them, and the objectives.
 
 "experiment": {"parameters": [{"path": "training.initial_learn_rate", "low": 0.0001, "high": 0.1, "log": true},
                               {"path": "network.conv_1.filters", "values": [8, 16, 32]}],
@@ -33,7 +33,7 @@ def _strategy(*names: str) -> Any:
 
 
 class ExperimentOptions(Record):
-    """The trials of an experiment: what varies, how it is chosen, how much is tried and what is compared."""
+    """The trials of an experiment: parameters, strategy, budget and objectives."""
 
     parameters = Parameters(
         (),

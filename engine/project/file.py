@@ -39,7 +39,7 @@ class Opened:
 
 
 def load(path: Path) -> Opened:
-    """Read a project file. Raises `UserError` for any error in it, and says what a file of another kind is."""
+    """Read a project file. Raises `UserError` for any error in it, which names the kind of another file."""
     try:
         data = _read_data(path)
     except UserError:

@@ -102,7 +102,7 @@ def _ports(layer: LayerType) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def row(field: Field[Any]) -> str:
-    """A field as a line of a table: name, default, what it takes, help."""
+    """Return a field as a line of a table: name, default, valid values, help."""
     unit = f", in {field.unit}" if field.unit else ""
     takes = f"{_takes(field)}{unit}"
     return f"| `{field.name}` | {cell(default_text(field))} | {cell(takes)} | {cell(field.description)} |"
@@ -128,7 +128,7 @@ def cell(words: str) -> str:
 
 
 def _markdown(words: str) -> str:
-    """The words with what Markdown would take for emphasis or a tag as it stands."""
+    """Return the words with the marks escaped that Markdown would take for emphasis or a tag."""
     parts = words.split("`")
     parts[::2] = [re.sub(r"([*_<\[\]])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)

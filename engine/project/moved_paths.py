@@ -31,7 +31,7 @@ def _absolute(project: Project) -> Iterator[str]:
 
 
 def with_paths(project: Project, paths: Mapping[str, str]) -> Project:
-    """Return the project as a host has it, by what `moved_paths` has found."""
+    """Return the project with the paths of a host, from `moved_paths`."""
     if not paths:
         return project
     return replace(

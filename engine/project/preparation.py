@@ -172,7 +172,7 @@ class TextPreparation(_Part):
 
 @dataclass(frozen=True, kw_only=True)
 class InputPreparation:
-    """One input of the network, in the order of the network: what it is read from and the tensor it becomes.
+    """One input of the network, in the order of the network: its source in the data and its tensor.
 
     `reads` is `columns` (of a row of a table), `image` (a picture file), `sound` (an audio file), `text`, or `array`.
     The tensor has the axes of `axes` behind that of the samples, of the sizes of `sizes`; None where sequences may have
@@ -206,7 +206,7 @@ class InputPreparation:
 
 @dataclass(frozen=True, kw_only=True)
 class TargetPreparation:
-    """One output of the network, in the order of the network, and what its numbers mean.
+    """One output of the network, in the order of the network, and the meaning of its numbers.
 
     `activation` is what remains to be applied to the output so that it gives probabilities: `softmax`, `sigmoid` or
     nothing. One channel for two classes is the probability of the second one.

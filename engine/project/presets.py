@@ -58,8 +58,8 @@ def _is_name(name: str) -> bool:
 
 
 def with_built_in(name: str, options: TrainingOptions, previous: str = "") -> TrainingOptions:
-    """Return the options with a built-in preset applied. What the previous built-in preset set and nobody has changed
-    since returns to its default; all else stays."""
+    """Return the options with a built-in preset applied. Values of the previous built-in preset that nobody has changed
+    since return to their defaults; all others stay."""
     changes = {
         option: value
         for option, value in options.changed().items()

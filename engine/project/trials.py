@@ -154,7 +154,7 @@ def num_trials(project: Project) -> int:
 
 
 def definition_problems(project: Project, base: Path) -> Iterator[FieldError]:
-    """Yield what is wrong with the definition of an experiment in its project."""
+    """Yield the errors of the definition of an experiment in its project."""
     options = project.experiment
     yield from (error.at(f"experiment.{error.path}") for error in options.problems())
     for name, message in user_code.experiment_problems(project, user_code.look_in(base)):

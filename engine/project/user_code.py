@@ -88,7 +88,7 @@ def experiment_files(of: Network | Project) -> tuple[str, ...]:
 
 
 def experiment_problems(project: Project, look: Look) -> Iterator[tuple[str, str]]:
-    """Yield option and message of what is wrong with the functions of an experiment, without running them."""
+    """Yield option and message of the errors of an experiment's functions, without running them."""
     options = project.experiment
     for name, role in EXPERIMENT_ROLES.items():
         if getattr(options, name) and options.is_visible(name):

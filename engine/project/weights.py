@@ -1,4 +1,4 @@
-"""Project section `weights`: what a run starts from instead of random numbers, and which layers it does not change.
+"""Project section `weights`: the weights that a run starts from instead of random numbers, and its frozen layers.
 
 "weights": {"file": "backbone.weights.safetensors", "sha256": "9f3c...", "map": {"fc_2.weight": "head.weight"},
             "freeze_up_to": "k3f9"}

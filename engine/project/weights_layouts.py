@@ -1,4 +1,4 @@
-"""Layouts of published weights: the keys under which torchvision and timm store what our templates hold.
+"""Layouts of published weights: the keys of torchvision and timm for the weights of our templates.
 
 A layout is a list of rules. A rule is a pattern for a key of ours, and where the numbers stand in the file: one or more
 keys, of which the first that is there counts (an old name and a new one), perhaps a part of the rows of one tensor.

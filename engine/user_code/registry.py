@@ -276,8 +276,8 @@ def read_code(path: Path, name: str) -> bytes:
 
 
 def module_names(path: Path) -> tuple[str, ...]:
-    """Return the classes of a file that are an `nn.Module`, by its text alone. Raises `UserError` for what is no
-    Python."""
+    """Return the classes of a file that are an `nn.Module`, by its text alone. Raises `UserError` for an
+    invalid Python file."""
     text = read_code(path, path.name).decode(errors="replace")
     return tuple(signature.name for signature in read_signatures(text, path.name) if signature.kind == "class")
 

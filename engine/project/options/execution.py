@@ -10,7 +10,7 @@ PYTHON = "Python files (*.py)"
 
 
 class PrecisionOptions(Record):
-    """With how many digits a run computes, and what it computes twice to hold less."""
+    """Options of number formats, and of recomputing to save memory."""
 
     precision = Choice(
         "auto",
@@ -80,7 +80,7 @@ class PrecisionOptions(Record):
 
 
 class CheckpointOptions(Record):
-    """Checkpoints to resume from, and what happens at a non-finite loss."""
+    """Options of checkpoints, and of the reaction to a non-finite loss."""
 
     checkpoint_unit = Choice(
         "auto",

@@ -181,7 +181,7 @@ class MetricOptions(Record):
 
     @property
     def possible_metrics(self) -> tuple[str, ...]:
-        """The names that the metrics of this run may have: with `auto`, what it stands for is not known here."""
+        """The names that the metrics of this run can have; `auto` can be any of its defaults."""
         automatic = dict.fromkeys(DEFAULTS.values()) if "auto" in self.metrics else ()
         return tuple(dict.fromkeys([*automatic, *(name for name in self.metrics if name != "auto")]))
 

@@ -151,7 +151,7 @@ def _of_schedules() -> dict[str, Field[Any]]:
 
 
 class ScheduleOptions(Record):
-    """How the learn rate changes over the run."""
+    """Options of the learn rate schedule."""
 
     schedule = Choice(
         "none",

@@ -1,4 +1,4 @@
-"""How the weights follow the gradient: the solvers and what each of them takes."""
+"""Options of the solvers."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def _solver(*names: str) -> Any:
 
 
 class SolverOptions(Record):
-    """How the weights follow the gradient: the solvers and what each of them takes."""
+    """Options of the solvers."""
 
     solver = Choice(
         "sgdm",

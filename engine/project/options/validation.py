@@ -1,4 +1,4 @@
-"""Options of validation, and of what ends a run early."""
+"""Options of validation, and of early stopping."""
 
 import math
 
@@ -9,7 +9,7 @@ from netwright.engine.project.options.metrics import AT_MOST_ONE, METRICS, in_a_
 
 
 class ValidationOptions(Record):
-    """When the network is judged, and what follows from it."""
+    """Options of validation: its times, and its effects."""
 
     validation_frequency = Int(
         50,

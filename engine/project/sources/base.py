@@ -1,4 +1,4 @@
-"""Base class of the declarations of data sources, and what a guess looks at."""
+"""Base class of the declarations of data sources, and the view of a path for guesses."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ class Peek:
 
     @cached_property
     def head(self) -> bytes:
-        """The first `HEAD_BYTES` of a file; empty for a folder and for what is no ordinary file."""
+        """The first `HEAD_BYTES` of a file; empty for a folder or a special file."""
         if not self.path.is_file():
             return b""
         with self.path.open("rb") as file:
@@ -94,7 +94,7 @@ class Peek:
 
     @cached_property
     def text(self) -> str:
-        """The first bytes as text, up to the last whole line; empty for what is no text."""
+        """The first bytes as text, up to the last whole line; empty for other data than text."""
         text = text_of(self.head)
         return text[: text.rfind("\n") + 1] if self.is_beginning and "\n" in text else text
 
@@ -253,6 +253,6 @@ class SourceType:
         return None
 
     def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
-        """Yield what is done to the data of an input before the network takes it, one sentence each. `columns`: names
+        """Yield the preparation steps of an input's data before the network, one sentence each. `columns`: names
         of the numbers of a vector."""
         yield from ()

@@ -1,4 +1,4 @@
-"""How a CSV file is written: encoding, sign between cells, decimal mark, and what stands before its rows."""
+"""The dialect of a CSV file: encoding, delimiter, decimal mark, and the lines before its rows."""
 
 import codecs
 import csv
@@ -83,7 +83,7 @@ def codec_of(encoding: str) -> str:
 
 
 def text_of(head: bytes) -> str:
-    """Return the beginning of a text up to its last whole line; empty for what is no text."""
+    """Return the beginning of a text up to its last whole line; empty for other data than text."""
     encoding = encoding_of(head)
     if not encoding:
         return ""

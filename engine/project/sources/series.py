@@ -172,7 +172,7 @@ class BorderOptions(Record):
 
 
 class Series(SourceType):
-    """Windows of time series, and what follows them."""
+    """Windows of time series, and the steps that follow them."""
 
     key, label = "series", "Time series"
     note = "Forecasting: a CSV or Parquet file with one row per time step, of one series or of several"

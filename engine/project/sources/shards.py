@@ -124,7 +124,7 @@ class Shards(SourceType):
         return "columns" if info.columns else "array"
 
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:
-        """Yield what is wrong with the place of the shards; secrets in it are not repeated."""
+        """Yield the errors of the place of the shards; secrets in it are not repeated."""
         yield from super().problems(options)
         for name in PLACES:
             yield from url_problems(name, getattr(options, name), PROTOCOLS, "shards")

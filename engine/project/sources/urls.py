@@ -1,4 +1,4 @@
-"""URLs as places of data: which are read over the network, their hosts, and what messages show of them."""
+"""URLs as places of data: protocols read over the network, hosts, and their form in messages."""
 
 import ipaddress
 import platform
@@ -37,7 +37,7 @@ class Parts(NamedTuple):
 
 
 def split_url(url: str) -> Parts:
-    """Return the parts of a URL; the protocol is empty for what is none. Unlike `urllib.parse`, it takes any text."""
+    """Return the parts of a URL; the protocol is empty for other texts. Unlike `urllib.parse`, it takes any text."""
     if not (scheme := SCHEME.match(url)):
         return Parts("", "", url)
     place = re.split(r"[/?#]", url[scheme.end() :], maxsplit=1)[0]
