@@ -338,28 +338,28 @@ def _attention_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save
     return cards
 
 
-def sample_line(told: Mapping[str, Any]) -> str:
+def sample_line(facts: Mapping[str, Any]) -> str:
     """Return which sample is explained, its label, and the answers of the network."""
-    sample = told.get("sample")
+    sample = facts.get("sample")
     if not sample:
         return ""
     if sample.get("file"):
         where = Path(sample["file"]).name
     else:
-        named = f", {sample['name']}" if sample.get("name") else ""
-        where = f"Sample {sample['place']:,} of the {sample['split']} split{named}"
+        name = f", {sample['name']}" if sample.get("name") else ""
+        where = f"Sample {sample['place']:,} of the {sample['split']} split{name}"
     label = f", labelled {sample['label']}" if sample.get("label") else ""
     return f"{where}{label}. Answer: {_answer(sample['outputs'][0])}."
 
 
 def _answer(output: Mapping[str, Any]) -> str:
     if top := output.get("top"):
-        likely = [one for one in top[:3] if one["probability"] >= 0.005 or one is top[0]]
-        return ", ".join(f"{one['class']} ({format_percent(one['probability'], 1)})" for one in likely)
+        likely = [entry for entry in top[:3] if entry["probability"] >= 0.005 or entry is top[0]]
+        return ", ".join(f"{entry['class']} ({format_percent(entry['probability'], 1)})" for entry in likely)
     if shares := output.get("shares"):
         first = sorted(shares.items(), key=lambda pair: -pair[1])[:3]
         return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in first if share)
     value = output.get("value", output.get("classes", output.get("transcript", "")))
     values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    texts = [format_number(one) if isinstance(one, float) else str(one) for one in list(values)[:6]]
+    texts = [format_number(entry) if isinstance(entry, float) else str(entry) for entry in list(values)[:6]]
     return ", ".join(texts) + (", …" if len(list(values)) > 6 else "")
