@@ -159,7 +159,7 @@ def test_a_long_message_leaves_its_button_on_the_screen(window: MainWindow, monk
     heights = []
 
     def answer() -> None:
-        # Not by QApplication.topLevelWidgets(): it wraps every window of C++ too, and at times one that is being deleted.
+        # Not by QApplication.topLevelWidgets(): that wraps windows that are being deleted.
         box = QApplication.activeModalWidget()
         assert isinstance(box, QMessageBox)
         settle(box)

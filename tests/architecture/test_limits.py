@@ -15,8 +15,12 @@ SOURCE = {
     "engine/klass.py": "\nclass A:\n" + "    x: int\n" * 9,
     "engine/many.py": "def f(a, b, *, c, d) -> None: ...\ndef g(a, b, c) -> None: ...\n",
     "engine/public.py": "\n\ndef f(a: dict[str, Any]) -> dict[str, Any]: ...\ndef _g(a: dict[str, Any]): ...\n",
-    "engine/lazy.py": "import netwright.engine.many\ndef f() -> None:\n    import json\n    from netwright.engine.long import x\n",
-    "engine/one_way.py": "from netwright.engine import many\n\ndef f() -> None:\n    from netwright.engine.other_way import x\n",
+    "engine/lazy.py": (
+        "import netwright.engine.many\ndef f() -> None:\n    import json\n    from netwright.engine.long import x\n"
+    ),
+    "engine/one_way.py": (
+        "from netwright.engine import many\n\ndef f() -> None:\n    from netwright.engine.other_way import x\n"
+    ),
     "engine/other_way.py": "if TYPE_CHECKING:\n    from netwright.engine.one_way import f\n",
 }
 """A tree with offences of each kind."""
