@@ -118,8 +118,8 @@ def _import_rows(facts: list[Facts]) -> dict[str, Row]:
         "largest fan-in": {name.removeprefix(PREFIX): count for name, count in users.most_common(5)},
     }
     for name in CLOSURES:
-        modules = {PREFIX + name} | closure(at_start, PREFIX + name)
-        rows[f"imported with {name}"] = {"modules": len(modules), "lines": sum(lines[module] for module in modules)}
+        modules = {name} | closure(at_start, name)
+        rows[f"imported with {name.removeprefix(PREFIX)}"] = {"modules": len(modules), "lines": sum(lines[module] for module in modules)}
     return rows
 
 

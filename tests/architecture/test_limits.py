@@ -191,7 +191,7 @@ def test_the_table_is_printed_as_text_and_as_json(
     assert measure_code.main(["--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows["source"]["files"] == sum(len(list((ROOT / room).rglob("*.py"))) for room in ROOMS)
-    assert rows["imported with netwright.app.window"]["modules"] > 100
+    assert rows["imported with app.window"]["modules"] > 100
     assert rows["cycles of modules"]["at import"] == 0
 
 
