@@ -107,8 +107,8 @@ class Noise:
     def _made(self, size: int, images: torch.Tensor) -> torch.Tensor:
         if self._row is None:
             count = max(NOISE_NUMBERS, 8 * size)
-            drawn = torch.randn(count, generator=self._generator, dtype=torch.float32)  # the same in any precision
-            self._row = (drawn * self._deviation).to(images.device, images.dtype)
+            noise = torch.randn(count, generator=self._generator, dtype=torch.float32)  # the same in any precision
+            self._row = (noise * self._deviation).to(images.device, images.dtype)
         return self._row
 
 
@@ -123,9 +123,9 @@ class Erasing:
         height, width = images.shape[-2:]
         area = draws.between("erasing_area", *self._area) * (height * width)
         ratio = draws.between("erasing_ratio", math.log(RATIOS[0]), math.log(RATIOS[1])).exp()
-        chosen = draws.happens("erasing", self._probability).unsqueeze(1)
+        is_erased = draws.happens("erasing", self._probability).unsqueeze(1)
         rows = _stretch((area * ratio).sqrt(), draws.unit("erasing_y"), height)
-        columns = _stretch((area / ratio).sqrt(), draws.unit("erasing_x"), width) & chosen
+        columns = _stretch((area / ratio).sqrt(), draws.unit("erasing_x"), width) & is_erased
         return torch.where(rows.view(-1, 1, height, 1) & columns.view(-1, 1, 1, width), ground, images)
 
 

@@ -52,21 +52,21 @@ class Geometry:
 
     def way(self, draws: CounterRng) -> Way:
         """Return the inverse transforms of some samples."""
-        one = torch.ones_like(draws.unit("rotation"))
-        zero = torch.zeros_like(one)
-        rows = self._turned_back(draws, one, zero)
+        ones = torch.ones_like(draws.unit("rotation"))
+        zeros = torch.zeros_like(ones)
+        rows = self._turned_back(draws, ones, zeros)
         (a, b), (c, d) = rows
-        back = [zero, zero]
+        back = [zeros, zeros]
         if self._does & {"rand_x_translation", "rand_y_translation", "rand_crop_padding"}:
             right, down = (self._moved(draws, axis) for axis in "xy")
             back = [-(a * right + b * down), -(c * right + d * down)]
         return Way((a, b, back[0]), (c, d, back[1]), self._does <= set(WHOLE_MOVES))
 
     def _turned_back(
-        self, draws: CounterRng, one: torch.Tensor, zero: torch.Tensor
+        self, draws: CounterRng, ones: torch.Tensor, zeros: torch.Tensor
     ) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
         """Return the inverse of R · Y · X · S · F, which is F · S⁻¹ · X⁻¹ · Y⁻¹ · R⁻¹, by rows."""
-        (a, b), (c, d) = (one, zero), (zero, one)
+        (a, b), (c, d) = (ones, zeros), (zeros, ones)
         if "rand_rotation" in self._does:
             angle = torch.deg2rad(self._drawn(draws, "rotation"))
             cosine, sine = angle.cos(), angle.sin()

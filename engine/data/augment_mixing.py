@@ -69,8 +69,8 @@ class Mixing:
 
 
 def _table(alpha: float) -> torch.Tensor:
-    drawn = np.random.default_rng(0).beta(alpha, alpha, TABLE)
-    return torch.from_numpy(drawn.astype(np.float32))
+    shares = np.random.default_rng(0).beta(alpha, alpha, TABLE)
+    return torch.from_numpy(shares.astype(np.float32))
 
 
 def _inside(middle: torch.Tensor, side: torch.Tensor, size: int) -> torch.Tensor:

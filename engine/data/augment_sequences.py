@@ -41,11 +41,11 @@ class Steps:
     kept: torch.Tensor
 
     @classmethod
-    def of(cls, given: Sequences, x: torch.Tensor, numbers: torch.Tensor) -> "Steps":
+    def of(cls, sequences: Sequences, x: torch.Tensor, numbers: torch.Tensor) -> "Steps":
         """Return the steps of samples x (N, T, C) with these indices in the training split."""
-        kept = given.kept(x, numbers)
-        first = x.shape[1] - kept if given.is_left else torch.zeros_like(kept)
-        return cls(torch.arange(x.shape[1], device=x.device) - first.unsqueeze(1), first, kept)
+        lengths = sequences.kept(x, numbers)
+        first = x.shape[1] - lengths if sequences.is_left else torch.zeros_like(lengths)
+        return cls(torch.arange(x.shape[1], device=x.device) - first.unsqueeze(1), first, lengths)
 
     @property
     def is_real(self) -> torch.Tensor:
@@ -55,17 +55,17 @@ class Steps:
     def moved(self, x: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
         """Return x (N, T, ...) later by so many steps (N); what becomes free repeats the value at that end."""
         last = (self.kept - 1).clamp(min=0).unsqueeze(1)
-        taken = (self.number - by.unsqueeze(1)).clamp(min=0).minimum(last) + self.first.unsqueeze(1)
-        taken = torch.where(self.is_real, taken, torch.arange(x.shape[1], device=x.device))
-        wide = (*taken.shape, *[1] * (x.dim() - 2))
-        return x.gather(1, taken.view(wide).expand(*taken.shape, *x.shape[2:]))
+        places = (self.number - by.unsqueeze(1)).clamp(min=0).minimum(last) + self.first.unsqueeze(1)
+        places = torch.where(self.is_real, places, torch.arange(x.shape[1], device=x.device))
+        wide = (*places.shape, *[1] * (x.dim() - 2))
+        return x.gather(1, places.view(wide).expand(*places.shape, *x.shape[2:]))
 
 
 class SequenceChanges:
     """Random changes of one input of sequences."""
 
-    def __init__(self, options: AugmentationOptions, given: Sequences, seed: int) -> None:
-        self.given = given
+    def __init__(self, options: AugmentationOptions, sequences: Sequences, seed: int) -> None:
+        self.given = sequences
         self._shift = options.rand_time_shift if options.does("rand_time_shift") else None
         self._noise = Noise(options.sequence_noise, seed) if options.does("sequence_noise") else None
         self._longest_mask = options.time_mask if options.does("time_mask") else 0

@@ -81,7 +81,7 @@ class Augmentation:
         self._colours = [Colours(options, image.span) for image in images]
         self._noise = Noise(options.noise_deviation, seed) if options.does("noise_deviation") else None
         self._erasing = Erasing(options) if options.does("erasing_probability") else None
-        self._sequences = [SequenceChanges(options, given, seed) for given in sequences]
+        self._sequences = [SequenceChanges(options, part, seed) for part in sequences]
         self._timed = tuple(timed)
 
     def wanted(self, numbers: torch.Tensor, epoch: int) -> torch.Tensor:
@@ -136,36 +136,36 @@ class Augmentation:
             steps = Steps.of(changes.given, inputs[place], numbers)
             new_inputs[place] = changes(inputs[place], steps, draws)
             if (shift := changes.shift(draws)) is not None:
-                for one in self._timed:
-                    if one.of_input == place:
-                        new_targets[one.place] = steps.moved(targets[one.place], shift.to(inputs[place].device))
+                for target in self._timed:
+                    if target.of_input == place:
+                        new_targets[target.place] = steps.moved(targets[target.place], shift.to(inputs[place].device))
         return tuple(new_inputs), tuple(new_targets)
 
 
 def augmentation_for(
     options: TrainingOptions,
     data: DataOptions,
-    given: Sequence[InputInfo],
-    wanted: Sequence[Wanted],
+    inputs: Sequence[InputInfo],
+    targets: Sequence[Wanted],
     part: ResidentDataset,
 ) -> Augmentation | None:
     """Return the augmentation of the training split `part`, or None where no option asks for one.
 
-    `given` and `wanted` describe the network's inputs and targets.
+    `inputs` and `targets` describe the network's inputs and targets.
     """
     if not options.augments:
         return None
-    chosen = [place for place, facts in enumerate(given) if facts.type.layout == "image"]
-    images = [Image(place, part.span(place) if _needs_span(options, data) else PICTURES) for place in chosen]
-    maps = [Map(place, one.facts.task) for place, one in enumerate(wanted) if one.facts.per == "pixel"]
-    mixing = Mixing(options, len(part), len(wanted[0].facts.classes)) if options.mixes else None
+    pictures = [place for place, facts in enumerate(inputs) if facts.type.layout == "image"]
+    images = [Image(place, part.span(place) if _needs_span(options, data) else PICTURES) for place in pictures]
+    maps = [Map(place, target.facts.task) for place, target in enumerate(targets) if target.facts.per == "pixel"]
+    mixing = Mixing(options, len(part), len(targets[0].facts.classes)) if options.mixes else None
     sequences, timed = [], []
     if any(options.does(name) for name in OF_SEQUENCES):
         is_left = part.padding.is_seen and part.padding.is_left
-        for place in (place for place, facts in enumerate(given) if facts.is_series):
+        for place in (place for place, facts in enumerate(inputs) if facts.is_series):
             lengths = part.lengths[place] if part.lengths else None
             sequences.append(Sequences(place, part.longest_of(place), lengths, is_left))
-        per_step = [number for number, one in enumerate(wanted) if one.facts.per == "step"]
+        per_step = [number for number, target in enumerate(targets) if target.facts.per == "step"]
         timed = [Timed(number, sequences[0].place) for number in per_step if sequences]
     return Augmentation(options, images, maps, options.seed, mixing, sequences, timed)
 
@@ -188,22 +188,22 @@ class EpochChange:
     epoch: int
 
     def __call__(
-        self, images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
+        self, images: Array, maps: Array | None, places: Array, count: int, reader: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
         """Return changed images and maps, see `netwright.engine.data.preview.Change`."""
         options, span = self.options, PICTURES
         if _needs_span(options, self.data):
-            whole = read(np.arange(count))
+            whole = reader(np.arange(count))
             span = float(whole.min()), float(whole.max())
-        shown = () if maps is None else (torch.from_numpy(maps),)
+        labels = () if maps is None else (torch.from_numpy(maps),)
         mixing = Mixing(options, count, 1) if options.mixes else None
-        maps_shown = [Map(number, "classes") for number in range(len(shown))]
+        maps_shown = [Map(number, "classes") for number in range(len(labels))]
         augmentation = Augmentation(options, [Image(0, span)], maps_shown, options.seed, mixing)
         numbers = torch.from_numpy(places)
         if mixing is not None:
-            images = read(augmentation.wanted(numbers, self.epoch).numpy())
-            shown = (torch.zeros(len(images), dtype=torch.int64),)  # their classes are not shown
-        inputs, targets = augmentation((_tensor(images),), shown, numbers, self.epoch)
+            images = reader(augmentation.wanted(numbers, self.epoch).numpy())
+            labels = (torch.zeros(len(images), dtype=torch.int64),)  # their classes are not shown
+        inputs, targets = augmentation((_tensor(images),), labels, numbers, self.epoch)
         return inputs[0].numpy(), targets[0].numpy() if maps is not None else None
 
     def sequences(
@@ -214,15 +214,15 @@ class EpochChange:
         if lengths is not None:
             every = torch.zeros(int(places.max()) + 1, dtype=torch.int64)
             every[torch.from_numpy(places)] = torch.from_numpy(lengths)
-        shown = () if classes is None else (torch.from_numpy(classes.astype(np.int64)),)
+        labels = () if classes is None else (torch.from_numpy(classes.astype(np.int64)),)
         augmentation = Augmentation(
             self.options,
             (),
             seed=self.options.seed,
             sequences=[Sequences(0, steps, every)],
-            timed=[Timed(number, 0) for number in range(len(shown))],
+            timed=[Timed(number, 0) for number in range(len(labels))],
         )
-        inputs, targets = augmentation((_tensor(sequences),), shown, torch.from_numpy(places), self.epoch)
+        inputs, targets = augmentation((_tensor(sequences),), labels, torch.from_numpy(places), self.epoch)
         return inputs[0].numpy(), targets[0].numpy() if classes is not None else None
 
 

@@ -47,10 +47,10 @@ class BadSamples:
 
     def used(self, places: Array) -> Array:
         """Return the places whose samples are used for those at `places` (n), as far as is known."""
-        used = np.array(places, np.int64)
+        readable = np.array(places, np.int64)
         for place, stand_in in self._stand_ins.items():
-            used[places == place] = stand_in
-        return used
+            readable[places == place] = stand_in
+        return readable
 
     def replace(self, place: int, error: BadSampleError) -> int:
         """Return the place of the sample that stands in for a bad one, the next that can be read. Raises the error
@@ -67,13 +67,13 @@ class BadSamples:
 
     def _readable(self, place: int) -> Iterator[int]:
         """Yield places behind this one whose samples can be read and are as long."""
-        count, tried = len(self._numbers), 0
+        count, tries = len(self._numbers), 0
         for step in range(1, count):
             other = (place + step) % count
             if any(steps[other] < steps[place] for steps in self._lengths):
                 continue
-            tried += 1
-            if tried > MOST_TRIED:
+            tries += 1
+            if tries > MOST_TRIED:
                 return
             try:
                 for stored in self._stored:
@@ -84,16 +84,16 @@ class BadSamples:
 
 
 def read_or_note(
-    stored: SampleReader, chosen: Array, out: Array, first: int, bad: Callable[[int, BadSampleError], object]
+    stored: SampleReader, indices: Array, out: Array, first: int, bad: Callable[[int, BadSampleError], object]
 ) -> None:
     """Read the chosen samples into `out`; call `bad` with the row, counted from `first`, and the error of each that
     cannot be read. Raises `UserError` where it is not a matter of single samples."""
     try:
-        stored.read(chosen, out)
+        stored.read(indices, out)
         return
     except BadSampleError as error:
-        if len(chosen) == 1:
+        if len(indices) == 1:
             bad(first, error)
             return
-    for row in range(len(chosen)):
-        read_or_note(stored, chosen[row : row + 1], out[row : row + 1], first + row, bad)
+    for row in range(len(indices)):
+        read_or_note(stored, indices[row : row + 1], out[row : row + 1], first + row, bad)

@@ -42,7 +42,10 @@ class Baselines:
 
     def write(self) -> dict[str, Any]:
         """Return the value as JSON."""
-        errors = {split: {name: dict(values) for name, values in named.items()} for split, named in self.errors.items()}
+        errors = {
+            split: {name: dict(values) for name, values in forecasts.items()}
+            for split, forecasts in self.errors.items()
+        }
         return {"season": self.season, "is_guessed": self.is_guessed, "scale": self.scale, **errors}
 
 
@@ -57,17 +60,17 @@ def baselines(data: LoadedData) -> Baselines | None:
     scale = _scale(values, series, season or 1)
     errors = {}
     for split in ("validation", "test"):
-        chosen = data.numbers.get(split, np.empty(0, np.int64))
-        if len(chosen):
+        indices = data.numbers.get(split, np.empty(0, np.int64))
+        if len(indices):
             kinds = {LAST: 0, **({f"season of {season:,}": season} if season else {})}
-            errors[split] = {name: _errors(windows, chosen, forecast, kind, scale) for name, kind in kinds.items()}
+            errors[split] = {name: _errors(windows, indices, forecast, kind, scale) for name, kind in kinds.items()}
     return Baselines(season, bool(season) and not forecast.season, scale, errors)
 
 
-def _training_values(windows: Windows, chosen: Array, count: int) -> tuple[Array, Array]:
+def _training_values(windows: Windows, indices: Array, count: int) -> tuple[Array, Array]:
     """Return the targets in the rows of training windows (n, R), and the index of the series of each (n)."""
     assert windows.bounds is not None
-    places = np.flatnonzero(windows.held(chosen))
+    places = np.flatnonzero(windows.held(indices))
     series = np.searchsorted(windows.bounds, places, side="right") - 1
     return windows.rows[places, :count].astype(np.float64), series
 
@@ -107,11 +110,11 @@ def guessed_season(values: Array) -> int:
     return int(peaks[correlation[peaks] >= 0.95 * best][0])
 
 
-def _errors(windows: Windows, chosen: Array, forecast: Forecast, season: int, scale: float) -> dict[str, float]:
+def _errors(windows: Windows, indices: Array, forecast: Forecast, season: int, scale: float) -> dict[str, float]:
     """Return `rmse`, `mae` and `mase` of a baseline over some windows; `season` 0 repeats the last value."""
     squares = absolutes = 0.0
     count = 0
-    for wrong in _differences(windows, chosen, forecast, season):
+    for wrong in _differences(windows, indices, forecast, season):
         squares += float(np.square(wrong).sum())
         absolutes += float(np.abs(wrong).sum())
         count += wrong.size
@@ -119,15 +122,15 @@ def _errors(windows: Windows, chosen: Array, forecast: Forecast, season: int, sc
     return {"rmse": math.sqrt(squares / count), "mae": mae, "mase": mae / scale if scale else math.nan}
 
 
-def _differences(windows: Windows, chosen: Array, forecast: Forecast, season: int) -> Iterator[Array]:
+def _differences(windows: Windows, indices: Array, forecast: Forecast, season: int) -> Iterator[Array]:
     """Yield forecast minus truth (n, horizon, targets) for a few windows at a time."""
     count = len(forecast.targets)
     steps = np.arange(forecast.horizon)
     back = season * -(-(steps + 1) // season) if season else steps + 1
     step = max(1, CHUNK_NUMBERS // (forecast.horizon * count))
     assert windows.bounds is not None
-    for begin in range(0, len(chosen), step):
-        starts = windows.starts[chosen[begin : begin + step]]
+    for begin in range(0, len(indices), step):
+        starts = windows.starts[indices[begin : begin + step]]
         first = windows.bounds[np.searchsorted(windows.bounds, starts, side="right") - 1]
         now = (starts + forecast.lags)[:, np.newaxis]
         source = now + steps - back

@@ -55,8 +55,8 @@ class SampleOrder:
         """Return the indices of all samples in the order of this epoch (from 1)."""
         if self.shuffle == "never":
             return torch.arange(self.num_samples)
-        drawn = epoch if self.shuffle == "every-epoch" else 1
-        generator = torch.Generator().manual_seed(self.seed * EPOCHS_LIMIT + drawn)
+        number = epoch if self.shuffle == "every-epoch" else 1
+        generator = torch.Generator().manual_seed(self.seed * EPOCHS_LIMIT + number)
         numbers = torch.randperm(self.num_samples, generator=generator)
         if self.shards is not None and self.window:
             return self._windowed(numbers, self.shards, generator)
@@ -84,8 +84,8 @@ class SampleOrder:
         of_file = places[numbers]
         counts = torch.bincount(places, minlength=len(files))
         within = torch.arange(len(numbers)) - (counts.cumsum(0) - counts)[of_file]
-        drawn = torch.rand(len(numbers), generator=generator, dtype=torch.float64)
-        when = of_file // self.window + ((within + drawn) / counts[of_file]).clamp(max=1 - 1e-9)
+        noise = torch.rand(len(numbers), generator=generator, dtype=torch.float64)
+        when = of_file // self.window + ((within + noise) / counts[of_file]).clamp(max=1 - 1e-9)
         order = when.argsort(stable=True)
         batches = torch.arange(len(order)) // self.batch_size
         return numbers[order][(batches * len(files) + of_file[order]).argsort(stable=True)]
@@ -157,8 +157,8 @@ class Batch:
             return
         start = 0
         for count in self.micro_batch_sizes:
-            chosen = slice(start, start + count) if count else slice(1)
-            inputs, targets = (tuple(x[chosen] for x in tensors) for tensors in (self.inputs, self.targets))
+            part = slice(start, start + count) if count else slice(1)
+            inputs, targets = (tuple(x[part] for x in tensors) for tensors in (self.inputs, self.targets))
             yield Batch(inputs, targets, count, self.total)
             start += count
 
@@ -189,9 +189,9 @@ class ResidentDataset:
         """Build a dataset from arrays; inputs of the kind `index` become int64."""
         tensors = [torch.from_numpy(array).to(device) for array in inputs]
         typed = [x.long() if kind == "index" else x for x, kind in zip(tensors, kinds, strict=True)]
-        steps = tuple(None if given is None else torch.from_numpy(given) for given in lengths)
-        wanted = tuple(torch.from_numpy(array).to(device) for array in targets)
-        return cls(tuple(typed), wanted, steps, padding, tuple(follows))
+        steps = tuple(None if counts is None else torch.from_numpy(counts) for counts in lengths)
+        labels = tuple(torch.from_numpy(array).to(device) for array in targets)
+        return cls(tuple(typed), labels, steps, padding, tuple(follows))
 
     def __len__(self) -> int:
         return len(self.targets[0])
@@ -209,10 +209,10 @@ class ResidentDataset:
         """Return sample indices on the device where `gather` takes them."""
         return numbers.to(self.device)
 
-    def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
+    def gather(self, batches: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
         """Yield inputs and targets of the samples at each item, a slice or a tensor of `places`."""
-        for chosen in wanted:
-            yield tuple(select(x, chosen) for x in self.inputs), tuple(select(x, chosen) for x in self.targets)
+        for indices in batches:
+            yield tuple(select(x, indices) for x in self.inputs), tuple(select(x, indices) for x in self.targets)
 
     def span(self, number: int) -> tuple[float, float]:
         """Return the smallest and the largest value of an input."""
@@ -233,55 +233,57 @@ class ResidentDataset:
         lengths = [steps for steps in self.lengths if steps is not None]
         return torch.stack(lengths).amax(0) if lengths else None
 
-    def shortest(self, chosen: torch.Tensor) -> tuple[int | None, ...]:
+    def shortest(self, indices: torch.Tensor) -> tuple[int | None, ...]:
         """Return, per input, the length of the shortest sequence of these samples, or None."""
-        return tuple(None if steps is None else int(steps[chosen].min()) for steps in self.lengths)
+        return tuple(None if steps is None else int(steps[indices].min()) for steps in self.lengths)
 
-    def reach(self, chosen: slice | torch.Tensor, most: Sequence[int | None] = ()) -> tuple[int | None, ...]:
+    def reach(self, indices: slice | torch.Tensor, most: Sequence[int | None] = ()) -> tuple[int | None, ...]:
         """Return, per input, the length of the longest sequence of these samples, at most `most`."""
-        longest = (None if steps is None else int(steps[chosen].max()) for steps in self.lengths)
+        longest = (None if steps is None else int(steps[indices].max()) for steps in self.lengths)
         return tuple(n if n is None or not most else min(n, most[i] or n) for i, n in enumerate(longest))
 
-    def at(self, chosen: slice | torch.Tensor) -> tuple[Tensors, Tensors]:
+    def at(self, indices: slice | torch.Tensor) -> tuple[Tensors, Tensors]:
         """Return inputs and targets of some samples, collated."""
-        (gathered,) = self.gather([chosen if isinstance(chosen, slice) else self.places(chosen)])
-        return self.collate(*gathered, chosen)
+        (gathered,) = self.gather([indices if isinstance(indices, slice) else self.places(indices)])
+        return self.collate(*gathered, indices)
 
     def collate(
         self,
-        given: Tensors,
-        wanted: Tensors,
-        chosen: slice | torch.Tensor,
+        samples: Tensors,
+        labels: Tensors,
+        indices: slice | torch.Tensor,
         most: Sequence[int | None] = (),
         reach: Sequence[int | None] = (),
     ) -> tuple[Tensors, Tensors]:
-        """Pad or cut gathered samples as the network takes them; `chosen` are their indices on the CPU.
+        """Pad or cut gathered samples as the network takes them; `indices` are their indices on the CPU.
 
         The inputs are followed by the lengths of those whose padding is hidden from the layers. Sequences are cut to
         `most` steps per input and padded to the longest of these samples; to `reach` steps where padding is seen.
         """
-        inputs, targets = list(given), list(wanted)
+        inputs, targets = list(samples), list(labels)
         behind = []
         for number, every in enumerate(self.lengths):
             if every is None:
                 continue
-            lengths = every[chosen]
-            kept = lengths.clamp(max=most[number]) if most else lengths
-            steps = int(kept.max()) if not self.padding.is_seen or not reach else reach[number] or int(kept.max())
+            lengths = every[indices]
+            counts = lengths.clamp(max=most[number]) if most else lengths
+            steps = int(counts.max()) if not self.padding.is_seen or not reach else reach[number] or int(counts.max())
             fill = self.padding.value if self.padding.is_seen else 0.0
-            inputs[number] = self._pad(inputs[number], lengths, kept, steps, fill)
+            inputs[number] = self._pad(inputs[number], lengths, counts, steps, fill)
             for place, followed in enumerate(self.follows):
                 if followed == number and not self.padding.is_plain:
                     target = targets[place]
-                    targets[place] = self.padding.arrange(target, lengths, kept, steps, ignored_value(target))
+                    targets[place] = self.padding.arrange(target, lengths, counts, steps, ignored_value(target))
             if not self.padding.is_seen:
-                behind.append(kept.to(self.device))
+                behind.append(counts.to(self.device))
         return (*inputs, *behind), tuple(targets)
 
-    def _pad(self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float) -> torch.Tensor:
+    def _pad(
+        self, x: torch.Tensor, lengths: torch.Tensor, counts: torch.Tensor, steps: int, fill: float
+    ) -> torch.Tensor:
         if self.padding.is_plain:
             return x[:, :steps]
-        return self.padding.arrange(x, lengths, kept, steps, fill)
+        return self.padding.arrange(x, lengths, counts, steps, fill)
 
     def shard_batches(self, rank: int, size: int, most: int, loads: Sequence[float] = ()) -> Iterator[Batch]:
         """Yield one worker's shard of all samples, in their order, in batches of at most `most`.
@@ -293,8 +295,8 @@ class ResidentDataset:
         largest = max(shares(len(self), size, loads))
         reach = self.reach(slice(None)) if self.padding.is_seen else ()
         ends = [(start, min(start + most, end)) for start in range(begin, begin + largest, most)]
-        chosen = [slice(start, stop) if stop > start else slice(0, 1) for start, stop in ends]
-        for (start, stop), places, gathered in zip(ends, chosen, self.gather(chosen), strict=True):
+        batches = [slice(start, stop) if stop > start else slice(0, 1) for start, stop in ends]
+        for (start, stop), places, gathered in zip(ends, batches, self.gather(batches), strict=True):
             yield Batch(*self.collate(*gathered, places, reach=reach), max(0, stop - start), len(self))
 
 
@@ -381,12 +383,12 @@ class BatchLoader:
                 yield places[shards[-1][0]]
 
         for step, tensors in enumerate(self._dataset.gather(wanted()), first):
-            chosen, sizes, total = shards.popleft()
+            part, sizes, total = shards.popleft()
             whole = numbers[slice(*self.order.batch(step))]
             most = self._dataset.shortest(whole) if self._cut else ()
             reach = self._dataset.reach(whole, most)
-            batch = self._dataset.collate(*tensors, numbers[chosen], most, reach)
-            yield Batch(*self._transformed(*batch, places[chosen], epoch), sum(sizes), total, sizes)
+            batch = self._dataset.collate(*tensors, numbers[part], most, reach)
+            yield Batch(*self._transformed(*batch, places[part], epoch), sum(sizes), total, sizes)
 
     def _several_at_once(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
         """Yield batches as views of samples gathered for several batches at once, which is faster for small batches.
@@ -401,7 +403,7 @@ class BatchLoader:
         def wanted() -> Iterator[slice | torch.Tensor]:
             for begin in begins:
                 shards = [self._shard(step) for step in range(begin, min(begin + self._at_once, all_steps))]
-                groups.append((shards, torch.cat([places[chosen] for chosen, _, _ in shards])))
+                groups.append((shards, torch.cat([places[part] for part, _, _ in shards])))
                 yield groups[-1][1] if self._transform is None else self._transform.wanted(groups[-1][1], epoch)
 
         for begin, (inputs, targets) in zip(begins, self._dataset.gather(wanted()), strict=True):

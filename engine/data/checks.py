@@ -51,40 +51,40 @@ def check_data(options: DataOptions, base: Path, *, labels: bool = False, files:
     that is not allowed."""
     admit(options)
     try:
-        opened = open_source(options, base)
-        of_files = list(_file_findings(opened, base)) if files and opened.declared.has_image_files else []
-        found = scan(opened)
+        dataset = open_source(options, base)
+        of_files = list(_file_findings(dataset, base)) if files and dataset.declared.has_image_files else []
+        content = scan(dataset)
     except UserError as error:
         return DataCheck(findings=(_refused(options, base, error),))
     checks: dict[str, Callable[[], Iterator[Finding]]] = {
-        "unreadable": lambda: _unreadable(opened, found),
-        "duplicates": lambda: _duplicates(opened, found),
-        "near_duplicates": lambda: _near_duplicates(opened, found),
-        "few_samples": lambda: _few_samples(opened),
-        "constant": lambda: _constant(opened, found),
-        "leak": lambda: _leaks(opened, found),
+        "unreadable": lambda: _unreadable(dataset, content),
+        "duplicates": lambda: _duplicates(dataset, content),
+        "near_duplicates": lambda: _near_duplicates(dataset, content),
+        "few_samples": lambda: _few_samples(dataset),
+        "constant": lambda: _constant(dataset, content),
+        "leak": lambda: _leaks(dataset, content),
     }
     is_told = {"contradictions", "split_duplicates", *checks}
-    if labels and _classes(opened) is not None and found.signatures is not None:
-        checks["labels"] = lambda: _doubtful(opened, found)
+    if labels and _classes(dataset) is not None and content.signatures is not None:
+        checks["labels"] = lambda: _doubtful(dataset, content)
         is_told.add("labels")
-    if opened.outline.inputs[0].type.layout != "features":
+    if dataset.outline.inputs[0].type.layout != "features":
         is_told -= {"constant", "leak"}
-    if found.near is None:
+    if content.near is None:
         is_told.discard("near_duplicates")
-    if _classes(opened) is None:
+    if _classes(dataset) is None:
         is_told.discard("few_samples")
-    if not any(info.per == "sample" and info.task != "transcripts" for info in opened.outline.wanted):
+    if not any(info.per == "sample" and info.task != "transcripts" for info in dataset.outline.wanted):
         is_told.discard("contradictions")
     every = [*of_files, *(finding for check in checks.values() for finding in check())]
     kinds = {finding.kind for finding in every}
     order = {"error": 0, "warning": 1, "note": 2}
     return DataCheck(
-        samples=len(opened.outline),
-        checked=len(found.places) + len(found.bad),
+        samples=len(dataset.outline),
+        checked=len(content.places) + len(content.bad),
         findings=tuple(sorted(every, key=lambda finding: order[finding.severity])),
         passed=tuple(text for kind, text in PASSED.items() if kind in is_told - kinds),
-        warnings=opened.facts.warnings,
+        warnings=dataset.facts.warnings,
     )
 
 
@@ -100,10 +100,10 @@ def _refused(options: DataOptions, base: Path, error: UserError) -> Finding:
     return Finding("refused", "error", str(error), "Training does not begin.", fix=fix)
 
 
-def _file_findings(opened: Opened, base: Path) -> Iterator[Finding]:
+def _file_findings(dataset: Opened, base: Path) -> Iterator[Finding]:
     """Yield what is wrong with single image files: damaged, of another size, with or without colours."""
     last: dict[str, Any] = {}
-    for last in image_findings(opened.options, base):
+    for last in image_findings(dataset.options, base):
         report(last["checked"], last["total"], "files")
     counts, size = last["counts"], last["size"]
     is_grey = last["channels"] == "grey"
@@ -116,15 +116,15 @@ def _file_findings(opened: Opened, base: Path) -> Iterator[Finding]:
         ),
     ):
         if counts[kind]:
-            items = tuple((name, what if kind == "resized" else "") for name, what in last[kind])
+            items = tuple((name, text if kind == "resized" else "") for name, text in last[kind])
             yield Finding(kind, "note", f"{plural(counts[kind], 'file')} {title}", outcome, counts[kind], items)
 
 
-def _without_files(opened: Opened, names: Sequence[str]) -> Fix | None:
+def _without_files(dataset: Opened, names: Sequence[str]) -> Fix | None:
     """Return the edit that leaves files out, where samples are files that can be."""
-    if not opened.declared.has_image_files or not names:
+    if not dataset.declared.has_image_files or not names:
         return None
-    excluded = tuple(dict.fromkeys((*opened.options.excluded_files, *names)))
+    excluded = tuple(dict.fromkeys((*dataset.options.excluded_files, *names)))
     label = f"Leave {'it' if len(names) == 1 else f'all {len(names):,}'} out"
     return Fix(label, {"excluded_files": list(excluded)})
 
@@ -132,15 +132,15 @@ def _without_files(opened: Opened, names: Sequence[str]) -> Fix | None:
 # ---- samples ----
 
 
-def _unreadable(opened: Opened, found: Scan) -> Iterator[Finding]:
-    if not found.bad:
+def _unreadable(dataset: Opened, scan: Scan) -> Iterator[Finding]:
+    if not scan.bad:
         return
-    items = [(sample if found.names else found.name(index), reason) for index, sample, reason in found.bad]
-    fix = _without_files(opened, [sample for _, sample, _ in found.bad])
+    items = [(sample if scan.names else scan.name(index), reason) for index, sample, reason in scan.bad]
+    fix = _without_files(dataset, [sample for _, sample, _ in scan.bad])
     count = plural(len(items), "sample")
     outcome = "Training ends with an error."
     severity: Severity = "error"
-    if opened.options.skips_bad_samples:
+    if dataset.options.skips_bad_samples:
         outcome, severity = "Others stand in for them while training, and the run lists them.", "warning"
     yield finding_of("unreadable", severity, f"{count} cannot be used", outcome, items, fix)
 
@@ -154,54 +154,54 @@ def _groups(hashes: Array) -> Iterator[Array]:
         yield np.sort(order[start:end])
 
 
-def _splits_of(opened: Opened) -> Array:
+def _splits_of(dataset: Opened) -> Array:
     """Return the index of the split of each sample of the source (N); -1 for samples that are in none."""
-    splits = np.full(len(opened.outline), -1, np.int8)
+    splits = np.full(len(dataset.outline), -1, np.int8)
     for index, name in enumerate(SPLITS):
-        splits[opened.numbers[name]] = index
+        splits[dataset.numbers[name]] = index
     return splits
 
 
-def _of_other_targets(opened: Opened, places: Array) -> Array:
+def _of_other_targets(dataset: Opened, places: Array) -> Array:
     """Return which samples (N) have other targets than the first; targets of more than one value do not count."""
     other = np.zeros(len(places), bool)
-    for info, target in zip(opened.outline.wanted, opened.outline.targets, strict=True):
+    for info, target in zip(dataset.outline.wanted, dataset.outline.targets, strict=True):
         if info.per == "sample" and info.task != "transcripts":
             values = target[places].reshape(len(places), -1)
             other |= ~((values == values[0]) | (values != values) & (values[0] != values[0])).all(1)
     return other
 
 
-def _labels(opened: Opened, place: int, first: int) -> str:
+def _labels(dataset: Opened, place: int, first: int) -> str:
     """Return the classes of two samples, where each has one: `; cat and dog`."""
-    if (classes := _classes(opened)) is None:
+    if (classes := _classes(dataset)) is None:
         return ""
     info, target = classes
     return f"; {info.classes[target[place]]} and {info.classes[target[first]]}"
 
 
-def _duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
+def _duplicates(dataset: Opened, scan: Scan) -> Iterator[Finding]:
     """Yield samples whose inputs are equal: within a split, over several, and with different targets."""
-    splits = _splits_of(opened)
+    splits = _splits_of(dataset)
     within: list[Item] = []
     across: list[Item] = []
     contradicting: list[Item] = []
     names: list[list[str]] = [[], []]
-    for rows in _groups(found.hashes):
-        places = found.places[rows]
+    for rows in _groups(scan.hashes):
+        places = scan.places[rows]
         places = places[np.argsort(splits[places], kind="stable")]  # the training sample is the one that stays
-        first = found.name(int(places[0]))
-        other = _of_other_targets(opened, places)
+        first = scan.name(int(places[0]))
+        other = _of_other_targets(dataset, places)
         contradicting += [
-            (found.name(place), f"the inputs of {first}{_labels(opened, place, int(places[0]))}")
+            (scan.name(place), f"the inputs of {first}{_labels(dataset, place, int(places[0]))}")
             for place in places[other].tolist()
         ]
         places = places[~other]
         for place in places[1:].tolist():
             is_across = splits[place] != splits[places[0]]
             text = f"{SPLITS[splits[place]]}; the same as {first}, {SPLITS[splits[places[0]]]}" if is_across else ""
-            (across if is_across else within).append((found.name(place), text or f"the same as {first}"))
-            names[int(is_across)].append(found.name(place))
+            (across if is_across else within).append((scan.name(place), text or f"the same as {first}"))
+            names[int(is_across)].append(scan.name(place))
     if across:
         yield finding_of(
             "split_duplicates",
@@ -210,7 +210,7 @@ def _duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
             "split, too",
             kept(len(across), ": results on that split look better than they are."),
             across,
-            _without_files(opened, names[1]),
+            _without_files(dataset, names[1]),
         )
     if within:
         yield finding_of(
@@ -219,7 +219,7 @@ def _duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
             f"{plural(len(within), 'sample')} equal{'s' if len(within) == 1 else ''} an earlier one of the same split",
             kept(len(within), ". Duplicates count twice."),
             within,
-            _without_files(opened, names[0]),
+            _without_files(dataset, names[0]),
         )
     if contradicting:
         yield finding_of(
@@ -228,65 +228,65 @@ def _duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
             f"{plural(len(contradicting), 'sample')} with the inputs of another one and other targets",
             kept(len(contradicting), ": no network can learn both."),
             contradicting,
-            _without_files(opened, [name for name, _ in contradicting]),
+            _without_files(dataset, [name for name, _ in contradicting]),
         )
 
 
-def _near_duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
+def _near_duplicates(dataset: Opened, scan: Scan) -> Iterator[Finding]:
     """Yield vectors that are equal to about 4 digits, and images that look the same; equal ones are not among them."""
-    first = opened.outline.inputs[0]
+    first = dataset.outline.inputs[0]
     is_image = first.type.layout == "image"
-    if found.near is None or (is_image and found.signatures is None):
+    if scan.near is None or (is_image and scan.signatures is None):
         return
-    if not is_image and (found.low is None or found.high is None or (found.low < found.high).sum() < LEAST_COLUMNS):
+    if not is_image and (scan.low is None or scan.high is None or (scan.low < scan.high).sum() < LEAST_COLUMNS):
         return
     items = []
     span = 1.0
     if is_image:
-        assert found.signatures is not None
-        span = float(found.signatures.max() - found.signatures.min()) or 1.0
-    for rows in _groups(found.near):
+        assert scan.signatures is not None
+        span = float(scan.signatures.max() - scan.signatures.min()) or 1.0
+    for rows in _groups(scan.near):
         for row in rows[1:].tolist():
-            if found.hashes[row] == found.hashes[rows[0]]:
+            if scan.hashes[row] == scan.hashes[rows[0]]:
                 continue
             if is_image:
-                assert found.signatures is not None
-                if np.abs(found.signatures[row] - found.signatures[rows[0]]).max() > ALIKE * span:
+                assert scan.signatures is not None
+                if np.abs(scan.signatures[row] - scan.signatures[rows[0]]).max() > ALIKE * span:
                     continue
-            items.append((found.name(int(found.places[row])), f"like {found.name(int(found.places[rows[0]]))}"))
-    if items and (is_image or len(items) > ACCIDENTS * _pairs_by_chance(found)):
+            items.append((scan.name(int(scan.places[row])), f"like {scan.name(int(scan.places[rows[0]]))}"))
+    if items and (is_image or len(items) > ACCIDENTS * _pairs_by_chance(scan)):
         how = "look the same as another one" if is_image else "equal another one to 4 digits"
-        fix = _without_files(opened, [name for name, _ in items])
+        fix = _without_files(dataset, [name for name, _ in items])
         title = f"{plural(len(items), 'sample')} that {how}"
         yield finding_of("near_duplicates", "note", title, kept(len(items), "."), items, fix)
 
 
-def _pairs_by_chance(found: Scan) -> float:
+def _pairs_by_chance(scan: Scan) -> float:
     """Return the number of pairs of rows that are equal to 4 digits by accident, where columns know nothing of each
     other: that of all pairs, times the share of equal pairs in each column."""
-    if found.signatures is None or found.near is None:
+    if scan.signatures is None or scan.near is None:
         return 0.0
-    rows = rounded(found.signatures[:LEAK_SAMPLES])
+    rows = rounded(scan.signatures[:LEAK_SAMPLES])
     share = 1.0
     for column in rows.T:
         share *= float(((np.unique(column, return_counts=True)[1] / len(rows)) ** 2).sum())
-    return share * len(found.near) ** 2 / 2
+    return share * len(scan.near) ** 2 / 2
 
 
 # ---- classes ----
 
 
-def _classes(opened: Opened) -> tuple[TargetInfo, Array] | None:
+def _classes(dataset: Opened) -> tuple[TargetInfo, Array] | None:
     """Return the first target, if it is one class per sample."""
-    info = opened.outline.wanted[0]
-    return (info, opened.outline.targets[0]) if info.is_one_class else None
+    info = dataset.outline.wanted[0]
+    return (info, dataset.outline.targets[0]) if info.is_one_class else None
 
 
-def _few_samples(opened: Opened) -> Iterator[Finding]:
-    if (classes := _classes(opened)) is None:
+def _few_samples(dataset: Opened) -> Iterator[Finding]:
+    if (classes := _classes(dataset)) is None:
         return
     info, target = classes
-    counts = np.bincount(target[opened.numbers["training"]], minlength=len(info.classes)).tolist()
+    counts = np.bincount(target[dataset.numbers["training"]], minlength=len(info.classes)).tolist()
     few = [
         (name, plural(count, "training sample"))
         for name, count in zip(info.classes, counts, strict=True)
@@ -303,18 +303,18 @@ def _few_samples(opened: Opened) -> Iterator[Finding]:
         )
 
 
-def _doubtful(opened: Opened, found: Scan) -> Iterator[Finding]:
+def _doubtful(dataset: Opened, scan: Scan) -> Iterator[Finding]:
     """Yield samples whose class no similar sample has."""
-    assert found.signatures is not None
-    info, target = opened.outline.wanted[0], opened.outline.targets[0]
-    own = target[found.places]
+    assert scan.signatures is not None
+    info, target = dataset.outline.wanted[0], dataset.outline.targets[0]
+    own = target[scan.places]
     items = [
         (
-            found.name(int(found.places[doubt.row])),
+            scan.name(int(scan.places[doubt.row])),
             f"labelled {info.classes[own[doubt.row]]}; {doubt.agreeing} of {doubt.asked} similar samples are "
             f"{info.classes[doubt.other]}",
         )
-        for doubt in doubtful_labels(found.signatures, own, len(info.classes))
+        for doubt in doubtful_labels(scan.signatures, own, len(info.classes))
     ]
     if items:
         yield finding_of(
@@ -323,27 +323,27 @@ def _doubtful(opened: Opened, found: Scan) -> Iterator[Finding]:
             f"{plural(len(items), 'label')} that similar samples contradict",
             kept(len(items), ". Look at each: similar samples may be wrong, too."),
             items,
-            _without_files(opened, [name for name, _ in items]),
+            _without_files(dataset, [name for name, _ in items]),
         )
 
 
 # ---- columns ----
 
 
-def _without_columns(opened: Opened, names: Sequence[str]) -> Fix | None:
+def _without_columns(dataset: Opened, names: Sequence[str]) -> Fix | None:
     """Return the edit that leaves columns out, where the source has that option and columns are left."""
-    if not opened.options.is_visible("left_out") or not names:
+    if not dataset.options.is_visible("left_out") or not names:
         return None
-    inputs = {column.name for column in opened.outline.columns if column.role == "input"}
+    inputs = {column.name for column in dataset.outline.columns if column.role == "input"}
     if not inputs - set(names):
         return None
-    every = tuple(dict.fromkeys((*opened.options.columns_left_out, *names)))
+    every = tuple(dict.fromkeys((*dataset.options.columns_left_out, *names)))
     return Fix(f"Leave {'it' if len(names) == 1 else f'all {len(names):,}'} out", {"left_out": ", ".join(every)})
 
 
-def _column_blocks(opened: Opened) -> list[tuple[str, slice]]:
+def _column_blocks(dataset: Opened) -> list[tuple[str, slice]]:
     """Return the name of each column of the first input, and the places of the numbers that it became."""
-    first = opened.outline.inputs[0]
+    first = dataset.outline.inputs[0]
     if first.prepared:
         blocks, start = [], 0
         for column in first.prepared:
@@ -355,43 +355,43 @@ def _column_blocks(opened: Opened) -> list[tuple[str, slice]]:
     return [(name, slice(place, place + 1)) for place, name in enumerate(names)]
 
 
-def _constant(opened: Opened, found: Scan) -> Iterator[Finding]:
-    if found.low is None or found.high is None:
+def _constant(dataset: Opened, scan: Scan) -> Iterator[Finding]:
+    if scan.low is None or scan.high is None:
         return
-    is_flat = found.low == found.high
+    is_flat = scan.low == scan.high
     items = [
-        (name, f"always {found.low[where][0]:g}" if where.stop - where.start == 1 else "the same in every row")
-        for name, where in _column_blocks(opened)
+        (name, f"always {scan.low[where][0]:g}" if where.stop - where.start == 1 else "the same in every row")
+        for name, where in _column_blocks(dataset)
         if is_flat[where].all()
     ]
     if items:
-        fix = _without_columns(opened, [name for name, _ in items])
+        fix = _without_columns(dataset, [name for name, _ in items])
         title = f"{plural(len(items), 'column')} with one value only"
         yield finding_of(
             "constant", "warning", title, kept(len(items), ": the network learns nothing from it."), items, fix
         )
 
 
-def _leaks(opened: Opened, found: Scan) -> Iterator[Finding]:
+def _leaks(dataset: Opened, scan: Scan) -> Iterator[Finding]:
     """Yield columns that determine a target alone: each value has one class, or they order the numbers alike."""
-    values = found.signatures
-    if found.low is None or values is None or values.shape[1] != len(found.low):
+    values = scan.signatures
+    if scan.low is None or values is None or values.shape[1] != len(scan.low):
         return  # no vectors, or too many numbers to keep
     rows = np.linspace(0, len(values) - 1, min(len(values), LEAK_SAMPLES)).round().astype(np.int64)
     values = values[rows]
     items = []
-    for info, target in zip(opened.outline.wanted, opened.outline.targets, strict=True):
+    for info, target in zip(dataset.outline.wanted, dataset.outline.targets, strict=True):
         if info.per != "sample" or info.task not in ("classes", "numbers"):
             continue
-        wanted = target[found.places[rows]]
-        columns = wanted[:, np.newaxis] if wanted.ndim == 1 else wanted
-        for name, where in _column_blocks(opened):
+        labels = target[scan.places[rows]]
+        columns = labels[:, np.newaxis] if labels.ndim == 1 else labels
+        for name, where in _column_blocks(dataset):
             block = values[:, where]
             tell = tells_class if info.task == "classes" else tells_number
             if any((how := tell(block, columns[:, place])) for place in range(columns.shape[1])):
                 items.append((name, how.format(target=info.name)))
     if items:
-        fix = _without_columns(opened, list(dict.fromkeys(name for name, _ in items)))
+        fix = _without_columns(dataset, list(dict.fromkeys(name for name, _ in items)))
         title = f"{plural(len(items), 'column')} that {'gives' if len(items) == 1 else 'give'} the target away"
         outcome = kept(len(items), ". Where it is not known when the network is used, the results are worth nothing.")
         yield finding_of("leak", "warning", title, outcome, items, fix)

@@ -90,40 +90,40 @@ class LeftOutColumn:
 
 
 def fit_column(
-    name: str, cells: Cells, training: Array, options: DataOptions, what: str, decimal: str = "."
+    name: str, cells: Cells, training: Array, options: DataOptions, subject: str, decimal: str = "."
 ) -> ColumnPreparation | LeftOutColumn:
     """Return how a column becomes numbers, fitted on the training rows. NaN and empty texts are missing values.
 
-    `what` names the column in errors, `decimal` is the mark of its table. Raises `UserError`.
+    `subject` names the column in errors, `decimal` is the mark of its table. Raises `UserError`.
     """
     everywhere = Counter[str]() if isinstance(cells, np.ndarray) else text_counts(cells)
     has_gap = bool(np.isnan(cells).any()) if isinstance(cells, np.ndarray) else everywhere.total() < len(cells)
     imputes = options.missing_values == "impute" or (options.missing_values == "auto" and has_gap)
-    texts, known = Counter[str](), np.empty(0)
+    texts, numbers = Counter[str](), np.empty(0)
     if isinstance(cells, np.ndarray):
-        known = cells[training][~np.isnan(cells[training])]
+        numbers = cells[training][~np.isnan(cells[training])]
     else:
         texts = text_counts(cells, training)
-    if not texts and not len(known):
+    if not texts and not len(numbers):
         if options.missing_values == "auto":
             return LeftOutColumn(name, f"Column '{name}' is left out: it has no value in any training row.")
-        raise _nothing_known(what)
+        raise _nothing_known(subject)
     if isinstance(cells, np.ndarray):
-        refuse_huge(cells, what)
+        refuse_huge(cells, subject)
         mean = np.mean if options.impute_numbers == "mean" else np.median
         mark: Literal[".", ","] = "," if decimal == "," else "."
         return ColumnPreparation(
             name=name,
-            missing=float(mean(known)) if imputes else None,
+            missing=float(mean(numbers)) if imputes else None,
             decimal=mark,
-            span=(float(known.min()), float(np.median(known)), float(known.max())),
-            numbers="whole" if np.array_equal(known, np.rint(known)) else "any",
+            span=(float(numbers.min()), float(np.median(numbers)), float(numbers.max())),
+            numbers="whole" if np.array_equal(numbers, np.rint(numbers)) else "any",
         )
     if forms := _date_forms(texts, options):
         form = in_order(forms, is_day_first=is_day_first(options, decimal))
-        _refuse_other_forms(cells, everywhere, form, what)
+        _refuse_other_forms(cells, everywhere, form, subject)
         return _fit_dates(name, texts, form, options, imputes=imputes)
-    return _fit_texts(name, texts, options, what, imputes=imputes, has_gap=texts.total() < len(training))
+    return _fit_texts(name, texts, options, subject, imputes=imputes, has_gap=texts.total() < len(training))
 
 
 def _date_forms(texts: Mapping[str, int], options: DataOptions) -> tuple[str, ...]:
@@ -141,21 +141,21 @@ def _date_forms(texts: Mapping[str, int], options: DataOptions) -> tuple[str, ..
 
 
 def _fit_texts(
-    name: str, counts: Counter[str], options: DataOptions, what: str, *, imputes: bool, has_gap: bool
+    name: str, counts: Counter[str], options: DataOptions, subject: str, *, imputes: bool, has_gap: bool
 ) -> ColumnPreparation | LeftOutColumn:
     """Return the categories of a column of texts, which occur so often: of too many the most frequent ones."""
     is_own = imputes and options.impute_texts == "category"
     total = counts.total()
     encoding: Literal["one-hot", "index"] = "index" if options.category_encoding == "indices" else "one-hot"
     if encoding == "index" and len(counts) > MOST_INDICES:
-        raise _too_many(counts, what)
+        raise _too_many(counts, subject)
     if encoding == "one-hot" and len(counts) > MOST_CATEGORIES:
         if 2 * len(counts) > total:
-            shown = listed([quoted(text) for text in list(counts)[:3]])
+            examples = listed([quoted(text) for text in list(counts)[:3]])
             return LeftOutColumn(
                 name,
                 f"Column '{name}' is left out: it has {len(counts):,} different texts in {total:,} training rows, "
-                f"such as {shown}. data.category_encoding=indices takes it for an embedding.",
+                f"such as {examples}. data.category_encoding=indices takes it for an embedding.",
             )
         frequent = sorted(counts, key=lambda text: (-counts[text], text))[:MOST_CATEGORIES]
         counts = Counter({text: counts[text] for text in frequent})
@@ -168,31 +168,31 @@ def _fit_texts(
     )
 
 
-def _nothing_known(what: str) -> UserError:
-    return UserError(f"{what} has no value in any training row. Leave the column out, or make the split larger.")
+def _nothing_known(subject: str) -> UserError:
+    return UserError(f"{subject} has no value in any training row. Leave the column out, or make the split larger.")
 
 
-def refuse_huge(numbers: Array, what: str) -> None:
+def refuse_huge(numbers: Array, subject: str) -> None:
     """Raise `UserError` for numbers beyond the range of float32."""
     if (largest := float(np.nanmax(np.abs(numbers)))) > LARGEST:
-        raise UserError(f"{what} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
+        raise UserError(f"{subject} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
 
 
-def _too_many(texts: Collection[str], what: str) -> UserError:
+def _too_many(texts: Collection[str], subject: str) -> UserError:
     first = ", ".join(quoted(text) for text in list(texts)[:3])
     return UserError(
-        f"{what} holds {len(texts):,} different texts, such as {first}; at most {MOST_INDICES:,} can be encoded as "
+        f"{subject} holds {len(texts):,} different texts, such as {first}; at most {MOST_INDICES:,} can be encoded as "
         "inputs. Leave the column out (data.left_out), or replace its texts with numbers or fewer categories."
     )
 
 
-def _refuse_other_forms(cells: Sequence[str], texts: Mapping[str, int], form: str, what: str) -> None:
+def _refuse_other_forms(cells: Sequence[str], texts: Mapping[str, int], form: str, subject: str) -> None:
     """Raise `UserError` for the first cell that is no date of a form."""
     strange = {text for text in texts if not is_date(text, form)}
     if strange:
         row, text = next((row, text) for row, text in enumerate(cells) if text in strange)
         raise UserError(
-            f"{what}, row {row + 1:,}: expected a date such as {form}, as in the training rows, received "
+            f"{subject}, row {row + 1:,}: expected a date such as {form}, as in the training rows, received "
             f"{quoted(text)}. Write all dates of the column alike, or have them taken as texts (data.dates=texts)."
         )
 
@@ -234,7 +234,7 @@ def inputs_of(columns: Sequence[ColumnPreparation]) -> tuple[InputInfo, ...]:
     rest = tuple(column for column in columns if column not in indices)
     names = tuple(name for column in rest for name in column.names)
     vectors = (InputInfo("features", features(len(names)), names, prepared=rest),) if rest else ()
-    return (*vectors, *(InputInfo(one.name, tokens(1), one.names, prepared=(one,)) for one in indices))
+    return (*vectors, *(InputInfo(index.name, tokens(1), index.names, prepared=(index,)) for index in indices))
 
 
 def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: DataOptions) -> list[str]:
@@ -242,7 +242,7 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
     if isinstance(column, LeftOutColumn):
         return [column.note]
     notes = []
-    shown = listed(list(column.categories))
+    examples = listed(list(column.categories))
     if column.kind == "date":
         notes.append(
             f"Column '{column.name}' holds dates such as {column.form}: encoded as {', '.join(column.parts)} "
@@ -256,12 +256,12 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
             )
     elif column.kind == "category" and column.encoding == "one-hot":
         count = len(column.categories)
-        notes.append(f"Column '{column.name}' holds texts: encoded as {count} inputs of 0 or 1 ({shown}).")
+        notes.append(f"Column '{column.name}' holds texts: encoded as {count} inputs of 0 or 1 ({examples}).")
     elif column.kind == "category":
         count = len(column.categories)
         notes.append(
-            f"Column '{column.name}' holds texts: an input of its own, with the indices 1 to {count:,} ({shown}) and 0 "
-            f"for any other. An embedding needs a vocabulary of {count + 1:,}."
+            f"Column '{column.name}' holds texts: an input of its own, with the indices 1 to {count:,} ({examples}) "
+            f"and 0 for any other. An embedding needs a vocabulary of {count + 1:,}."
         )
     counts = Counter[str]() if isinstance(cells, np.ndarray) else text_counts(cells)
     gaps = int(np.isnan(cells).sum()) if isinstance(cells, np.ndarray) else len(cells) - counts.total()
@@ -274,13 +274,13 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
         )
     if column.kind != "category":
         return notes
-    known = frozenset(column.categories)
-    if strange := {text: count for text, count in counts.items() if text not in known}:
+    categories = frozenset(column.categories)
+    if strange := {text: count for text, count in counts.items() if text not in categories}:
         others, rows = listed(sorted(strange)), plural(sum(strange.values()), "row")
-        if column.encoding == "one-hot" and len(known) >= MOST_CATEGORIES:
+        if column.encoding == "one-hot" and len(categories) >= MOST_CATEGORIES:
             notes.append(
-                f"Column '{column.name}' has {len(known) + len(strange):,} different texts: the {len(known)} most "
-                f"frequent are encoded, and all its inputs are 0 in {rows} with another one "
+                f"Column '{column.name}' has {len(categories) + len(strange):,} different texts: the "
+                f"{len(categories)} most frequent are encoded, and all its inputs are 0 in {rows} with another one "
                 "(data.category_encoding=indices takes all)."
             )
             return notes
@@ -289,10 +289,10 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
     return notes
 
 
-def parse(column: ColumnPreparation, given: Sequence[object], places: Sequence[str], decimal: str = "") -> Cells:
+def parse(column: ColumnPreparation, values: Sequence[object], places: Sequence[str], decimal: str = "") -> Cells:
     """Return the cells of a column as numbers or texts; NaN and empty texts where they are missing and may be.
     `places` name the rows in errors, `decimal` is the mark of texts, where it is known. Raises `UserError`."""
-    pairs = zip(given, places, strict=True)
+    pairs = zip(values, places, strict=True)
     if column.kind == "number":
         mark = decimal or column.decimal
         return np.array([_number(column, value, place, mark) for value, place in pairs], np.float64)
@@ -356,27 +356,27 @@ def encode(columns: Sequence[ColumnPreparation], cells: Mapping[str, Cells]) -> 
     out = np.zeros((count, sum(len(column.names) for column in columns)), kind)
     start = 0
     for column in columns:
-        block, given = out[:, start : start + len(column.names)], cells[column.name]
+        block, values = out[:, start : start + len(column.names)], cells[column.name]
         start += len(column.names)
         if column.kind == "number":
-            numbers = np.asarray(given)
+            numbers = np.asarray(values)
             block[:, 0] = numbers if column.missing is None else np.where(np.isnan(numbers), column.missing, numbers)
         elif column.kind == "date":
             filled = datetime.fromisoformat(str(column.missing)) if column.missing is not None else datetime.min
-            for text in given:
+            for text in values:
                 if text and not is_date(str(text), column.form):
                     raise UserError(
                         f"Column '{column.name}' holds {quoted(text)}; expected a date such as {column.form}, as in "
                         "the training rows."
                     )
-            moments = [read_date(str(text), column.form) if text else filled for text in given]
+            moments = [read_date(str(text), column.form) if text else filled for text in values]
             block[:] = date_numbers(moments, column.parts, column.origin)
         else:
             places = {category: place for place, category in enumerate(column.categories)}
-            if isinstance(given, CodedTexts):
-                numbers = given.numbered(places, places.get(str(column.missing), -1))
+            if isinstance(values, CodedTexts):
+                numbers = values.numbered(places, places.get(str(column.missing), -1))
             else:
-                texts = (str(text) or str(column.missing) for text in given)
+                texts = (str(text) or str(column.missing) for text in values)
                 numbers = np.fromiter((places.get(text, -1) for text in texts), np.int64, count)
             if is_index:
                 block[:, 0] = numbers + 1

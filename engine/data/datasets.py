@@ -31,11 +31,9 @@ def fed_inputs(network: Network, facts: DatasetInfo) -> Fed:
 def has_varying_lengths(options: TrainingOptions, network: Network, facts: DatasetInfo) -> bool:
     """Return whether sequences differ in length, in the data or once they are split."""
     fed = fed_inputs(network, facts)
-    if any(given.lengths for _, given, _ in fed):
+    if any(info.lengths for _, info, _ in fed):
         return True
-    steps = (
-        [given.type["T"] for _, given, _ in fed if given.type.has("T")] if options.sequence_length == "split" else []
-    )
+    steps = [info.type["T"] for _, info, _ in fed if info.type.has("T")] if options.sequence_length == "split" else []
     return any(isinstance(count, int) and count > options.sequence_split_length for count in steps)
 
 
@@ -45,7 +43,7 @@ def make_dataset(
     analysis: Analysis,
     facts: DatasetInfo,
     options: TrainingOptions,
-    wanted: Sequence[Wanted],
+    outputs: Sequence[Wanted],
     device: torch.device,
     *,
     is_training: bool,
@@ -56,12 +54,12 @@ def make_dataset(
     """
     fed = fed_inputs(network, facts)
     arrays: list[Any] = [part.inputs[number] for _, _, number in fed]
-    targets = [part.targets[info.number] for info in wanted]
+    targets = [part.targets[info.number] for info in outputs]
     lengths = _lengths(part, analysis, fed) if has_varying_lengths(options, network, facts) else []
-    follows = [_followed(info, target, arrays, lengths) for info, target in zip(wanted, targets, strict=True)]
+    follows = [_followed(info, target, arrays, lengths) for info, target in zip(outputs, targets, strict=True)]
     if is_training and options.sequence_length == "split" and any(each is not None for each in lengths):
         arrays, targets, lengths = _split(options, arrays, targets, lengths, follows)
-    kinds = [given.type.kind for _, given, _ in fed]
+    kinds = [input.type.kind for _, input, _ in fed]
     padding = Padding.of(options)
     if are_windows(arrays):
         return windowed(arrays, targets, device)
@@ -81,11 +79,11 @@ def _lengths(part: Split, analysis: Analysis, fed: Fed) -> list[Array | None]:
     return result
 
 
-def _followed(one: Wanted, target: Array, arrays: list[Any], lengths: list[Array | None]) -> int | None:
+def _followed(output: Wanted, target: Array, arrays: list[Any], lengths: list[Array | None]) -> int | None:
     """Return the index of the input that a target has a value per step of."""
-    if one.facts.per != "step":
+    if output.facts.per != "step":
         return None
-    alike = (n for n, given in enumerate(lengths) if given is not None and arrays[n].shape[1] == target.shape[1])
+    alike = (n for n, sizes in enumerate(lengths) if sizes is not None and arrays[n].shape[1] == target.shape[1])
     return next(alike, None)
 
 
@@ -97,10 +95,10 @@ def _split(
     follows: list[int | None],
 ) -> tuple[list[Array], list[Array], list[Array | None]]:
     """Split all sequences, at the lengths of the first input that has lengths."""
-    leader = next(number for number, given in enumerate(lengths) if given is not None)
+    leader = next(number for number, sizes in enumerate(lengths) if sizes is not None)
     steps = lengths[leader]
     assert steps is not None
-    cut = [number for number, given in enumerate(lengths) if given is not None]
+    cut = [number for number, sizes in enumerate(lengths) if sizes is not None]
     timed = [number for number, followed in enumerate(follows) if followed is not None]
     sequences = [(arrays[number], 0.0) for number in cut]
     sequences += [(targets[number], np.nan if targets[number].dtype.kind == "f" else IGNORED) for number in timed]

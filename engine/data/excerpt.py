@@ -70,21 +70,21 @@ def first_samples(options: DataOptions, base: Path, folder: Path, count: int) ->
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(prefix="excerpt-", dir=folder))
     try:
-        found = excerpt_of(options, base, room)
+        excerpt = excerpt_of(options, base, room)
     except (UserError, OSError, UnicodeError):
         return {}  # reading all of the data says what is wrong with it
-    if found is None:
+    if excerpt is None:
         return {}
     try:
-        look = preview(found.options, base, folder, count)
-        inputs = open_source(found.options, base).outline.inputs
+        look = preview(excerpt.options, base, folder, count)
+        inputs = open_source(excerpt.options, base).outline.inputs
     except UserError:
-        return _plain_rows(found)
-    shown: dict[str, Any] = {key: look[key] for key in SHOWN}
-    for sample in (*shown["pictures"], *shown["series"]):
+        return _plain_rows(excerpt)
+    samples: dict[str, Any] = {key: look[key] for key in SHOWN}
+    for sample in (*samples["pictures"], *samples["series"]):
         sample["split"] = ""  # it depends on all of the data
     columns = [{key: column[key] for key in ("name", "role", "kind")} for column in look["columns"]]
-    return {**shown, "columns": columns, "channels": list(inputs[0].columns), "text": found.text}
+    return {**samples, "columns": columns, "channels": list(inputs[0].columns), "text": excerpt.text}
 
 
 def excerpt_of(options: DataOptions, base: Path, room: Path) -> Excerpt | None:
@@ -103,12 +103,12 @@ def excerpt_of(options: DataOptions, base: Path, room: Path) -> Excerpt | None:
     return MAKERS[declared.key](plain, training.path, room)
 
 
-def _plain_rows(found: Excerpt) -> dict[str, Any]:
+def _plain_rows(excerpt: Excerpt) -> dict[str, Any]:
     """Return the rows of a table whose beginning cannot be learned from, such as one with the rows of one class."""
     try:
-        if found.path.suffix not in TABLES:
+        if excerpt.path.suffix not in TABLES:
             return {}
-        columns = read_columns(found.path, gaps="keep", written=found.options.written)
+        columns = read_columns(excerpt.path, gaps="keep", written=excerpt.options.written)
     except UserError:
         return {}
     names = [{"name": name, "role": "", "kind": ""} for name in columns.names]
@@ -119,7 +119,7 @@ def _plain_rows(found: Excerpt) -> dict[str, Any]:
         "rows": rows,
         "columns": names,
         "channels": [],
-        "text": found.text,
+        "text": excerpt.text,
     }
 
 
@@ -165,9 +165,9 @@ def _opened(options: DataOptions, path: Path) -> TextIO:
 def _records(text: Any, count: int) -> Iterator[str]:
     """Yield the first records of a CSV file, with their ends of line: a quoted cell may have several lines."""
     record = ""
-    left = CHARACTERS + LONGEST_ROW * 16
-    while count and left > 0 and (line := text.readline(left)):
-        record, left = record + line, left - len(line)
+    remaining = CHARACTERS + LONGEST_ROW * 16
+    while count and remaining > 0 and (line := text.readline(remaining)):
+        record, remaining = record + line, remaining - len(line)
         if record.count('"') % 2 == 0 and line.endswith(("\n", "\r")):
             yield record
             record, count = "", count - 1
@@ -175,15 +175,15 @@ def _records(text: Any, count: int) -> Iterator[str]:
 
 def _listed(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
     """Copy the first rows of a table that names files relative to its folder, and link these."""
-    found = _rows(options, path, room, FILES)
-    if found is None or path.suffix.lower() in PARQUET:
+    excerpt = _rows(options, path, room, FILES)
+    if excerpt is None or path.suffix.lower() in PARQUET:
         return None
-    for rows in CsvTable(found.path, (), "keep").pieces():
+    for rows in CsvTable(excerpt.path, (), "keep").pieces():
         for cell in {cell for row in rows for cell in row if Path(cell).suffix}:
             inside = Path(os.path.normpath(cell))
             if not inside.is_absolute() and inside.parts[0] != ".." and (path.parent / inside).is_file():
                 _link(path.parent / inside, room / inside)
-    return found
+    return excerpt
 
 
 # ---- files ----
@@ -235,15 +235,15 @@ def _images(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
         return _folders(options, path, room, is_image, "images", deep)
     beside = Path(getattr(options, kind))
     left_out = frozenset(options.excluded_files)
-    wanted = (n for n in _names(path, is_folder=False) if is_image(n) and n not in left_out)
-    names = list(islice(wanted, FILES // 2))
+    images = (n for n in _names(path, is_folder=False) if is_image(n) and n not in left_out)
+    names = list(islice(images, FILES // 2))
     others = {Path(name).stem: name for name in _names(beside, is_folder=False) if is_image(name)}
     for name in names:
         _link(path / name, room / "images" / name)
         if other := others.get(Path(name).stem):
             _link(beside / other, room / "others" / other)
-    found = {"path": str(room / "images"), kind: str(room / "others")}
-    return Excerpt(options.replace(excluded_files=(), **found), room / "images", f"the first {len(names):,} images")
+    paths = {"path": str(room / "images"), kind: str(room / "others")}
+    return Excerpt(options.replace(excluded_files=(), **paths), room / "images", f"the first {len(names):,} images")
 
 
 def _audio(options: DataOptions, path: Path, room: Path) -> Excerpt | None:

@@ -67,6 +67,6 @@ def finding_of(
     return Finding(kind, severity, title, outcome, len(items), tuple(items[:MOST_NAMED]), fix)
 
 
-def kept(count: int, what: str) -> str:
-    """Return what a training does about samples or columns that stay: `They are kept: ...`."""
-    return f"{'It is' if count == 1 else 'They are'} kept{what}"
+def kept(count: int, suffix: str) -> str:
+    """Return the words on samples or columns that stay: `They are kept: ...`."""
+    return f"{'It is' if count == 1 else 'They are'} kept{suffix}"

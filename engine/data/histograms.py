@@ -26,25 +26,25 @@ def of_numbers(values: Array) -> dict[str, Any]:
     `sampled`      values that were counted, where that is not all
     """
     sampled = values[:: 1 + len(values) // MOST_COUNTED] if len(values) > MOST_COUNTED else values
-    known = sampled[np.isfinite(sampled)]
-    found: dict[str, Any] = {"missing": int(len(sampled) - len(known))}
+    finite = sampled[np.isfinite(sampled)]
+    gaps: dict[str, Any] = {"missing": int(len(sampled) - len(finite))}
     if len(sampled) < len(values):
-        found["sampled"] = len(sampled)
-    if not len(known):
-        return {"low": 0.0, "high": 0.0, "counts": [], **found}
-    low, high = float(known.min()), float(known.max())
-    span, bins = high - low, min(MOST_BINS, math.ceil(2 * len(known) ** (1 / 3)))
+        gaps["sampled"] = len(sampled)
+    if not len(finite):
+        return {"low": 0.0, "high": 0.0, "counts": [], **gaps}
+    low, high = float(finite.min()), float(finite.max())
+    span, bins = high - low, min(MOST_BINS, math.ceil(2 * len(finite) ** (1 / 3)))
     largest = max(abs(low), abs(high))
-    if largest < LARGEST_WHOLE and bool((known == np.round(known)).all()):
+    if largest < LARGEST_WHOLE and bool((finite == np.round(finite)).all()):
         width = -(-(int(span) + 1) // MOST_BINS)
         bins = -(-(int(span) + 1) // width)
         low, high = low - 0.5, low - 0.5 + bins * width
     elif not span > 1e-12 * largest:
         pad = max(0.5, 1e-6 * largest)
         low, high, bins = max(low - pad, -LARGEST), min(high + pad, LARGEST), 1
-    scaled = (known.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)  # halves: the span may overflow
+    scaled = (finite.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)  # halves: the span may overflow
     places = np.clip((scaled * bins).astype(np.int64), 0, bins - 1)
-    return {"low": low, "high": high, "counts": np.bincount(places, minlength=bins).tolist(), **found}
+    return {"low": low, "high": high, "counts": np.bincount(places, minlength=bins).tolist(), **gaps}
 
 
 def of_texts(texts: Sequence[str]) -> dict[str, Any]:
@@ -57,11 +57,11 @@ def of_texts(texts: Sequence[str]) -> dict[str, Any]:
     counted = Counter(texts)
     missing = counted.pop("", 0)
     most = counted.most_common(MOST_NAMES)
-    shown = sum(count for _, count in most)
+    total = sum(count for _, count in most)
     return {
         "names": [name for name, _ in most],
         "counts": [count for _, count in most],
-        "others": len(texts) - missing - shown,
+        "others": len(texts) - missing - total,
         "different": len(counted),
         "missing": missing,
     }

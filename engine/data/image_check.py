@@ -70,12 +70,12 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     most = common(looked_at(folder, [name for name, _ in files])) if files else ("", 0, 0)
     report = _Report(options, most, len(files))
     with strictly(), ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        said = time.monotonic()
+        reported_s = time.monotonic()
         shapes = pool.map(lambda pair: _look(folder, kind, beside, *pair), files)
         for (name, _), shape in zip(files, shapes, strict=True):
             report.take(name, shape)
-            if time.monotonic() - said > pause_s and report.checked < len(files):
-                said = time.monotonic()
+            if time.monotonic() - reported_s > pause_s and report.checked < len(files):
+                reported_s = time.monotonic()
                 yield report.write()
     yield report.write()
 
@@ -123,10 +123,10 @@ class _Report:
     def _channels(self) -> str:
         return self._shape[0] if self._options.channels == "auto" else self._options.channels
 
-    def _add(self, kind: str, name: str, what: str) -> None:
+    def _add(self, kind: str, name: str, detail: str) -> None:
         self._counts[kind] += 1
         if len(self._named[kind]) < MOST_NAMED:
-            self._named[kind].append((name, what))
+            self._named[kind].append((name, detail))
 
     def write(self) -> dict[str, Any]:
         """Return the findings as a JSON object."""

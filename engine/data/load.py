@@ -97,18 +97,18 @@ class Opened:
     @property
     def facts(self) -> DatasetInfo:
         """Sizes, types and notes, as far as they are known before samples are read."""
-        known = self.outline
-        notes = (*known.notes, *self.division.notes)
-        held = known.raw.bytes if known.raw is not None and known.gathers else 0
+        outline = self.outline
+        notes = (*outline.notes, *self.division.notes)
+        size = outline.raw.bytes if outline.raw is not None and outline.gathers else 0
         return DatasetInfo(
-            known.inputs,
+            outline.inputs,
             self.division.samples,
-            known.sized,
+            outline.sized,
             notes,
-            known.resident_because,
-            known.warnings,
-            held,
-            known.forecast,
+            outline.resident_because,
+            outline.warnings,
+            size,
+            outline.forecast,
         )
 
     @property
@@ -148,12 +148,12 @@ class _Kept:
             self._items.move_to_end(key)
             cached: T = self._items[key]
             return cached
-        made = make()
-        if size(made) <= KEPT_BYTES:
-            self._items[key] = made
+        value = make()
+        if size(value) <= KEPT_BYTES:
+            self._items[key] = value
             while len(self._items) > KEPT:
                 self._items.popitem(last=False)
-        return made
+        return value
 
 
 _OUTLINES, _DIVISIONS, _FITTED, _SAMPLES = _Kept(), _Kept(), _Kept(), _Kept()
@@ -168,44 +168,44 @@ def facts(options: DataOptions, base: Path) -> DatasetInfo:
 def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_bytes: int = 0) -> LoadedData:
     """Load all samples; streamed ones stay on disk, and up to `cache_bytes` of them are cached once decoded. Raises
     `UserError`."""
-    opened = open_source(options, base)
-    if opened.outline.gathers:
-        return _streamed(opened, 0)
-    if is_streamed and not opened.outline.resident_because:
-        return _streamed(opened, cache_bytes)
+    dataset = open_source(options, base)
+    if dataset.outline.gathers:
+        return _streamed(dataset, 0)
+    if is_streamed and not dataset.outline.resident_because:
+        return _streamed(dataset, cache_bytes)
 
     def read() -> Samples:
-        samples = opened.source.samples(options, opened.path, opened.outline)
+        samples = dataset.source.samples(options, dataset.path, dataset.outline)
         for array in samples.arrays:
             array.flags.writeable = False
         return samples
 
-    samples = _SAMPLES.get(opened.key, read, lambda samples: samples.bytes)
+    samples = _SAMPLES.get(dataset.key, read, lambda samples: samples.bytes)
     return LoadedData(
-        _noted(opened.facts, samples.notes),
+        _noted(dataset.facts, samples.notes),
         samples.arrays,
         samples.lengths,
-        opened.outline.targets,
-        opened.numbers,
-        opened.outline.shards,
+        dataset.outline.targets,
+        dataset.numbers,
+        dataset.outline.shards,
     )
 
 
-def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
-    found = opened.source.readers(opened.options, opened.path, opened.outline)
-    inputs = found.inputs
-    if reads_in_processes(opened.options, len(opened.outline)):
-        inputs = tuple(ReaderProcesses(given) for given in inputs)
+def _streamed(dataset: Opened, cache_bytes: int) -> LoadedData:
+    readers = dataset.source.readers(dataset.options, dataset.path, dataset.outline)
+    inputs = readers.inputs
+    if reads_in_processes(dataset.options, len(dataset.outline)):
+        inputs = tuple(ReaderProcesses(reader) for reader in inputs)
     if cache_bytes:
-        inputs = tuple(SampleCache(given, cache_bytes // len(inputs)) for given in inputs)
+        inputs = tuple(SampleCache(reader, cache_bytes // len(inputs)) for reader in inputs)
     return LoadedData(
-        _noted(opened.facts, found.notes),
+        _noted(dataset.facts, readers.notes),
         inputs,
-        found.lengths,
-        opened.outline.targets,
-        opened.numbers,
-        opened.outline.shards,
-        opened.options.skips_bad_samples,
+        readers.lengths,
+        dataset.outline.targets,
+        dataset.numbers,
+        dataset.outline.shards,
+        dataset.options.skips_bad_samples,
     )
 
 
@@ -219,9 +219,9 @@ def reads_in_processes(options: DataOptions, samples: int) -> bool:
     return num_threads() >= LEAST_READERS and samples >= LEAST_SAMPLES
 
 
-def _noted(known: DatasetInfo, notes: Sequence[str]) -> DatasetInfo:
+def _noted(facts: DatasetInfo, notes: Sequence[str]) -> DatasetInfo:
     """Return the info with the notes of reading added, without duplicates."""
-    return replace(known, notes=(*known.notes, *(note for note in notes if note not in known.notes)))
+    return replace(facts, notes=(*facts.notes, *(note for note in notes if note not in facts.notes)))
 
 
 def preview(
@@ -237,62 +237,64 @@ def preview(
     `loading` describes how a run with these options and one worker loads the data. Raises `UserError`."""
     from netwright.engine.data.preview import describe  # imports Pillow
 
-    opened = open_source(options, base)
-    how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
+    dataset = open_source(options, base)
+    how = loading(options, training or TrainingOptions(), dataset.facts, free_bytes=free_memory())
     is_large = (
-        how.held_bytes > KEPT_BYTES and not opened.outline.resident_because and not opened.declared.reads_single_samples
+        how.held_bytes > KEPT_BYTES
+        and not dataset.outline.resident_because
+        and not dataset.declared.reads_single_samples
     )
 
-    def read(chosen: Array) -> Samples:
+    def read(indices: Array) -> Samples:
         if is_large:
-            return _some(opened, chosen)
-        return opened.source.samples(options, opened.path, opened.outline, chosen)
+            return _some(dataset, indices)
+        return dataset.source.samples(options, dataset.path, dataset.outline, indices)
 
-    division = opened.division
+    division = dataset.division
     look = describe(
-        opened.outline,
+        dataset.outline,
         division.counts,
-        opened.numbers,
+        dataset.numbers,
         read,
         folder,
         count,
         change,
         is_large=is_large,
-        lengths=_lengths(opened),
-        wave=_wave(opened),
+        lengths=_lengths(dataset),
+        wave=_wave(dataset),
     )
     return {**look, "notes": [*look["notes"], *division.notes], "loading": how.sentence()}
 
 
-def _wave(opened: Opened) -> Callable[[int], Array] | None:
+def _wave(dataset: Opened) -> Callable[[int], Array] | None:
     """Return the function that reads the sound of a sample; None for other data, and for sounds of several folders."""
-    if opened.outline.inputs[0].sound is None:
+    if dataset.outline.inputs[0].sound is None:
         return None
-    reader = opened.source.readers(opened.options, opened.path, opened.outline).inputs[0]
+    reader = dataset.source.readers(dataset.options, dataset.path, dataset.outline).inputs[0]
     wave: Callable[[int], Array] | None = getattr(reader, "wave", None)
     return wave
 
 
-def _lengths(opened: Opened) -> Array | None:
+def _lengths(dataset: Opened) -> Array | None:
     """Return the lengths of all sequences of the first input (N), where they differ; no sample is read for them."""
-    if opened.outline.inputs[0].lengths is None:
+    if dataset.outline.inputs[0].lengths is None:
         return None
-    if opened.outline.samples is not None:
-        lengths = opened.outline.samples.lengths
-    elif opened.outline.resident_because:
+    if dataset.outline.samples is not None:
+        lengths = dataset.outline.samples.lengths
+    elif dataset.outline.resident_because:
         return None
     else:
-        lengths = opened.source.readers(opened.options, opened.path, opened.outline).lengths
+        lengths = dataset.source.readers(dataset.options, dataset.path, dataset.outline).lengths
     return lengths[0] if lengths else None
 
 
-def _some(opened: Opened, chosen: Array) -> Samples:
+def _some(dataset: Opened, indices: Array) -> Samples:
     """Read the chosen samples from disk. Raises `UserError` where memory is short."""
-    found = opened.source.readers(opened.options, opened.path, opened.outline)
-    lengths = tuple(None if given is None else given[chosen] for given in found.lengths)
-    needed = sum(4 * len(chosen) * prod(given.shape[1:]) for given in found.inputs)
-    refuse_too_large(needed, f"{len(chosen):,} samples", "Use fewer samples or smaller ones.")
-    return Samples(tuple(LazyArray(given, chosen)[:] for given in found.inputs), found.notes, lengths)
+    readers = dataset.source.readers(dataset.options, dataset.path, dataset.outline)
+    lengths = tuple(None if counts is None else counts[indices] for counts in readers.lengths)
+    needed = sum(4 * len(indices) * prod(reader.shape[1:]) for reader in readers.inputs)
+    refuse_too_large(needed, f"{len(indices):,} samples", "Use fewer samples or smaller ones.")
+    return Samples(tuple(LazyArray(reader, indices)[:] for reader in readers.inputs), readers.notes, lengths)
 
 
 @naming_urls()
@@ -392,34 +394,34 @@ def load_like(options: DataOptions, base: Path, facts: DatasetInfo) -> LoadedDat
     outline = outline_like(source, options, path, facts, resizes=declared.resizes)
     count = len(outline)
     numbers = {name: np.arange(count if name == "test" else 0) for name in SPLITS}
-    known = replace(facts, samples={name: len(part) for name, part in numbers.items()}, notes=outline.notes)
+    info = replace(facts, samples={name: len(part) for name, part in numbers.items()}, notes=outline.notes)
     if outline.gathers or (declared.can_stream and not outline.resident_because):
-        found = source.readers(options, path, outline)
+        readers = source.readers(options, path, outline)
         return LoadedData(
-            _noted(known, found.notes), found.inputs, found.lengths, outline.targets, numbers, outline.shards
+            _noted(info, readers.notes), readers.inputs, readers.lengths, outline.targets, numbers, outline.shards
         )
     samples = source.samples(options, path, outline)
-    return LoadedData(_noted(known, samples.notes), samples.arrays, samples.lengths, outline.targets, numbers)
+    return LoadedData(_noted(info, samples.notes), samples.arrays, samples.lengths, outline.targets, numbers)
 
 
 def remote_changes(options: DataOptions, base: Path, before: DataRecord) -> tuple[str, ...]:
     """Return a sentence for each place behind a URL that is not what it was. Raises `UserError`."""
     declared = options.source_type
     has_shards = declared is not None and declared.has_patterns
-    found = []
+    changes = []
     for place in before.places:
         text = getattr(options, place.option, "") if place.kind == "remote" else ""
         if text and has_shards and place.option in PLACES:
-            found.append(place.differences(recorded(place.option, text, base)))
+            changes.append(place.differences(recorded(place.option, text, base)))
         elif text:
-            found.append(place.differences(recorded_remote(place.option, text, is_fresh=True)))
-    return tuple(filter(None, found))
+            changes.append(place.differences(recorded_remote(place.option, text, is_fresh=True)))
+    return tuple(filter(None, changes))
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:
     """Decide between resident and streamed data, by its size, the free memory, and the number of workers."""
-    used = {worker.device for worker in placement.workers}
-    devices = [device.memory_bytes for device in inventory.devices if device.name in used]
+    names = {worker.device for worker in placement.workers}
+    devices = [device.memory_bytes for device in inventory.devices if device.name in names]
     return loading(
         project.data,
         project.training,
@@ -432,6 +434,6 @@ def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, i
 
 def loaded(project: Project, base: Path, how: Loading, workers: int) -> LoadedData:
     """Load the data of a run for one of its workers. Raises `UserError`."""
-    wanted = project.data.decoded_cache * 2**20 if project.data.is_visible("decoded_cache") else 0
-    cache = min(wanted, int(MOST_OF_FREE * free_memory())) // workers
+    size = project.data.decoded_cache * 2**20 if project.data.is_visible("decoded_cache") else 0
+    cache = min(size, int(MOST_OF_FREE * free_memory())) // workers
     return load(project.data, base, is_streamed=how.is_streamed, cache_bytes=cache)

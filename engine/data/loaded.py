@@ -58,19 +58,19 @@ class LoadedData:
     def split(self, name: str, doubles: Collection[int] = ()) -> Split:
         """Return one split in the order of the source; data in memory is copied. The inputs with the indices `doubles`
         are float64."""
-        chosen = self.numbers[name]
+        indices = self.numbers[name]
         kinds = [
-            np.int64 if given.type.kind == "index" else np.float64 if number in doubles else np.float32
-            for number, given in enumerate(self.facts.inputs)
+            np.int64 if info.type.kind == "index" else np.float64 if number in doubles else np.float32
+            for number, info in enumerate(self.facts.inputs)
         ]
         inputs = tuple(
-            _copied(x, chosen, np.dtype(kind))
+            _copied(x, indices, np.dtype(kind))
             if isinstance(x, np.ndarray)
-            else LazyArray(x, chosen, np.dtype(kind), self.skips_bad)
+            else LazyArray(x, indices, np.dtype(kind), self.skips_bad)
             for x, kind in zip(self.inputs, kinds, strict=True)
         )
-        lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
-        return Split(inputs, tuple(target[chosen] for target in self.targets), lengths)
+        lengths = tuple(None if info is None else info[indices] for info in self.lengths)
+        return Split(inputs, tuple(target[indices] for target in self.targets), lengths)
 
     @property
     def wider(self) -> frozenset[int]:
@@ -80,14 +80,14 @@ class LoadedData:
 
     def largest(self, number: int) -> int:
         """Return the largest index of an input of indices."""
-        given = self.inputs[number]
-        return int(given.max()) if isinstance(given, np.ndarray) else given.largest
+        array = self.inputs[number]
+        return int(array.max()) if isinstance(array, np.ndarray) else array.largest
 
 
-def _copied(array: Array, chosen: Array, kind: np.dtype[Any]) -> Array:
+def _copied(array: Array, indices: Array, kind: np.dtype[Any]) -> Array:
     """Return the chosen samples in a dtype, copied in chunks to save memory."""
-    out = aligned_array((len(chosen), *array.shape[1:]), kind)
+    out = aligned_array((len(indices), *array.shape[1:]), kind)
     step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
-    for start in range(0, len(chosen), step):
-        out[start : start + step] = array[chosen[start : start + step]]
+    for start in range(0, len(indices), step):
+        out[start : start + step] = array[indices[start : start + step]]
     return out

@@ -27,9 +27,9 @@ class Rows(Protocol):
 class _Flat:
     """Samples as rows of `columns` numbers: whole samples, or single numbers."""
 
-    def __init__(self, given: Rows, columns: int) -> None:
-        self._given, self._columns = given, columns
-        self.shape = (prod(given.shape) // columns, columns)
+    def __init__(self, rows: Rows, columns: int) -> None:
+        self._given, self._columns = rows, columns
+        self.shape = (prod(rows.shape) // columns, columns)
 
     def chunks(self, step: int) -> Iterator[Array]:
         """Yield all rows, about `step` at a time."""
@@ -37,7 +37,7 @@ class _Flat:
         yield from (piece.reshape(-1, self._columns) for piece in self._given.chunks(max(1, step // per_sample)))
 
 
-def fit(kind: str, given: Array | Rows, channel_axis: int, per: str = "channel") -> tuple[Array, Array]:
+def fit(kind: str, values: Array | Rows, channel_axis: int, per: str = "channel") -> tuple[Array, Array]:
     """Return shift and scale as float32, in one dimension: one number per channel (C), per element in the order of the
     sample, or one for all. `kind` is one of `netwright.engine.layers.inputs.NORMALIZATIONS`, `per` of its `DIMENSIONS`.
 
@@ -46,20 +46,20 @@ def fit(kind: str, given: Array | Rows, channel_axis: int, per: str = "channel")
     `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1. The numbers are read
     in one pass, in two for `zscore`, with the same result for data in memory and on disk.
     """
-    if per != "channel" and 0 not in given.shape:
-        columns = prod(given.shape[1:]) if per == "element" else 1
-        flat = given.reshape(-1, columns) if isinstance(given, np.ndarray) else _Flat(given, columns)
+    if per != "channel" and 0 not in values.shape:
+        columns = prod(values.shape[1:]) if per == "element" else 1
+        flat = values.reshape(-1, columns) if isinstance(values, np.ndarray) else _Flat(values, columns)
         return fit(kind, flat, 1)
-    channels = given.shape[channel_axis]
-    if kind == "none" or 0 in given.shape:
+    channels = values.shape[channel_axis]
+    if kind == "none" or 0 in values.shape:
         return np.zeros(channels, np.float32), np.ones(channels, np.float32)
-    axes = tuple(axis for axis in range(len(given.shape)) if axis != channel_axis)
-    low, high, mean, rounded = _edges(given, channel_axis, axes)
+    axes = tuple(axis for axis in range(len(values.shape)) if axis != channel_axis)
+    low, high, mean, rounded = _edges(values, channel_axis, axes)
     match kind:
         case "zerocenter":
             shift, spread = mean, np.ones(channels)
         case "zscore":
-            shift, spread = mean, _deviation(given, mean, channel_axis, axes)
+            shift, spread = mean, _deviation(values, mean, channel_axis, axes)
         case "rescale-zero-one":
             shift, spread = low, high - low
         case "rescale-symmetric":
@@ -72,33 +72,33 @@ def fit(kind: str, given: Array | Rows, channel_axis: int, per: str = "channel")
     return np.where(constant, low, shift).astype(np.float64 if is_double else np.float32), scale.astype(np.float32)
 
 
-def _chunks(given: Array | Rows) -> Iterator[Array]:
+def _chunks(values: Array | Rows) -> Iterator[Array]:
     """Yield a few samples at a time in double precision, so that no copy of the whole is made."""
-    step = max(1, CHUNK_NUMBERS // max(1, prod(given.shape[1:])))
-    if isinstance(given, np.ndarray):
-        yield from (given[start : start + step].astype(np.float64) for start in range(0, len(given), step))
+    step = max(1, CHUNK_NUMBERS // max(1, prod(values.shape[1:])))
+    if isinstance(values, np.ndarray):
+        yield from (values[start : start + step].astype(np.float64) for start in range(0, len(values), step))
         return
-    done = 0
-    for piece in given.chunks(step):
-        done += len(piece)
-        report(done, given.shape[0], "samples")
+    count = 0
+    for piece in values.chunks(step):
+        count += len(piece)
+        report(count, values.shape[0], "samples")
         yield piece.astype(np.float64)
 
 
-def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
+def _edges(values: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
     """Return minimum, maximum and mean of each channel (C), and the largest error of rounding it to float32."""
-    low, high, total, rounded = [], [], np.zeros(given.shape[channel_axis]), np.zeros(given.shape[channel_axis])
-    for piece in _chunks(given):
+    low, high, total, rounded = [], [], np.zeros(values.shape[channel_axis]), np.zeros(values.shape[channel_axis])
+    for piece in _chunks(values):
         rounded = np.maximum(rounded, np.abs(piece - piece.astype(np.float32)).max(axis=axes))
         low.append(piece.min(axis=axes))
         high.append(piece.max(axis=axes))
         total = total + piece.sum(axis=axes)
-    mean = total * given.shape[channel_axis] / prod(given.shape)
+    mean = total * values.shape[channel_axis] / prod(values.shape)
     return np.min(low, axis=0), np.max(high, axis=0), mean, rounded
 
 
-def _deviation(given: Array | Rows, mean: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:
+def _deviation(values: Array | Rows, mean: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:
     """Return the population's standard deviation per channel, in a second pass, for precision."""
-    sizes = [-1 if axis == channel_axis else 1 for axis in range(len(given.shape))]
-    total = sum(((piece - mean.reshape(sizes)) ** 2).sum(axis=axes) for piece in _chunks(given))
-    return np.asarray(np.sqrt(np.asarray(total) * given.shape[channel_axis] / prod(given.shape)))
+    sizes = [-1 if axis == channel_axis else 1 for axis in range(len(values.shape))]
+    total = sum(((piece - mean.reshape(sizes)) ** 2).sum(axis=axes) for piece in _chunks(values))
+    return np.asarray(np.sqrt(np.asarray(total) * values.shape[channel_axis] / prod(values.shape)))

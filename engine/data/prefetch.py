@@ -76,23 +76,23 @@ def prefetch(jobs: Iterator[ReadJob[R]], *, threads: int = 0, most_bytes: int = 
             yield waiting.popleft()[0].result
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        begun = [future for _, futures in waiting for future in futures if not future.cancelled()]
-        pool.shutdown(wait=not wait(begun, timeout=PATIENCE_S).not_done)
+        started = [future for _, futures in waiting for future in futures if not future.cancelled()]
+        pool.shutdown(wait=not wait(started, timeout=PATIENCE_S).not_done)
 
 
 def _wait(job: ReadJob[R], futures: Sequence[Future[object]]) -> None:
     """Wait until all tasks are done or one fails. Raises `UserError` after `SILENCE_S` without any progress."""
-    left = len(futures)
-    while left:
+    pending = len(futures)
+    while pending:
         state = wait(futures, timeout=SILENCE_S, return_when=FIRST_EXCEPTION)
         if not state.not_done or any(future.exception() for future in state.done):
             return
-        if len(state.not_done) == left:
+        if len(state.not_done) == pending:
             raise UserError(
                 f"Nothing was read from {job.where} for {format_duration(SILENCE_S)}. Check that the disk or network "
                 "drive it lies on answers, and resume the run."
             )
-        left = len(state.not_done)
+        pending = len(state.not_done)
 
 
 def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
@@ -104,16 +104,16 @@ def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
 
 
 def read_tasks(
-    stored: SampleReader, chosen: Array, out: Array, bad: Callable[[int, BadSampleError], object] | None = None
+    stored: SampleReader, indices: Array, out: Array, bad: Callable[[int, BadSampleError], object] | None = None
 ) -> Iterator[Callable[[], None]]:
     """Yield the tasks that read the chosen samples into `out`, `stored.at_once` samples each. With `bad`, samples that
     cannot be read are no error: it is called with the row and the reason of each."""
-    for start in range(0, len(chosen), stored.at_once):
-        taken = slice(start, start + stored.at_once)
+    for start in range(0, len(indices), stored.at_once):
+        part = slice(start, start + stored.at_once)
         if bad is None:
-            yield partial(stored.read, chosen[taken], out[taken])
+            yield partial(stored.read, indices[part], out[part])
         else:
-            yield partial(read_or_note, stored, chosen[taken], out[taken], start, bad)
+            yield partial(read_or_note, stored, indices[part], out[part], start, bad)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,18 +151,18 @@ class LazyArray:
     def _read(self, pieces: Iterator[Array]) -> Iterator[Array]:
         """Yield the samples with the indices of each piece; a bad one is replaced by the next that can be read."""
         stand_ins = BadSamples([self.stored], self.numbers)
-        for chosen, out, bad in prefetch(map(self._job, pieces)):
+        for indices, out, bad in prefetch(map(self._job, pieces)):
             for row, error in sorted(bad.items()):
-                place = int(np.flatnonzero(self.numbers == chosen[row])[0])
+                place = int(np.flatnonzero(self.numbers == indices[row])[0])
                 other = stand_ins.replace(place, error)
                 self.stored.read(self.numbers[other : other + 1], out[row : row + 1])
             yield out
 
-    def _job(self, chosen: Array) -> ReadJob[tuple[Array, Array, dict[int, BadSampleError]]]:
-        out = aligned_array((len(chosen), *self.stored.shape[1:]), self.dtype)
+    def _job(self, indices: Array) -> ReadJob[tuple[Array, Array, dict[int, BadSampleError]]]:
+        out = aligned_array((len(indices), *self.stored.shape[1:]), self.dtype)
         bad: dict[int, BadSampleError] = {}
-        tasks = read_tasks(self.stored, chosen, out, bad.__setitem__ if self.skips_bad else None)
-        return ReadJob((chosen, out, bad), list(tasks), out.nbytes, self.stored.where)
+        tasks = read_tasks(self.stored, indices, out, bad.__setitem__ if self.skips_bad else None)
+        return ReadJob((indices, out, bad), list(tasks), out.nbytes, self.stored.where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,23 +212,23 @@ class SampleCache:
         self._used = 0
         self._filling = threading.Lock()
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Read the samples into `out`, from the cache or the underlying reader."""
-        places = self._places[chosen]
+        places = self._places[indices]
         is_kept = places >= 0
         out[is_kept] = self._rows[places[is_kept]]
         missing = np.flatnonzero(~is_kept)
         if not len(missing):
             return
-        read = np.empty((len(missing), *self.shape[1:]), self.kind)
-        self._stored.read(chosen[missing], read)
-        out[missing] = read
-        self._keep(chosen[missing], read)
+        samples = np.empty((len(missing), *self.shape[1:]), self.kind)
+        self._stored.read(indices[missing], samples)
+        out[missing] = samples
+        self._keep(indices[missing], samples)
 
-    def _keep(self, numbers: Array, read: Array) -> None:
+    def _keep(self, numbers: Array, samples: Array) -> None:
         with self._filling:
             first = self._used
             count = min(len(numbers), len(self._rows) - first)
             self._used += count
-        self._rows[first : first + count] = read[:count]
+        self._rows[first : first + count] = samples[:count]
         self._places[numbers[:count]] = np.arange(first, first + count)  # last, so that readers only see filled places

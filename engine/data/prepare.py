@@ -58,7 +58,7 @@ def prepare(record: Preparation, raw: Raw) -> Arrays:
 
     Raises `UserError` for what does not fit: it names row, column and value, and what was expected.
     """
-    reads: set[str] = {given.reads for given in record.inputs}
+    reads: set[str] = {input.reads for input in record.inputs}
     if isinstance(raw, Path):
         return _read(record, raw, reads)
     if isinstance(raw, np.ndarray):
@@ -86,7 +86,7 @@ def prepare(record: Preparation, raw: Raw) -> Arrays:
 
 
 def expected_of(record: Preparation) -> str:
-    """Return what the network takes, for messages."""
+    """Return the kinds of input that the network takes, for messages."""
     if record.inputs[0].reads == "columns":
         return f"rows with the columns {listed(list(column_names(record)), 8)}"
     if record.inputs[0].reads == "image":
@@ -95,7 +95,7 @@ def expected_of(record: Preparation) -> str:
         return "texts"
     if record.inputs[0].reads == "sound":
         return "audio files, such as WAV or FLAC"
-    shapes = "; ".join(f"'{given.source or given.name}' {spoken_sizes(given)}" for given in record.inputs)
+    shapes = "; ".join(f"'{input.source or input.name}' {spoken_sizes(input)}" for input in record.inputs)
     return f"arrays: {shapes}"
 
 
@@ -104,15 +104,15 @@ def spoken_shape(shape: Sequence[int]) -> str:
     return " × ".join(f"{size:,}" for size in shape)
 
 
-def spoken_sizes(given: InputPreparation | TargetPreparation) -> str:
+def spoken_sizes(part: InputPreparation | TargetPreparation) -> str:
     """Return the shape that an input or output has, as text: `N × 1 × 8 × 8`."""
-    sizes = zip(given.axes, given.sizes, strict=True)
+    sizes = zip(part.axes, part.sizes, strict=True)
     return " × ".join(("N", *(axis if size is None else f"{size:,}" for axis, size in sizes)))
 
 
 def column_names(record: Preparation) -> tuple[str, ...]:
     """Return the columns that the inputs are made of."""
-    return tuple(column.name for given in record.inputs for column in given.columns)
+    return tuple(column.name for input in record.inputs for column in input.columns)
 
 
 def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
@@ -144,9 +144,11 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
         if not texts:
             raise UserError(f"{path} holds no text. Expected one text per line.")
         return (_texts(record, texts),)
-    known = headers(path)
-    wanted = {given.source or given.name for given in record.inputs}
-    return _arrays(record, _in_order(record, {name: header.read() for name, header in known.items() if name in wanted}))
+    arrays = headers(path)
+    sources = {input.source or input.name for input in record.inputs}
+    return _arrays(
+        record, _in_order(record, {name: header.read() for name, header in arrays.items() if name in sources})
+    )
 
 
 def prepare_columns(
@@ -158,14 +160,14 @@ def prepare_columns(
     Raises `UserError`, which names place, column and value.
     """
     parsed: dict[str, Cells] = {}
-    for column in (column for given in record.inputs for column in given.columns):
-        if ... in (given := cells[column.name]):
+    for column in (column for values in record.inputs for column in values.columns):
+        if ... in (values := cells[column.name]):
             raise UserError(
-                f"{places[list(given).index(...)].capitalize()} has no column {quoted(column.name)}. "
+                f"{places[list(values).index(...)].capitalize()} has no column {quoted(column.name)}. "
                 f"Expected {expected_of(record)}."
             )
-        parsed[column.name] = parse(column, given, places, decimal)
-    return tuple(encode(given.columns, parsed).astype(given.dtype) for given in record.inputs)
+        parsed[column.name] = parse(column, values, places, decimal)
+    return tuple(encode(values.columns, parsed).astype(values.dtype) for values in record.inputs)
 
 
 def cell_warnings(record: Preparation, cells: Mapping[str, Sequence[object]]) -> list[list[str]]:
@@ -192,11 +194,11 @@ def _images(record: Preparation, files: Sequence[Path]) -> Array:
     """Return pictures (N, C, H, W), decoded and resized as those of the training."""
     if len(record.inputs) != 1 or record.inputs[0].reads != "image":
         raise UserError(f"The network does not take pictures. Expected {expected_of(record)}.")
-    given = record.inputs[0]
-    channels, height, width = (size or 0 for size in given.sizes)
+    input = record.inputs[0]
+    channels, height, width = (size or 0 for size in input.sizes)
     count = len(files)
     refuse_too_large(4 * count * channels * height * width, f"{count:,} pictures", "Prepare fewer at once.")
-    out = np.empty((count, channels, height, width), given.dtype)
+    out = np.empty((count, channels, height, width), input.dtype)
     with strictly():
         for place, file in enumerate(files):
             try:
@@ -223,30 +225,30 @@ def _sounds(record: Preparation, files: Sequence[Path]) -> Array:
 
 def _texts(record: Preparation, texts: Sequence[str]) -> Array:
     """Return the tokens of texts (N, T), padded with 0 at their ends; a network without lengths takes one at a time."""
-    given = record.inputs[0]
-    if len(record.inputs) != 1 or given.text is None:
+    input = record.inputs[0]
+    if len(record.inputs) != 1 or input.text is None:
         raise UserError(f"The network does not take texts. Expected {expected_of(record)}.")
-    tokens, _ = padded(list(encode_texts(given.text, texts)))
-    steps = given.sizes[0]
+    tokens, _ = padded(list(encode_texts(input.text, texts)))
+    steps = input.sizes[0]
     if steps is not None:  # the network takes sequences of one length
         if tokens.shape[1] > steps:
             raise UserError(f"A text has {tokens.shape[1]:,} tokens; the network takes {steps:,}. Shorten it.")
         tokens = np.pad(tokens, ((0, 0), (0, steps - tokens.shape[1])))
-    return tokens.astype(given.dtype)
+    return tokens.astype(input.dtype)
 
 
 def _in_order(record: Preparation, arrays: Mapping[str, Array]) -> list[Array]:
     """Return the arrays in the order of the network's inputs, by their name in the data or in the network."""
-    found = []
-    for given in record.inputs:
-        name = next((name for name in (given.source, given.name) if name in arrays), None)
+    ordered = []
+    for input in record.inputs:
+        name = next((name for name in (input.source, input.name) if name in arrays), None)
         if name is None:
             raise UserError(
-                f"There is no array {quoted(given.source or given.name)}.{did_you_mean(given.name, arrays)} "
+                f"There is no array {quoted(input.source or input.name)}.{did_you_mean(input.name, arrays)} "
                 f"Expected {expected_of(record)}."
             )
-        found.append(np.asarray(arrays[name]))
-    return found
+        ordered.append(np.asarray(arrays[name]))
+    return ordered
 
 
 def _arrays(record: Preparation, arrays: Sequence[Array]) -> Arrays:
@@ -254,47 +256,47 @@ def _arrays(record: Preparation, arrays: Sequence[Array]) -> Arrays:
         raise UserError(
             f"The network takes {len(record.inputs)} inputs, received {len(arrays)}. {expected_of(record)}."
         )
-    made = tuple(_array(given, array) for given, array in zip(record.inputs, arrays, strict=True))
-    if len({len(array) for array in made}) > 1:
-        counts = ", ".join(f"{len(array):,}" for array in made)
+    inputs = tuple(_array(input, array) for input, array in zip(record.inputs, arrays, strict=True))
+    if len({len(array) for array in inputs}) > 1:
+        counts = ", ".join(f"{len(array):,}" for array in inputs)
         raise UserError(f"The arrays differ in their number of samples (the first axis): {counts}.")
-    return made
+    return inputs
 
 
-def full_shape(given: InputPreparation, shape: Sequence[int]) -> tuple[int, ...]:
+def full_shape(input: InputPreparation, shape: Sequence[int]) -> tuple[int, ...]:
     """Return the shape with the axis of the channels where an input of one channel lacks it, as grey images (N, H, W)
     often do."""
-    at = given.axes.index("C") if "C" in given.axes else -1
-    if len(shape) == len(given.sizes) and at >= 0 and given.sizes[at] == 1:
+    at = input.axes.index("C") if "C" in input.axes else -1
+    if len(shape) == len(input.sizes) and at >= 0 and input.sizes[at] == 1:
         return (*shape[: at + 1], 1, *shape[at + 1 :])
     return tuple(shape)
 
 
-def fits(given: InputPreparation, shape: Sequence[int]) -> bool:
+def fits(input: InputPreparation, shape: Sequence[int]) -> bool:
     """Return whether an array of this shape, samples first, is what the input takes."""
-    sizes = full_shape(given, shape)[1:]
-    return len(sizes) == len(given.sizes) and all(
-        size in (None, has) for has, size in zip(sizes, given.sizes, strict=True)
+    sizes = full_shape(input, shape)[1:]
+    return len(sizes) == len(input.sizes) and all(
+        size in (None, has) for has, size in zip(sizes, input.sizes, strict=True)
     )
 
 
-def _array(given: InputPreparation, array: Array) -> Array:
-    what = f"Array '{given.source or given.name}'"
+def _array(input: InputPreparation, array: Array) -> Array:
+    subject = f"Array '{input.source or input.name}'"
     if array.dtype.kind not in "biufc":
-        raise UserError(f"{what} holds {array.dtype}; expected numbers of {given.dtype}.")
+        raise UserError(f"{subject} holds {array.dtype}; expected numbers of {input.dtype}.")
     array = in_channels(array)
-    if not fits(given, array.shape):
-        expected = f"expected {spoken_sizes(given)}, samples first"
-        raise UserError(f"{what} has the shape {spoken_shape(array.shape)}; {expected}.")
-    array = array.reshape(full_shape(given, array.shape))
-    refuse_strange(array, what)
-    if given.content == "indices" and array.size:
+    if not fits(input, array.shape):
+        expected = f"expected {spoken_sizes(input)}, samples first"
+        raise UserError(f"{subject} has the shape {spoken_shape(array.shape)}; {expected}.")
+    array = array.reshape(full_shape(input, array.shape))
+    refuse_strange(array, subject)
+    if input.content == "indices" and array.size:
         low, high = array.min(), array.max()
-        limit = given.vocabulary or np.inf
+        limit = input.vocabulary or np.inf
         if not np.array_equal(array, np.rint(array)) or low < 0 or high >= limit:
-            upper = f" to {given.vocabulary - 1:,}" if given.vocabulary else ""
-            raise UserError(f"{what} holds {low} to {high}; expected whole numbers from 0{upper}.")
-    return array.astype(given.dtype)
+            upper = f" to {input.vocabulary - 1:,}" if input.vocabulary else ""
+            raise UserError(f"{subject} holds {low} to {high}; expected whole numbers from 0{upper}.")
+    return array.astype(input.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,13 +335,13 @@ class Answers:
             return value.tolist()
         each = dict(zip(classes, self.probabilities[number].tolist(), strict=True))
         if self.target.task == "labels":
-            chosen = [name for name, is_true in zip(classes, value.tolist(), strict=True) if is_true]
-            return {"labels": chosen, "probabilities": each}
+            labels = [name for name, is_true in zip(classes, value.tolist(), strict=True) if is_true]
+            return {"labels": labels, "probabilities": each}
         return {"class": classes[int(value)], "probabilities": each}
 
 
 def present(record: Preparation, outputs: Sequence[Array]) -> tuple[Answers, ...]:
-    """Return what the outputs of the network say, one per target. `outputs` are in the order of the network.
+    """Return the answers in the outputs of the network, one per target. `outputs` are in the order of the network.
 
     Raises `UserError` where they do not have the shape of the record.
     """

@@ -31,10 +31,10 @@ class Change(Protocol):
     """Transform of training for images (N, C, H, W) and the class maps of their pixels, if they have any."""
 
     def __call__(
-        self, images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
+        self, images: Array, maps: Array | None, places: Array, count: int, reader: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
-        """Return the changed images and maps. `places` index the training split of `count` samples; `read` returns any
-        of its samples."""
+        """Return the changed images and maps. `places` index the training split of `count` samples; `reader` returns
+        any of its samples."""
 
     def sequences(
         self, sequences: Array, classes: Array | None, lengths: Array | None, places: Array, steps: int
@@ -47,7 +47,7 @@ def describe(
     outline: Outline,
     counts: Sequence[Counts],
     numbers: dict[str, Array],
-    read: Callable[[Array], Samples],
+    reader: Callable[[Array], Samples],
     folder: Path,
     count: int,
     change: Change | None = None,
@@ -79,8 +79,8 @@ def describe(
     """
     kind = _kind(outline.inputs[0])
     some = np.arange(len(outline)) if change is None else numbers["training"]
-    chosen = _spread(outline, some, min(count, MOST_SERIES) if kind == "series" else count)
-    samples = read(chosen)
+    indices = _spread(outline, some, min(count, MOST_SERIES) if kind == "series" else count)
+    samples = reader(indices)
     look: dict[str, Any] = {
         "kind": kind,
         "classes": [{"name": name, **sizes} for name, sizes in _counted(outline, counts, numbers)],
@@ -92,26 +92,26 @@ def describe(
         "lengths": None if lengths is None else of_numbers(lengths),
         "notes": [*outline.warnings, *outline.notes, *samples.notes],
     }
-    captions = _captions(outline, numbers, chosen)
+    captions = _captions(outline, numbers, indices)
     if kind == "pictures":
         look["pictures"] = _shown_images(
-            outline, samples.arrays[0], chosen, numbers["training"], read, folder, captions, change, wave
+            outline, samples.arrays[0], indices, numbers["training"], reader, folder, captions, change, wave
         )
     elif kind == "series":
-        look["series"] = _shown_series(outline, samples, chosen, some, captions, change)
+        look["series"] = _shown_series(outline, samples, indices, some, captions, change)
     elif not outline.rows:
-        _tabulate(look, outline, read, MOST_COUNTED if is_large else len(outline))
+        _tabulate(look, outline, reader, MOST_COUNTED if is_large else len(outline))
     return look
 
 
 def shown_samples(
-    outline: Outline, chosen: Array, samples: Samples, folder: Path, numbers: dict[str, Array]
+    outline: Outline, indices: Array, samples: Samples, folder: Path, numbers: dict[str, Array]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return `pictures` or `series` of `describe` for the chosen samples; nothing for rows of a table. `numbers` are
     the samples of each split."""
-    captions, kind = _captions(outline, numbers, chosen), _kind(outline.inputs[0])
+    captions, kind = _captions(outline, numbers, indices), _kind(outline.inputs[0])
     if kind == "series":
-        return {"series": _shown_series(outline, samples, chosen, chosen, captions, None)}
+        return {"series": _shown_series(outline, samples, indices, indices, captions, None)}
     if kind != "pictures":
         return {}
 
@@ -119,15 +119,15 @@ def shown_samples(
         raise AssertionError("Without a change nothing else is read.")
 
     images = samples.arrays[0]
-    return {"pictures": _shown_images(outline, images, chosen, chosen, none, folder, captions, None, None)}
+    return {"pictures": _shown_images(outline, images, indices, indices, none, folder, captions, None, None)}
 
 
 def _shown_images(
     outline: Outline,
     images: Array,
-    chosen: Array,
+    indices: Array,
     training: Array,
-    read: Callable[[Array], Samples],
+    reader: Callable[[Array], Samples],
     folder: Path,
     captions: list[dict[str, Any]],
     change: Change | None,
@@ -136,27 +136,29 @@ def _shown_images(
     """Write the chosen images (N, C, H, W) as PNG files, with the classes or numbers of their pixels, or the sound that
     each was made from. Returns the rows of `pictures`."""
     classes = _found(outline, "pixel", "voxel")
-    maps = None if classes is None else classes[chosen]
+    maps = None if classes is None else classes[indices]
     span = value_range(images)
     if change is not None and outline.inputs[0].type.layout == "image":
-        images, maps = _changed(images, maps, chosen, training, read, change)
+        images, maps = _changed(images, maps, indices, training, reader, change)
     if outline.inputs[0].sound is not None:
         images = images[:, :, ::-1]  # low frequencies at the bottom
     pictures = _pictures(images, span, captions, folder, maps)
-    if change is None and (wanted := _target_images(outline)) is not None:
-        shown = _pictures(wanted[chosen], value_range(wanted), captions, folder, None, "target")
-        pairs = zip(pictures, shown, strict=True)
-        pictures = [{**one, "target": target["file"]} for one, target in pairs]
+    if change is None and (target_images := _target_images(outline)) is not None:
+        target_pictures = _pictures(
+            target_images[indices], value_range(target_images), captions, folder, None, "target"
+        )
+        pairs = zip(pictures, target_pictures, strict=True)
+        pictures = [{**picture, "target": target["file"]} for picture, target in pairs]
     if change is None and wave is not None:
-        waves = (_extremes(wave(number)) for number in chosen.tolist())
-        return [{**one, "wave": extremes} for one, extremes in zip(pictures, waves, strict=True)]
+        waves = (_extremes(wave(number)) for number in indices.tolist())
+        return [{**picture, "wave": extremes} for picture, extremes in zip(pictures, waves, strict=True)]
     return pictures
 
 
 def _shown_series(
     outline: Outline,
     samples: Samples,
-    chosen: Array,
+    indices: Array,
     some: Array,
     captions: list[dict[str, Any]],
     change: Change | None,
@@ -164,28 +166,33 @@ def _shown_series(
     """Return the rows of `series` for the chosen sequences, of which `some` may be chosen: those of the training split
     where a `change` is applied to them."""
     steps = _found(outline, "step")
-    targets = None if steps is None else steps[chosen]
+    targets = None if steps is None else steps[indices]
     if change is not None and outline.inputs[0].is_series:
-        samples, targets = _changed_sequences(outline, samples, targets, _places(chosen, some), change)
+        samples, targets = _changed_sequences(outline, samples, targets, _places(indices, some), change)
     rows: list[dict[str, Any]]
     rows = [{**c, "values": shown_series(a)} for c, a in zip(captions, _real(samples), strict=True)]
     if targets is not None:
-        for shown, sample, target in zip(rows, _real(samples), targets, strict=True):
-            shown["steps"] = _classes_of_steps(sample, target)
+        for row, sample, target in zip(rows, _real(samples), targets, strict=True):
+            row["steps"] = _classes_of_steps(sample, target)
     if (forecast := outline.forecast) is not None:
-        for shown, index in zip(rows, chosen.tolist(), strict=True):
-            shown["channels"] = list(outline.inputs[0].columns[:MOST_CHANNELS])
+        for row, index in zip(rows, indices.tolist(), strict=True):
+            row["channels"] = list(outline.inputs[0].columns[:MOST_CHANNELS])
             ahead = outline.targets[0][index].reshape(forecast.horizon, len(forecast.targets))
-            shown["ahead"] = dict(zip(forecast.targets, shown_series(ahead), strict=False))
+            row["ahead"] = dict(zip(forecast.targets, shown_series(ahead), strict=False))
     return rows
 
 
 def _changed(
-    images: Array, maps: Array | None, chosen: Array, training: Array, read: Callable[[Array], Samples], change: Change
+    images: Array,
+    maps: Array | None,
+    indices: Array,
+    training: Array,
+    reader: Callable[[Array], Samples],
+    change: Change,
 ) -> tuple[Array, Array | None]:
     """Return the chosen images of the training split as training transforms them, and their class maps, if any."""
-    places = _places(chosen, training)
-    return change(images, maps, places, len(training), lambda some: read(training[some]).arrays[0])
+    places = _places(indices, training)
+    return change(images, maps, places, len(training), lambda some: reader(training[some]).arrays[0])
 
 
 def _changed_sequences(
@@ -199,9 +206,9 @@ def _changed_sequences(
     return replace(samples, arrays=(changed, *samples.arrays[1:])), classes
 
 
-def _places(chosen: Array, training: Array) -> Array:
+def _places(indices: Array, training: Array) -> Array:
     """Return where the chosen samples are in the training split."""
-    return np.asarray(np.argsort(training)[np.searchsorted(np.sort(training), chosen)])
+    return np.asarray(np.argsort(training)[np.searchsorted(np.sort(training), indices)])
 
 
 def _found(outline: Outline, *per: str) -> Array | None:
@@ -247,8 +254,8 @@ def _classes_of_steps(sample: Array, target: Array) -> list[int]:
     return [max(-1, int(number)) for number in target[: len(sample)][_shown(min(len(sample), len(target)))]]
 
 
-def _kind(given: InputInfo) -> str:
-    return {"image": "pictures", "volume": "pictures", "sequence": "series"}.get(given.type.layout, "table")
+def _kind(input: InputInfo) -> str:
+    return {"image": "pictures", "volume": "pictures", "sequence": "series"}.get(input.type.layout, "table")
 
 
 def _spread(outline: Outline, some: Array, count: int) -> Array:
@@ -258,11 +265,11 @@ def _spread(outline: Outline, some: Array, count: int) -> Array:
     return np.asarray(order[np.unique(places)])
 
 
-def _captions(outline: Outline, numbers: dict[str, Array], chosen: Array) -> list[dict[str, str]]:
+def _captions(outline: Outline, numbers: dict[str, Array], indices: Array) -> list[dict[str, str]]:
     split_of = np.zeros(len(outline), dtype=np.int8)
     for index, split in enumerate(SPLITS):
         split_of[numbers[split]] = index
-    return [{"label": _label(outline, i), "split": SPLITS[split_of[i]]} for i in chosen.tolist()]
+    return [{"label": _label(outline, i), "split": SPLITS[split_of[i]]} for i in indices.tolist()]
 
 
 def _label(outline: Outline, index: int) -> str:
@@ -368,13 +375,13 @@ def _rounded(value: Any) -> float:
     return float(f"{float(value):.6g}")
 
 
-def _tabulate(look: dict[str, Any], outline: Outline, read: Callable[[Array], Samples], most: int) -> None:
+def _tabulate(look: dict[str, Any], outline: Outline, reader: Callable[[Array], Samples], most: int) -> None:
     """Fill in columns and first rows for an input of features, of at most so many samples."""
-    chosen = np.arange(len(outline))
+    indices = np.arange(len(outline))
     if most < len(outline):
-        chosen = np.sort(_spread(outline, chosen, most))
-        look["notes"].append(f"Low, mean and high are those of {len(chosen):,} of {len(outline):,} samples.")
-    array = read(chosen).arrays[0]
+        indices = np.sort(_spread(outline, indices, most))
+        look["notes"].append(f"Low, mean and high are those of {len(indices):,} of {len(outline):,} samples.")
+    array = reader(indices).arrays[0]
     name, count = outline.inputs[0].name, min(array.shape[1], MOST_COLUMNS)
     columns = [
         Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i]), of_numbers(array[:, i])) for i in range(count)
@@ -385,7 +392,7 @@ def _tabulate(look: dict[str, Any], outline: Outline, read: Callable[[Array], Sa
     look["columns"] = [asdict(column) for column in columns]
     look["rows"] = [
         [*map(_rounded, row[:count]), _label(outline, i)]
-        for i, row in zip(chosen.tolist(), array[:MOST_ROWS], strict=False)
+        for i, row in zip(indices.tolist(), array[:MOST_ROWS], strict=False)
     ]
 
 

@@ -56,30 +56,30 @@ class ReaderProcesses:
         """End the processes now, rather than with the last reference to the reader."""
         self._finalizer()
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Read the samples with these indices into `out`. Raises `UserError` as the reader does, and where its process
         dies; `RuntimeError` for a defect."""
         try:
-            self._read(chosen, out)
+            self._read(indices, out)
         except _ProcessDiedError as death:
-            if len(chosen) == 1:
-                name = self._name(int(chosen[0]))
+            if len(indices) == 1:
+                name = self._name(int(indices[0]))
                 raise BadSampleError(
                     f"{name} of {self.where} cannot be read: {death}. It is probably damaged. Replace it or leave it "
                     "out.",
                     name,
                     str(death),
                 ) from None
-            for place in range(len(chosen)):
-                self.read(chosen[place : place + 1], out[place : place + 1])
+            for place in range(len(indices)):
+                self.read(indices[place : place + 1], out[place : place + 1])
 
-    def _read(self, chosen: Array, out: Array) -> None:
+    def _read(self, indices: Array, out: Array) -> None:
         try:
             process = self._free.get_nowait()
         except queue.Empty:
             process = self._start()
         try:
-            status, size = self._ask(process, chosen)
+            status, size = self._ask(process, indices)
             if status == DONE:
                 self._receive(process, out)
             else:
@@ -95,9 +95,9 @@ class ReaderProcesses:
         if status == FAILED:
             raise RuntimeError(words.decode())
 
-    def _ask(self, process: subprocess.Popen[bytes], chosen: Array) -> tuple[int, int]:
+    def _ask(self, process: subprocess.Popen[bytes], indices: Array) -> tuple[int, int]:
         assert process.stdin is not None
-        process.stdin.write(struct.pack("<q", len(chosen)) + np.ascontiguousarray(chosen, np.int64).tobytes())
+        process.stdin.write(struct.pack("<q", len(indices)) + np.ascontiguousarray(indices, np.int64).tobytes())
         header = bytearray(HEADER.size)
         _fill(process.stdout, memoryview(header))
         status, size = HEADER.unpack(header)
@@ -187,14 +187,14 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     while True:
         try:
             (count,) = struct.unpack("<q", _exactly(requests, 8))
-            chosen = np.frombuffer(_exactly(requests, 8 * count), np.int64)
+            indices = np.frombuffer(_exactly(requests, 8 * count), np.int64)
         except EOFError:
             return
         if room.size < count * row:
             room = np.empty(count * row, reader.kind)
         out = room[: count * row].reshape(count, *reader.shape[1:])
         try:
-            reader.read(chosen, out)
+            reader.read(indices, out)
             status, data = DONE, out.reshape(-1).view(np.uint8).data
         except BadSampleError as error:
             status, data = BAD, memoryview(json.dumps([str(error), error.sample, error.reason]).encode())

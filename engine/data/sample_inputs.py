@@ -45,11 +45,11 @@ def fitting_samples(network: Network, facts: DatasetInfo | None, samples: Arrays
     if len(samples) != len(network.inputs) or not len(samples[0]):
         raise UserError(f"There are samples for {len(samples)} inputs; the network has {len(network.inputs)}.")
     for layer, array in zip(network.inputs, samples, strict=True):
-        wanted = layer.type.output()
-        given = TensorType(wanted.axes, array.shape[1:], wanted.kind) if array.ndim == wanted.rank + 1 else None
-        if given is None or not wanted.fits(given):
+        expected = layer.type.output()
+        type = TensorType(expected.axes, array.shape[1:], expected.kind) if array.ndim == expected.rank + 1 else None
+        if type is None or not expected.fits(type):
             sizes = " × ".join(map(str, array.shape[1:]))
-            raise UserError(f"'{layer.name}' takes {wanted}; the data gives {sizes}.")
+            raise UserError(f"'{layer.name}' takes {expected}; the data gives {sizes}.")
     return tuple(np.ascontiguousarray(x, x.dtype if x.dtype == np.float64 else np.float32) for x in samples)
 
 
@@ -69,13 +69,13 @@ def _input_type(module: fx.GraphModule, node: fx.Node) -> type[np.floating[Any]]
 def random_samples(network: Network, seed: int = 0, scale: float = 1.0) -> Iterator[Arrays]:
     """Yield random batches of several sizes, and of two lengths where sequences may have any; indices are any of the
     vocabulary. Samples differ in size and in the mean of each channel, so that also averages over them vary."""
-    one, other = lengths_by_input(network)
+    first, other = lengths_by_input(network)
     types = [layer.type for layer in network.layers.values()]
     limits = [type.vocabulary for type in types if isinstance(type, Embedding)]
     limits += [type.classes for type in types if isinstance(type, OneHot)]
     limit = min(limits, default=2)
     rng = np.random.default_rng(seed)
-    for size, lengths in zip(BATCH_SIZES, (one, other, one), strict=True):
+    for size, lengths in zip(BATCH_SIZES, (first, other, first), strict=True):
         yield tuple(
             _random(layer.type.output(), size, lengths.get(layer.id, 0), limit, scale, rng) for layer in network.inputs
         )
@@ -102,11 +102,11 @@ def lengths_by_input(network: Network) -> tuple[dict[str, int], dict[str, int]]:
     """Return two accepted lengths for each input layer of any length, by its id. Those of different inputs differ where
     the network allows it."""
     shorter, longer = (accepted_lengths(network) * 2)[:2]
-    one, other = dict.fromkeys(_free_inputs(network), shorter), dict.fromkeys(_free_inputs(network), longer)
-    for id in list(one)[1:]:
-        if _accepts(network, {**one, id: longer}) and _accepts(network, {**other, id: shorter}):
-            one[id], other[id] = longer, shorter
-    return one, other
+    first, second = dict.fromkeys(_free_inputs(network), shorter), dict.fromkeys(_free_inputs(network), longer)
+    for id in list(first)[1:]:
+        if _accepts(network, {**first, id: longer}) and _accepts(network, {**second, id: shorter}):
+            first[id], second[id] = longer, shorter
+    return first, second
 
 
 def _free_inputs(network: Network) -> list[str]:

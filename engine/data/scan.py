@@ -57,9 +57,9 @@ class Scan:
         return self.names[index] if self.names is not None else f"{self.noun} {index + 1:,}"
 
 
-def scan(opened: Opened) -> Scan:
+def scan(dataset: Opened) -> Scan:
     """Read all samples once, at most `MOST_SAMPLES`. Raises `UserError` where none can be read."""
-    total, outline = len(opened.outline), opened.outline
+    total, outline = len(dataset.outline), dataset.outline
     places = np.arange(total)
     if total > MOST_SAMPLES:
         places = np.linspace(0, total - 1, MOST_SAMPLES).round().astype(np.int64)
@@ -67,19 +67,19 @@ def scan(opened: Opened) -> Scan:
     has_columns = first.type.layout == "features"
     size = min(MOST_NUMBERS, _signature_size(first))
     small = len(places) * size * 4 <= SIGNATURE_BYTES
-    kept, hashes, near, signatures, bad = [], [], [], [], []
+    readable, hashes, near, signatures, bad = [], [], [], [], []
     low = high = None
-    done = 0
-    readers = None if outline.resident_because else opened.source.readers(opened.options, opened.path, outline)
-    for chosen, arrays, broken in _blocks(opened, readers, places):
-        done += len(chosen) + len(broken)
-        report(done, len(places), "samples")
+    count = 0
+    readers = None if outline.resident_because else dataset.source.readers(dataset.options, dataset.path, outline)
+    for indices, arrays, broken in _blocks(dataset, readers, places):
+        count += len(indices) + len(broken)
+        report(count, len(places), "samples")
         bad += broken
-        if not len(chosen):
+        if not len(indices):
             continue
-        kept.append(chosen)
+        readable.append(indices)
         hashes.append(sum_of_hashes(arrays))
-        values = arrays[0].reshape(len(chosen), -1)
+        values = arrays[0].reshape(len(indices), -1)
         signature = signature_of(arrays[0], first)
         near.append(near_hash(arrays[0], signature, first))
         if small:
@@ -88,11 +88,11 @@ def scan(opened: Opened) -> Scan:
             least, most = values.min(0), values.max(0)
             low = least if low is None else np.minimum(low, least)
             high = most if high is None else np.maximum(high, most)
-    if not kept:
-        raise UserError(f"None of the {total:,} samples of {opened.path} can be read. The first: {bad[0][2]}.")
+    if not readable:
+        raise UserError(f"None of the {total:,} samples of {dataset.path} can be read. The first: {bad[0][2]}.")
     names = getattr(readers.inputs[0], "names", None) if readers is not None else None
     return Scan(
-        np.concatenate(kept),
+        np.concatenate(readable),
         np.concatenate(hashes),
         np.concatenate(near) if first.type.layout in ("features", "image") else None,
         np.concatenate(signatures) if small else None,
@@ -100,23 +100,23 @@ def scan(opened: Opened) -> Scan:
         high,
         tuple(bad),
         None if names is None else tuple(names),
-        "row" if opened.options.is_visible("left_out") else "sample",
+        "row" if dataset.options.is_visible("left_out") else "sample",
     )
 
 
-def _blocks(opened: Opened, readers: Readers | None, places: Array) -> Iterator[tuple[Array, list[Array], list[Bad]]]:
+def _blocks(dataset: Opened, readers: Readers | None, places: Array) -> Iterator[tuple[Array, list[Array], list[Bad]]]:
     """Yield the samples at these places in blocks: the indices and inputs of those that can be read, and the others."""
     if readers is None:
-        samples = opened.source.samples(opened.options, opened.path, opened.outline)
+        samples = dataset.source.samples(dataset.options, dataset.path, dataset.outline)
         step = max(1, BLOCK_BYTES * len(samples.arrays[0]) // max(1, samples.bytes))
         for start in range(0, len(places), step):
-            chosen = places[start : start + step]
-            yield chosen, [array[chosen] for array in samples.arrays], []
+            indices = places[start : start + step]
+            yield indices, [array[indices] for array in samples.arrays], []
         return
     size = sum(prod(reader.shape[1:]) * reader.kind.itemsize for reader in readers.inputs)
     step = max(1, min(256, BLOCK_BYTES // max(1, size)))
     blocks = (places[start : start + step] for start in range(0, len(places), step))
-    for block in prefetch(_job(readers, chosen) for chosen in blocks):
+    for block in prefetch(_job(readers, indices) for indices in blocks):
         yield block.chosen, block.arrays, block.bad
 
 
@@ -145,9 +145,9 @@ class _Block:
         self.chosen, self.arrays = self.chosen[whole], [array[whole] for array in self.arrays]
 
 
-def _job(readers: Readers, chosen: Array) -> ReadJob[_Block]:
-    block = _Block(chosen, [], [])
-    size = sum(len(chosen) * prod(reader.shape[1:]) * reader.kind.itemsize for reader in readers.inputs)
+def _job(readers: Readers, indices: Array) -> ReadJob[_Block]:
+    block = _Block(indices, [], [])
+    size = sum(len(indices) * prod(reader.shape[1:]) * reader.kind.itemsize for reader in readers.inputs)
     return ReadJob(block, [partial(block.fill, readers)], size, readers.inputs[0].where)
 
 
@@ -196,8 +196,8 @@ def near_hash(array: Array, signature: Array, info: InputInfo) -> Array:
 def rounded(array: Array) -> Array:
     """Return integers (N, numbers) that are equal where numbers are equal to about 4 digits."""
     values = array.reshape(len(array), -1).astype(np.float32) + np.float32(0.0)
-    kept: Array = values.view(np.uint32) + ~KEPT_BITS // np.uint32(2) & KEPT_BITS
-    return kept
+    integers: Array = values.view(np.uint32) + ~KEPT_BITS // np.uint32(2) & KEPT_BITS
+    return integers
 
 
 # ---- small versions ----

@@ -47,15 +47,15 @@ class Padding:
         return not self.is_left and not (self.is_seen and self.value)
 
     def arrange(
-        self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float
+        self, x: torch.Tensor, lengths: torch.Tensor, counts: torch.Tensor, steps: int, fill: float
     ) -> torch.Tensor:
-        """Return sequences x (N, T, ...), padded at their ends, as (N, steps, ...): `kept` (N) of the real steps of
-        each, `fill` elsewhere. `lengths` (N) and `kept` are on the CPU."""
-        first = lengths - kept if self.is_left else torch.zeros_like(kept)
+        """Return sequences x (N, T, ...), padded at their ends, as (N, steps, ...): `counts` (N) of the real steps of
+        each, `fill` elsewhere. `lengths` (N) and `counts` are on the CPU."""
+        first = lengths - counts if self.is_left else torch.zeros_like(counts)
         start = lengths - steps if self.is_left and self.is_seen else first
-        taken = start.unsqueeze(1) + torch.arange(steps)
-        is_real = (taken >= first.unsqueeze(1)) & (taken < (first + kept).unsqueeze(1))
-        places = taken.clamp(0, x.shape[1] - 1).to(x.device)
+        indices = start.unsqueeze(1) + torch.arange(steps)
+        is_real = (indices >= first.unsqueeze(1)) & (indices < (first + counts).unsqueeze(1))
+        places = indices.clamp(0, x.shape[1] - 1).to(x.device)
         wide = (*places.shape, *[1] * (x.dim() - 2))
         gathered = x.gather(1, places.view(wide).expand(*places.shape, *x.shape[2:]))
         return gathered.masked_fill(~is_real.to(x.device).view(wide), fill)
@@ -84,11 +84,11 @@ def split_sequences(
     number = np.arange(len(sample)) - np.repeat(np.cumsum(counts) - counts, counts)
     start = number * most - (np.repeat(counts * most - lengths, counts) if is_left else 0)
     first, end = np.maximum(start, 0), np.minimum(start + most, lengths[sample])
-    taken = first[:, np.newaxis] + np.arange(min(most, int(lengths.max())))
-    is_real = taken < end[:, np.newaxis]
+    indices = first[:, np.newaxis] + np.arange(min(most, int(lengths.max())))
+    is_real = indices < end[:, np.newaxis]
     cut = []
     for array, fill in sequences:
-        pieces = array[sample[:, np.newaxis], np.minimum(taken, array.shape[1] - 1)]
+        pieces = array[sample[:, np.newaxis], np.minimum(indices, array.shape[1] - 1)]
         pieces[~is_real] = fill
         cut.append(pieces)
     return end - first, cut, [array[sample] for array in others]
@@ -111,22 +111,22 @@ def needed(target: Array) -> Array:
 
 def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: str) -> None:
     fed = match_inputs(network, data.facts)
-    timed = {id: data.facts.inputs.index(given) for id, given in fed.items() if given.type.has("T")}
+    timed = {id: data.facts.inputs.index(info) for id, info in fed.items() if info.type.has("T")}
     if len(timed) != 1:
         return
     (id, number), *_ = timed.items()
     count, whole = data.inputs[number].shape[:2]
-    given = data.lengths[number] if data.lengths else None
-    lengths = np.full(count, whole) if given is None else given
+    info = data.lengths[number] if data.lengths else None
+    lengths = np.full(count, whole) if info is None else info
     for length in np.unique(lengths)[:MOST_TRIED].tolist():
-        chosen = np.flatnonzero(lengths == length)
-        worst = int(chosen[steps[chosen].argmax()])
-        left = _left(network, id, port, length)
-        if left is not None and left < steps[worst]:
+        samples = np.flatnonzero(lengths == length)
+        worst = int(samples[steps[samples].argmax()])
+        remaining = _left(network, id, port, length)
+        if remaining is not None and remaining < steps[worst]:
             raise UserError(
                 f"The transcript '{name}' of sample {worst:,} needs {steps[worst]:,} steps (one per class, one more "
-                f"between equal ones), but of its {length:,} steps {left:,} leave the network. Shorten sequences less "
-                "in the network, or leave the sample out."
+                f"between equal ones), but of its {length:,} steps {remaining:,} leave the network. Shorten sequences "
+                "less in the network, or leave the sample out."
             )
 
 
@@ -136,25 +136,25 @@ def _left(network: Network, id: str, port: Port, length: int) -> int | None:
     if not isinstance(type, SequenceInput) or type.length:
         return None
     shapes = analyse(edits.set_fields(network, id, {"length": length})).shapes.get(port.layer)
-    left = shapes.at(port.name)["T"] if shapes and shapes.at(port.name).has("T") else None
-    return left if isinstance(left, int) else None
+    remaining = shapes.at(port.name)["T"] if shapes and shapes.at(port.name).has("T") else None
+    return remaining if isinstance(remaining, int) else None
 
 
 def refuse_unknown_indices(network: Network, analysis: Analysis, data: LoadedData, options: TrainingOptions) -> None:
     """Raise `UserError` where the data, or padding that layers see, holds an index beyond the vocabulary of an
     embedding."""
-    for id, given in match_inputs(network, data.facts).items():
-        if given.type.kind != "index":
+    for id, info in match_inputs(network, data.facts).items():
+        if info.type.kind != "index":
             continue
-        largest = data.largest(data.facts.inputs.index(given))
-        padding = options.sequence_padding_value if options.sequence_padding == "seen" and given.lengths else 0
+        largest = data.largest(data.facts.inputs.index(info))
+        padding = options.sequence_padding_value if options.sequence_padding == "seen" and info.lengths else 0
         if padding > largest:
             _refuse_padding(network, analysis, id, padding)
         for layer in _embeddings(network, analysis, id):
             assert isinstance(layer.type, Embedding)
             if largest >= layer.type.vocabulary:
                 raise UserError(
-                    f"{layer.name}, vocabulary: '{given.name}' of the data holds the index {largest:,}, but the "
+                    f"{layer.name}, vocabulary: '{info.name}' of the data holds the index {largest:,}, but the "
                     f"embedding has vectors for 0 to {layer.type.vocabulary - 1:,} only. "
                     f"Set the vocabulary size to at least {largest + 1:,}."
                 )

@@ -50,12 +50,12 @@ def with_channels(samples: Array, channels: int) -> Array:
     return np.repeat(samples, 2, 1) if samples.shape[1] == 1 else samples[:, :2]
 
 
-def resample(samples: Array, rate: int, wanted: int) -> Array:
+def resample(samples: Array, rate: int, target_rate: int) -> Array:
     """Return samples (frames, channels) at another rate, by SciPy's polyphase filter (`scipy.signal.resample_poly`)."""
     signal = import_extra("scipy.signal", "audio", "Sounds of different sample rates")
-    ratio = Fraction(wanted, rate).limit_denominator(MOST_RATIO)
+    ratio = Fraction(target_rate, rate).limit_denominator(MOST_RATIO)
     if ratio.numerator > MOST_RATIO:
-        ratio = 1 / Fraction(rate, wanted).limit_denominator(MOST_RATIO)
+        ratio = 1 / Fraction(rate, target_rate).limit_denominator(MOST_RATIO)
     resampled: Array = signal.resample_poly(samples, ratio.numerator, ratio.denominator, axis=0)
     return resampled
 

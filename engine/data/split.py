@@ -161,14 +161,14 @@ class Division:
         if not len(parts["training"]):
             raise UserError("No sample is named train. Name those to learn from so, or divide the data at random.")
         if missing := self._missing_shares:
-            given = parts["training"]
+            training = parts["training"]
             shares = counts(
-                np.bincount(self.classes[given], minlength=len(self._sizes)).tolist(),
+                np.bincount(self.classes[training], minlength=len(self._sizes)).tolist(),
                 missing.get("validation", 0.0),
                 missing.get("test", 0.0),
             )
-            taken = split(self.classes[given], shares, self.rule.seed)
-            parts |= {name: given[taken[name]] for name in ("training", *missing)}
+            pieces = split(self.classes[training], shares, self.rule.seed)
+            parts |= {name: training[pieces[name]] for name in ("training", *missing)}
         return parts
 
     @cached_property
@@ -193,8 +193,8 @@ class Division:
     def _missing_shares(self) -> dict[str, float]:
         """Share of each split other than training that `keys` do not name."""
         shares = dict(zip(SPLITS[1:], self._shares, strict=True))
-        named = {SPLITS[number] for number in np.unique(self._part_numbers).tolist()}
-        return {name: share for name, share in shares.items() if share and name not in named}
+        names = {SPLITS[number] for number in np.unique(self._part_numbers).tolist()}
+        return {name: share for name, share in shares.items() if share and name not in names}
 
     def _folds(self) -> dict[str, Array]:
         """Return the splits of one fold, which is the validation split."""
@@ -218,10 +218,10 @@ class Division:
         """Return the sample indices of each part, ascending, with no group in two of them."""
         assert self.keys is not None
         groups, members = np.unique(self.keys, return_inverse=True)
-        wanted = sum(share > 0 for share in shares)
-        if len(groups) < wanted:
+        count = sum(share > 0 for share in shares)
+        if len(groups) < count:
             raise UserError(
-                f"The data has {plural(len(groups), 'group')}, too few for {wanted:,} parts that share none. Group by "
+                f"The data has {plural(len(groups), 'group')}, too few for {count:,} parts that share none. Group by "
                 "something finer, choose fewer folds, or set the share of validation or test to 0."
             )
         parts = grouped(members, len(groups), self._divided, shares, self.rule.seed)[members]
@@ -254,13 +254,13 @@ def _half_up(size: int, share: float) -> int:
     return math.floor(_exact(size, share) + 0.5)
 
 
-def _hand_out(given: list[int], rest: list[int], sizes: Sequence[int], share: float) -> None:
+def _hand_out(counts: list[int], rest: list[int], sizes: Sequence[int], share: float) -> None:
     """Add one sample per class until the split has its share of all samples, where classes have samples to spare."""
-    missing = _half_up(sum(sizes), share) - sum(given)
-    lost = [_exact(size, share) - count for size, count in zip(sizes, given, strict=True)]
-    order = sorted(range(len(sizes)), key=lambda i: (given[i] > 0, -lost[i], i))
+    missing = _half_up(sum(sizes), share) - sum(counts)
+    lost = [_exact(size, share) - count for size, count in zip(sizes, counts, strict=True)]
+    order = sorted(range(len(sizes)), key=lambda i: (counts[i] > 0, -lost[i], i))
     for index in [i for i in order if rest[i] > 0 and lost[i] > 0][: max(0, missing)]:
-        given[index] += 1
+        counts[index] += 1
         rest[index] -= 1
 
 
@@ -303,26 +303,26 @@ def grouped(members: Array, num_groups: int, classes: Array, shares: Sequence[fl
     class_of, count_of = (pairs % len(totals)).tolist(), times.tolist()
     shuffled = _shuffled(num_groups, seed)
     sizes = np.bincount(members, minlength=num_groups)
-    used = [number for number, share in enumerate(shares) if share > 0]
-    # Per part and class: how much is wanted, and how much of that is there.
-    wanted = {number: [shares[number] * total or 1.0 for total in totals.tolist()] for number in used}
-    held = {number: [0] * len(totals) for number in used}
+    numbers = [number for number, share in enumerate(shares) if share > 0]
+    # Per part and class: the number of samples by its share, and that of its groups.
+    goals = {number: [shares[number] * total or 1.0 for total in totals.tolist()] for number in numbers}
+    counts = {number: [0] * len(totals) for number in numbers}
     parts = np.zeros(num_groups, np.int64)
     for group in shuffled[np.argsort(-sizes[shuffled], kind="stable")].tolist():
         counted = list(
             zip(class_of[starts[group] : starts[group + 1]], count_of[starts[group] : starts[group + 1]], strict=True)
         )
-        best, least = used[0], math.inf
-        for number in used:
-            there, aim = held[number], wanted[number]
-            # Growth of the chi-square statistic, sum of (held - wanted)² / wanted, by this group.
+        best, least = numbers[0], math.inf
+        for number in numbers:
+            there, aim = counts[number], goals[number]
+            # Growth of the chi-square statistic, sum of (count - goal)² / goal, by this group.
             growth = sum(count * (2 * (there[c] - aim[c]) + count) / aim[c] for c, count in counted)
             if growth < least:
                 best, least = number, growth
         for c, count in counted:
-            held[best][c] += count
+            counts[best][c] += count
         parts[group] = best
-    for number in used:
+    for number in numbers:
         if not (parts == number).any():
             spare = np.flatnonzero(np.bincount(parts, minlength=len(shares))[parts] > 1)
             parts[spare[np.argmin(sizes[spare])]] = number
@@ -362,7 +362,7 @@ def untrained_classes(outline: Outline, training: Array) -> list[str]:
     """Return a warning per target with classes that no training sample has."""
     warnings = []
     for info, target in zip(outline.wanted, outline.targets, strict=True):
-        is_next_token = info.per == "step" and any(given.text is not None for given in outline.inputs)
+        is_next_token = info.per == "step" and any(input.text is not None for input in outline.inputs)
         if info.task == "numbers" or is_next_token or not len(training):
             continue
         is_seen = np.zeros(len(info.classes), bool)

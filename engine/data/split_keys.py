@@ -19,54 +19,56 @@ ANY = "*"
 _PART = re.compile(rf"(.+?)_({'|'.join(SPLIT_NAMES)})(_lengths)?", re.IGNORECASE)
 
 
-def keys_of(kind: str, values: Array | Sequence[str], what: str) -> Array:
+def keys_of(kind: str, values: Array | Sequence[str], subject: str) -> Array:
     """Return the keys of samples from the values of a column: numbers (N) that sort in time for `ordered`, else the
-    values. `what` names the column in errors. Raises `UserError` for texts that are no times."""
+    values. `subject` names the column in errors. Raises `UserError` for texts that are no times."""
     array = np.asarray(values)
     if array.ndim != 1:
-        raise UserError(f"{what} has the shape {array.shape}; expected one value per sample to divide the data by.")
+        raise UserError(f"{subject} has the shape {array.shape}; expected one value per sample to divide the data by.")
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise UserError(
-            f"{what} divides the data and has gaps, the first for sample {int(np.isnan(array).argmax()):,}."
+            f"{subject} divides the data and has gaps, the first for sample {int(np.isnan(array).argmax()):,}."
         )
-    return _times(array, what) if kind == "ordered" and array.dtype.kind not in "iufb" else array
+    return _times(array, subject) if kind == "ordered" and array.dtype.kind not in "iufb" else array
 
 
 def part_of_name(name: str) -> tuple[str, str]:
     """Return the name of an array without its split, and the split: `x` and `training` for `x_train`, `x_lengths` for
     `x_train_lengths`; an empty split where it has none."""
-    found = _PART.fullmatch(name)
-    return (found[1] + (found[3] or ""), SPLIT_NAMES[found[2].lower()]) if found else (name, "")
+    match = _PART.fullmatch(name)
+    return (match[1] + (match[3] or ""), SPLIT_NAMES[match[2].lower()]) if match else (name, "")
 
 
 def split_folders(path: Path) -> dict[str, str]:
     """Return the name of the folder of each split in a folder. Raises `UserError` where two are of the same split."""
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     try:
         names = sorted(entry.name for entry in os.scandir(path) if entry.is_dir()) if path.is_dir() else []
     except OSError as error:
         raise unreadable(path, error) from None
     for name in names:
         split = SPLIT_NAMES.get(name.lower(), "")
-        if split in found:
-            raise UserError(f"{path} holds two folders of {split} data, {found[split]} and {name}. Rename one of them.")
+        if split in folders:
+            raise UserError(
+                f"{path} holds two folders of {split} data, {folders[split]} and {name}. Rename one of them."
+            )
         if split:
-            found[split] = name
-    return found
+            folders[split] = name
+    return folders
 
 
-def _times(texts: Array, what: str) -> Array:
+def _times(texts: Array, subject: str) -> Array:
     """Return seconds since 1970 of dates in any form; without a time zone they are taken as UTC."""
     different, places = np.unique(texts, return_inverse=True)
     seconds = np.empty(len(different), np.float64)
-    known = [str(text).strip() for text in different.tolist()]
-    form = (forms_of(known) or forms_of(known[:1]) or ("",))[0]
-    for index, text in enumerate(known):
+    dates = [str(text).strip() for text in different.tolist()]
+    form = (forms_of(dates) or forms_of(dates[:1]) or ("",))[0]
+    for index, text in enumerate(dates):
         try:
             moment = read(text, form) if form else datetime.fromisoformat(text)
         except ValueError:
             raise UserError(
-                f"{what} holds {quoted(text)}, which is no time to order samples by. Expected numbers, or dates and "
+                f"{subject} holds {quoted(text)}, which is no time to order samples by. Expected numbers, or dates and "
                 "times, all alike, as in 2024-12-31, 31.12.2024 or 2024-12-31T23:59:00."
             ) from None
         seconds[index] = moment.replace(tzinfo=UTC).timestamp()
@@ -115,13 +117,13 @@ def _group(name: str, parts: Sequence[str]) -> str:
             continue
         first = at + (pending == GROUP)
         if place == len(parts):
-            found = len(name) - len(part) if name.endswith(part) else -1
+            position = len(name) - len(part) if name.endswith(part) else -1
         else:
-            found = name.find(part, first)
-        if found < first or (found > at and not pending):
+            position = name.find(part, first)
+        if position < first or (position > at and not pending):
             return ""
-        group = name[at:found] if pending == GROUP else group
-        at, pending = found + len(part), ""
+        group = name[at:position] if pending == GROUP else group
+        at, pending = position + len(part), ""
     if pending == GROUP:
         return name[at:]
     return group if pending or at == len(name) else ""

@@ -75,48 +75,48 @@ class StreamedDataset(ResidentDataset):
         """Return the sample indices unchanged, on the CPU, for the readers."""
         return numbers
 
-    def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
-        """Yield inputs and targets of the samples at each item of `wanted`, reading the next ones meanwhile. Raises
+    def gather(self, batches: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
+        """Yield inputs and targets of the samples at each item of `batches`, reading the next ones meanwhile. Raises
         `UserError` for samples that cannot be read."""
-        for read in prefetch(self._job(chosen) for chosen in wanted):
-            chosen = read.chosen
-            rows = self._replace_bad(read)
-            on_device = chosen if isinstance(chosen, slice) else chosen.to(self.device)
-            inputs = tuple(self._placed(x, like, chosen) for x, like in zip(read.inputs, self.inputs, strict=True))
+        for block in prefetch(self._job(indices) for indices in batches):
+            indices = block.chosen
+            rows = self._replace_bad(block)
+            on_device = indices if isinstance(indices, slice) else indices.to(self.device)
+            inputs = tuple(self._placed(x, like, indices) for x, like in zip(block.inputs, self.inputs, strict=True))
             targets = tuple(select(x, on_device) for x in self.targets)
-            yield inputs, self._targets_of(read, rows, targets) if len(rows) else targets
+            yield inputs, self._targets_of(block, rows, targets) if len(rows) else targets
 
-    def _replace_bad(self, read: _Read) -> Array:
+    def _replace_bad(self, block: _Read) -> Array:
         """Read the samples that stand in for bad ones, cut to the lengths of those. Return the rows of stand-ins."""
         if self.bad is None:
             return np.empty(0, np.int64)
-        for row, error in sorted(read.bad.items()):
-            read.used[row] = self.bad.replace(int(read.used[row]), error)
-            for given, x in zip(self.stored, read.inputs, strict=True):
-                given.stored.read(given.numbers[read.used[row : row + 1]], x.numpy()[row : row + 1])
-        rows = np.flatnonzero(read.used != read.places)
-        for x, lengths in zip(read.inputs, self.lengths or (None,) * len(read.inputs), strict=True):
+        for row, error in sorted(block.bad.items()):
+            block.used[row] = self.bad.replace(int(block.used[row]), error)
+            for array, x in zip(self.stored, block.inputs, strict=True):
+                array.stored.read(array.numbers[block.used[row : row + 1]], x.numpy()[row : row + 1])
+        rows = np.flatnonzero(block.used != block.places)
+        for x, lengths in zip(block.inputs, self.lengths or (None,) * len(block.inputs), strict=True):
             for row in rows.tolist() if lengths is not None else ():
                 assert lengths is not None
-                x[row, int(lengths[read.places[row]]) :] = 0
+                x[row, int(lengths[block.places[row]]) :] = 0
         return rows
 
-    def _targets_of(self, read: _Read, rows: Array, targets: Tensors) -> Tensors:
+    def _targets_of(self, block: _Read, rows: Array, targets: Tensors) -> Tensors:
         """Return the targets with those of stand-ins in these rows, without the steps behind the lengths."""
         where = torch.from_numpy(rows).to(self.device)
-        used = torch.from_numpy(read.used[rows]).to(self.device)
+        readable = torch.from_numpy(block.used[rows]).to(self.device)
         result = []
         for number, (target, every) in enumerate(zip(targets, self.targets, strict=True)):
             target = target.clone()
-            target[where] = every.index_select(0, used)
+            target[where] = every.index_select(0, readable)
             followed = self.follows[number] if self.follows else None
             if followed is not None and (lengths := self.lengths[followed]) is not None:
                 for row in rows.tolist():
-                    target[row, int(lengths[read.places[row]]) :] = ignored_value(target)
+                    target[row, int(lengths[block.places[row]]) :] = ignored_value(target)
             result.append(target)
         return tuple(result)
 
-    def _job(self, chosen: slice | torch.Tensor) -> ReadJob[_Read]:
+    def _job(self, indices: slice | torch.Tensor) -> ReadJob[_Read]:
         """Return a job with buffers for the samples and the tasks that fill them.
 
         For CUDA devices the buffers are pinned memory. Except on the CPU, samples stored as uint8 are copied as uint8.
@@ -124,24 +124,24 @@ class StreamedDataset(ResidentDataset):
         on_cpu = self.device.type == "cpu"
         room: list[torch.Tensor] = []
         work: list[Callable[[], None]] = []
-        places = np.arange(len(self))[chosen] if isinstance(chosen, slice) else chosen.numpy()
-        used = places if self.bad is None else self.bad.used(places)
+        places = np.arange(len(self))[indices] if isinstance(indices, slice) else indices.numpy()
+        readable = places if self.bad is None else self.bad.used(places)
         bad: dict[int, BadSampleError] = {}
-        for given in self.stored:
-            numbers = given.numbers[used]
-            is_bytes = not on_cpu and given.stored.kind == np.uint8 and given.dtype == np.float32
-            kind = torch.uint8 if is_bytes else KINDS[given.dtype]
-            shape = (len(numbers), *given.shape[1:])
+        for array in self.stored:
+            numbers = array.numbers[readable]
+            is_bytes = not on_cpu and array.stored.kind == np.uint8 and array.dtype == np.float32
+            kind = torch.uint8 if is_bytes else KINDS[array.dtype]
+            shape = (len(numbers), *array.shape[1:])
             room.append(torch.empty(shape, dtype=kind, pin_memory=self.device.type == "cuda"))
             note = None if self.bad is None else bad.__setitem__
-            work += read_tasks(given.stored, numbers, room[-1].numpy(), note)
-        read = _Read(chosen, places, used, tuple(room), bad)
-        return ReadJob(read, work, sum(x.nbytes for x in room), self.stored[0].stored.where)
+            work += read_tasks(array.stored, numbers, room[-1].numpy(), note)
+        block = _Read(indices, places, readable, tuple(room), bad)
+        return ReadJob(block, work, sum(x.nbytes for x in room), self.stored[0].stored.where)
 
-    def _placed(self, x: torch.Tensor, like: torch.Tensor, chosen: slice | torch.Tensor) -> torch.Tensor:
+    def _placed(self, x: torch.Tensor, like: torch.Tensor, indices: slice | torch.Tensor) -> torch.Tensor:
         """Return `x` on the device, in the dtype of `like`."""
         x = self.change(x.to(self.device, non_blocking=True).to(like.dtype))
-        return x if self.device.type != "cpu" or not isinstance(chosen, slice) else _as_a_view(x, chosen.start or 0)
+        return x if self.device.type != "cpu" or not isinstance(indices, slice) else _as_a_view(x, indices.start or 0)
 
 
 def streamed(
@@ -154,13 +154,15 @@ def streamed(
     follows: Sequence[int | None],
 ) -> StreamedDataset:
     """Build a streamed dataset like `ResidentDataset.of`, from lazy inputs."""
-    held = ResidentDataset.of(
-        [np.empty(0, given.dtype) for given in inputs], kinds, targets, device, lengths, padding, follows
+    dataset = ResidentDataset.of(
+        [np.empty(0, array.dtype) for array in inputs], kinds, targets, device, lengths, padding, follows
     )
     bad = None
-    if any(given.skips_bad for given in inputs):
-        bad = BadSamples([given.stored for given in inputs], inputs[0].numbers, lengths)
-    return StreamedDataset(held.inputs, held.targets, held.lengths, padding, held.follows, tuple(inputs), bad=bad)
+    if any(array.skips_bad for array in inputs):
+        bad = BadSamples([array.stored for array in inputs], inputs[0].numbers, lengths)
+    return StreamedDataset(
+        dataset.inputs, dataset.targets, dataset.lengths, padding, dataset.follows, tuple(inputs), bad=bad
+    )
 
 
 def _as_a_view(x: torch.Tensor, start: int) -> torch.Tensor:

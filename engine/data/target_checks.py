@@ -52,7 +52,7 @@ def doubtful_labels(features: Array, labels: Array, num_classes: int) -> list[Do
         return []
     is_large = np.bincount(own, minlength=num_classes) > count
     squares = (points**2).sum(1)
-    found = []
+    doubts = []
     for start in range(0, len(rows), BLOCK):
         report(start, len(rows), "labels")
         some = points[start : start + BLOCK]
@@ -64,8 +64,8 @@ def doubtful_labels(features: Array, labels: Array, num_classes: int) -> list[Do
         mine = own[start : start + len(some)]
         top = votes[np.arange(len(some)), best]
         is_doubtful = (top >= AGREEMENT * count) & (votes[np.arange(len(some)), mine] == 0) & is_large[mine]
-        found += [Doubt(int(rows[start + i]), int(best[i]), int(top[i]), count) for i in np.flatnonzero(is_doubtful)]
-    return sorted(found, key=lambda doubt: (-doubt.agreeing, doubt.row))
+        doubts += [Doubt(int(rows[start + i]), int(best[i]), int(top[i]), count) for i in np.flatnonzero(is_doubtful)]
+    return sorted(doubts, key=lambda doubt: (-doubt.agreeing, doubt.row))
 
 
 def _reduced(features: Array) -> Array:
@@ -79,15 +79,15 @@ def _reduced(features: Array) -> Array:
     return np.ascontiguousarray(centred @ axes[:, -DIMENSIONS:], np.float32)
 
 
-def tells_class(block: Array, wanted: Array) -> str:
+def tells_class(block: Array, labels: Array) -> str:
     """Return how a column determines the class, or an empty text; `{target}` in it stands for the target's name.
 
-    block: (N, numbers of the column). wanted: (N) class numbers; negative ones are ignored.
+    block: (N, numbers of the column). labels: (N) class numbers; negative ones are ignored.
     """
-    known = wanted >= 0
-    block, wanted = block[known], wanted[known]
-    _, wanted = np.unique(wanted, return_inverse=True)
-    sizes = np.bincount(wanted)
+    is_known = labels >= 0
+    block, labels = block[is_known], labels[is_known]
+    _, labels = np.unique(labels, return_inverse=True)
+    sizes = np.bincount(labels)
     if len(sizes) < 2:
         return ""
     is_one = block.shape[1] == 1
@@ -95,28 +95,28 @@ def tells_class(block: Array, wanted: Array) -> str:
     values = values.reshape(-1)
     distinct = int(values.max()) + 1
     if distinct * LEAST_REPEATS <= len(values):
-        table = np.bincount(values * len(sizes) + wanted, minlength=distinct * len(sizes))
+        table = np.bincount(values * len(sizes) + labels, minlength=distinct * len(sizes))
         mixed = len(values) - int(table.reshape(distinct, -1).max(1).sum())
         if mixed <= MOST_MIXED * (len(values) - int(sizes.max())):
             return "each of its values has one class of {target}" if not mixed else "it tells {target} almost always"
         return ""
-    ordered = wanted[np.lexsort((wanted, values))]
+    ordered = labels[np.lexsort((labels, values))]
     is_apart = int((np.diff(ordered) != 0).sum()) == len(sizes) - 1 and len(values) >= LEAST_VALUES * len(sizes)
     return "its values of each class of {target} lie apart" if is_one and is_apart else ""
 
 
-def tells_number(block: Array, wanted: Array) -> str:
+def tells_number(block: Array, target: Array) -> str:
     """Return how a column determines a number, or an empty text."""
     if block.shape[1] != 1 or len(block) < LEAST_VALUES:
         return ""
-    column, wanted = block[:, 0].astype(np.float64), wanted.astype(np.float64)
-    known = np.isfinite(wanted)
-    column, wanted = column[known], wanted[known]
-    if len(np.unique(column)) < LEAST_VALUES or len(np.unique(wanted)) < LEAST_VALUES:
+    column, target = block[:, 0].astype(np.float64), target.astype(np.float64)
+    is_known = np.isfinite(target)
+    column, target = column[is_known], target[is_known]
+    if len(np.unique(column)) < LEAST_VALUES or len(np.unique(target)) < LEAST_VALUES:
         return ""
-    if _correlation(column, wanted) > SAME:
+    if _correlation(column, target) > SAME:
         return "correlation 1.0 with {target}"
-    ranks = [np.unique(numbers, return_inverse=True)[1].astype(np.float64) for numbers in (column, wanted)]
+    ranks = [np.unique(numbers, return_inverse=True)[1].astype(np.float64) for numbers in (column, target)]
     return "rank correlation 1.0 with {target}" if _correlation(*ranks) > SAME else ""
 
 

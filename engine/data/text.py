@@ -105,22 +105,22 @@ def encode(how: TextPreparation, texts: Sequence[str]) -> Iterator[Array]:
             tokenizer = _tokenizer(how.tokenizer, "The tokenizer of the preparation")
             for start in range(0, len(texts), AT_ONCE):
                 for ids in _encoded(tokenizer, texts[start : start + AT_ONCE]):
-                    kept = ids[:most]
-                    if max(kept, default=0) >= how.vocabulary:
+                    tokens = ids[:most]
+                    if max(tokens, default=0) >= how.vocabulary:
                         raise UserError("The tokenizer gives tokens that are not in its vocabulary. Use another one.")
-                    yield np.array(kept, np.int32)
+                    yield np.array(tokens, np.int32)
 
 
 def _encoded(tokenizer: Any, texts: Sequence[str]) -> Iterator[Sequence[int]]:
     try:
-        found = tokenizer.encode_batch(list(texts), add_special_tokens=True)
+        encodings = tokenizer.encode_batch(list(texts), add_special_tokens=True)
     except BaseException as error:  # as above
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         first = printable(str(error).partition("\n")[0][:150])
         raise UserError(f"The tokenizer cannot encode the texts: {first}. Use another one.") from None
-    for one in found:
-        yield one.ids
+    for encoding in encodings:
+        yield encoding.ids
 
 
 @lru_cache(maxsize=4)
@@ -136,15 +136,15 @@ def token_names(how: TextPreparation) -> tuple[str, ...]:
         case "word":
             return (OTHER, *("\\n" if word == "\n" else word for word in how.words))
         case _:
-            known = _tokenizer(how.tokenizer, "The tokenizer").get_vocab(with_added_tokens=True)
-            names = {place: name for name, place in known.items()}
+            indices = _tokenizer(how.tokenizer, "The tokenizer").get_vocab(with_added_tokens=True)
+            names = {place: name for name, place in indices.items()}
             return tuple(names.get(place, f"<{place}>") for place in range(how.vocabulary))
 
 
 def padded(tokens: Sequence[Array]) -> tuple[Array, Array]:
     """Return tokens (N, T), padded with 0 at their ends, and their lengths (N), at least 1."""
-    lengths = np.array([max(1, len(one)) for one in tokens], np.int64)
+    lengths = np.array([max(1, len(row)) for row in tokens], np.int64)
     values = np.zeros((len(tokens), int(lengths.max(initial=1))), np.int32)
-    for place, one in enumerate(tokens):
-        values[place, : len(one)] = one
+    for place, row in enumerate(tokens):
+        values[place, : len(row)] = row
     return values, lengths

@@ -34,16 +34,16 @@ class WindowedDataset(ResidentDataset):
         """Return the steps of the windows of an input."""
         return self.steps[number]
 
-    def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
+    def gather(self, batches: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
         """Yield inputs and targets of the samples at each item, a slice or a tensor of `places`."""
         ahead = [torch.arange(steps, device=self.device) for steps in self.steps]
-        for chosen in wanted:
+        for indices in batches:
             # A lookup of rows is 16 times as fast as indexing a strided view of all windows.
             inputs = (
-                functional.embedding(starts[chosen].unsqueeze(1) + steps, rows)
+                functional.embedding(starts[indices].unsqueeze(1) + steps, rows)
                 for rows, starts, steps in zip(self.inputs, self.starts, ahead, strict=True)
             )
-            yield tuple(inputs), tuple(select(x, chosen) for x in self.targets)
+            yield tuple(inputs), tuple(select(x, indices) for x in self.targets)
 
 
 def are_windows(arrays: Sequence[object]) -> bool:
@@ -56,13 +56,13 @@ def are_windows(arrays: Sequence[object]) -> bool:
 def windowed(inputs: Sequence[LazyArray], targets: Sequence[Array], device: torch.device) -> WindowedDataset:
     """Build a dataset from lazy inputs that `are_windows`."""
     rows, starts, steps = [], [], []
-    for given in inputs:
-        windows = given.stored
+    for source in inputs:
+        windows = source.stored
         assert isinstance(windows, Windows)
-        held, first = windows.compact(given.numbers)
-        rows.append(torch.from_numpy(np.ascontiguousarray(held, given.dtype)).to(device))
+        window_rows, first = windows.compact(source.numbers)
+        rows.append(torch.from_numpy(np.ascontiguousarray(window_rows, source.dtype)).to(device))
         starts.append(torch.from_numpy(first).to(device))
         steps.append(windows.steps)
-    wanted = tuple(torch.from_numpy(array).to(device) for array in targets)
-    lengths, follows = (None,) * len(rows), (None,) * len(wanted)
-    return WindowedDataset(tuple(rows), wanted, lengths, DEFAULT_PADDING, follows, tuple(starts), tuple(steps))
+    labels = tuple(torch.from_numpy(array).to(device) for array in targets)
+    lengths, follows = (None,) * len(rows), (None,) * len(labels)
+    return WindowedDataset(tuple(rows), labels, lengths, DEFAULT_PADDING, follows, tuple(starts), tuple(steps))

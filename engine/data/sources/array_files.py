@@ -90,8 +90,8 @@ def format_of(path: Path) -> str:
         except OSError as error:
             raise unreadable(path, error) from None
         return next((name for name, format in FORMATS.items() if any(map(format.is_mine, names))), "")
-    if found := next((name for name, format in FORMATS.items() if format.is_mine(path.name)), ""):
-        return found
+    if key := next((name for name, format in FORMATS.items() if format.is_mine(path.name)), ""):
+        return key
     with contextlib.suppress(OSError), open(path, "rb") as file:
         if file.read(7) == b"MATLAB ":
             return "matlab"
@@ -114,20 +114,20 @@ def split_files(path: Path) -> dict[str, list[Path]]:
     if not name or (divide := FORMATS[name].splits) is None:
         return {}
     try:
-        found = divide(path if path.is_dir() else path.parent)
+        files = divide(path if path.is_dir() else path.parent)
     except OSError as error:
         raise unreadable(path, error) from None
-    return found if all(found.values()) else {}
+    return files if all(files.values()) else {}
 
 
 def headers(path: Path, *, is_by_python: bool = False, files: Sequence[Path] = ()) -> dict[str, StoredArray]:
     """Return the arrays by name, in the order of the file, or of the files of a folder; `is_by_python`: see
     `matlab_arrays`; `files`: those to read instead of all. Raises `UserError`."""
-    known, format = _files(path)
-    files = files or known
-    read = partial(matlab_arrays, is_by_python=True) if is_by_python and format is FORMATS["matlab"] else format.read
-    found = [read(file) for file in files]
-    result = joined(found, path)
+    listing, format = _files(path)
+    files = files or listing
+    reader = partial(matlab_arrays, is_by_python=True) if is_by_python and format is FORMATS["matlab"] else format.read
+    contents = [reader(file) for file in files]
+    result = joined(contents, path)
     if not result:
         raise UserError(f"{path} holds no arrays. Expected {EXPECTED}.")
     if len(result) > MOST_ARRAYS:
@@ -179,11 +179,11 @@ class ArrayReader:
         self._channel_axis = channel_axis
         self._touched = 0
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Read the chosen samples into `out`. Raises `UserError` for a cut-off file, `BadSampleError` for values not
         finite in float32."""
-        values = self._place.take(chosen)
-        self._touched += max(values.nbytes, mmap.PAGESIZE * len(chosen))  # several threads: it need not be exact
+        values = self._place.take(indices)
+        self._touched += max(values.nbytes, mmap.PAGESIZE * len(indices))  # several threads: it need not be exact
         if self._touched > MOST_TOUCHED:
             self._touched = 0
             self._place.give_back()
@@ -195,9 +195,9 @@ class ArrayReader:
                 values = np.stack((values.real, values.imag), self._channel_axis + 1)
             out[...] = values.reshape(out.shape)
         if self._lengths is not None:
-            out[np.arange(out.shape[1]) >= self._lengths[chosen][:, np.newaxis]] = 0
+            out[np.arange(out.shape[1]) >= self._lengths[indices][:, np.newaxis]] = 0
         if out.dtype.kind == "f" and not np.isfinite(out).all():
-            bad = chosen[~np.isfinite(out).reshape(len(out), -1).all(1)]
+            bad = indices[~np.isfinite(out).reshape(len(out), -1).all(1)]
             raise BadSampleError(
                 f"{self._place.what}: sample {int(bad[0]):,} holds numbers that are not finite in single precision. "
                 "Expected finite numbers. Replace them, or leave the sample out.",

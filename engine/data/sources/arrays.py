@@ -78,9 +78,9 @@ class ArrayFile(Source):
     def named_parts(self, options: DataOptions, path: Path) -> dict[str, Source]:
         """Return the sources of arrays such as `x_train` and `y_train`, `x_test` and `y_test`, or of the training and
         test files of MNIST and CIFAR."""
-        found = split_files(path) or dict.fromkeys(part_of_name(name)[1] for name in self._headers(options, path))
+        splits = split_files(path) or dict.fromkeys(part_of_name(name)[1] for name in self._headers(options, path))
         parts: dict[str, Source] = {}
-        for split in filter(None, found):
+        for split in filter(None, splits):
             part = ArrayFile()
             part.part = split
             parts[split] = part
@@ -93,10 +93,10 @@ class ArrayFile(Source):
         inputs = {name: header for name, header in headers.items() if name not in (*names, *timed.values())}
         samples = _count(headers if dividing is None else {**headers, dividing.name: dividing}, path)
         types = {name: _type(header, path, options.integer_arrays) for name, header in inputs.items()}
-        found = {name: _lengths(path, headers[name], headers[given]) for name, given in timed.items()}
-        padded = {name: lengths for name, lengths in found.items() if lengths is not None}
+        lengths_of = {name: _lengths(path, headers[name], headers[other]) for name, other in timed.items()}
+        padded = {name: lengths for name, lengths in lengths_of.items() if lengths is not None}
         beside = Beside(types, {name: padded[name] for name in padded if name in types}, options.ignored_value)
-        targets = _targets(options.task, names, headers, found, beside, path)
+        targets = _targets(options.task, names, headers, lengths_of, beside, path)
         assert all(len(target.array) == samples for target in targets)
         spans = {name: _span(lengths) for name, lengths in padded.items() if name in types}
         types |= {name: types[name].opened() for name in spans}
@@ -125,37 +125,37 @@ class ArrayFile(Source):
         """Return readers of the arrays in the file, which check that samples are finite as they are read."""
         headers, _, timed = self._roles(options, path)
         inputs, notes, lengths = [], [], []
-        for given in outline.inputs:
-            header = headers[given.name]
-            real = _lengths(path, header, headers[timed[given.name]]) if given.name in timed else None
+        for input in outline.inputs:
+            header = headers[input.name]
+            real = _lengths(path, header, headers[timed[input.name]]) if input.name in timed else None
             largest = 0
-            if given.type.kind == "index":
+            if input.type.kind == "index":
                 low, largest = _span_of_indices(header, real)
                 notes.append(_vocabulary(low, largest, header.name, path))
             inputs.append(ArrayReader(header, _channel_axis(len(header.shape)), real, largest))
             lengths.append(real)
         return Readers(tuple(inputs), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the arrays as stored, checked to be finite only."""
         headers, _, timed = self._roles(options, path)
-        wanted = [headers[given.name] for given in outline.inputs]
-        needed = sum(header.bytes // header.dtype.itemsize * (8 if header.is_complex else 4) for header in wanted)
-        needed += sum(header.bytes * (2 if header.is_complex else 1) for header in wanted)
+        stored = [headers[input.name] for input in outline.inputs]
+        needed = sum(header.bytes // header.dtype.itemsize * (8 if header.is_complex else 4) for header in stored)
+        needed += sum(header.bytes * (2 if header.is_complex else 1) for header in stored)
         refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
         arrays, notes, lengths = [], [], []
-        for given, header in zip(outline.inputs, wanted, strict=True):
+        for input, header in zip(outline.inputs, stored, strict=True):
             array = in_channels(header.read())
-            real = _lengths(path, header, headers[timed[given.name]]) if given.name in timed else None
+            real = _lengths(path, header, headers[timed[input.name]]) if input.name in timed else None
             if real is not None:
                 array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
                 array[np.arange(array.shape[1]) >= real[:, np.newaxis]] = 0
-            lengths.append(real if real is None or chosen is None else real[chosen])
+            lengths.append(real if real is None or indices is None else real[indices])
             refuse_strange(array, f"Array '{header.name}' of {path}")
-            if given.type.kind == "index":
+            if input.type.kind == "index":
                 notes.append(_vocabulary(int(array.min()), int(array.max()), header.name, path))
             array = array[:, np.newaxis] if array.ndim == 1 else array
-            arrays.append(array if chosen is None else array[chosen])
+            arrays.append(array if indices is None else array[indices])
         return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
     def _left_out(self, path: Path) -> Iterator[str]:
@@ -198,8 +198,8 @@ class ArrayFile(Source):
             and len(headers[name].shape) > 1
         }
         if not headers.keys() - names.keys() - set(timed.values()) - {dividing}:
-            one = next(iter(names))
-            raise UserError(f"{path} holds the responses {quoted(one)} and no input. Expected {EXPECTED}.")
+            response = next(iter(names))
+            raise UserError(f"{path} holds the responses {quoted(response)} and no input. Expected {EXPECTED}.")
         return headers, names, timed
 
 
@@ -326,10 +326,10 @@ def _targets(
     they distinguish transcripts from numbers."""
     targets = []
     for array, name in names.items():
-        values, given = headers[array].read(), lengths.get(array)
-        if array in lengths and given is None:
-            given = np.full(len(values), values.shape[1])
-        targets.append(read_target(name, task, values, given, beside, f"Array '{array}' of {path}"))
+        values, steps = headers[array].read(), lengths.get(array)
+        if array in lengths and steps is None:
+            steps = np.full(len(values), values.shape[1])
+        targets.append(read_target(name, task, values, steps, beside, f"Array '{array}' of {path}"))
     return targets
 
 

@@ -124,8 +124,8 @@ def _checked(rate: int, channels: int, frames: int) -> SoundFacts:
 def _read_wave(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
     with wave.open(str(path), "rb") as file:
         width, channels = file.getsampwidth(), file.getnchannels()
-        held = path.stat().st_size // max(1, width * channels)  # the header may claim more
-        facts = _checked(file.getframerate(), channels, min(file.getnframes(), held))
+        frames = path.stat().st_size // max(1, width * channels)  # the header may claim more
+        facts = _checked(file.getframerate(), channels, min(file.getnframes(), frames))
         content = file.readframes(min(facts.frames, int(seconds * facts.rate)))
     whole = content[: len(content) // (width * channels) * (width * channels)]
     match width:
@@ -149,9 +149,9 @@ def _read_other(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
     soundfile = import_extra("soundfile", "audio", f"Sounds such as {path.name}", way_out)
     with soundfile.SoundFile(path) as file:
         facts = _checked(file.samplerate, file.channels, file.frames)
-        wanted = min(facts.frames, int(seconds * facts.rate))
-        refuse_too_large(wanted * facts.channels * 4, f"The sound {path}", "Choose a shorter duration.")
-        samples: Array = file.read(wanted, dtype="float32", always_2d=True)
+        frames = min(facts.frames, int(seconds * facts.rate))
+        refuse_too_large(frames * facts.channels * 4, f"The sound {path}", "Choose a shorter duration.")
+        samples: Array = file.read(frames, dtype="float32", always_2d=True)
     if not np.isfinite(samples).all():
         raise BadSoundError("it holds numbers that are not finite")
     return facts, samples
@@ -207,10 +207,10 @@ class Audio(Source):
         assert isinstance(sounds, _Sounds)
         return replace(outline, notes=(*outline.notes, *_notes(how, sounds.facts)))
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """Return the sounds in float32; with `chosen`, for a look, those that cannot be read are silent."""
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
+        """Return the sounds in float32; with `indices`, for a look, those that cannot be read are silent."""
         reader = _reader(outline)
-        numbers = np.arange(len(reader.names)) if chosen is None else chosen
+        numbers = np.arange(len(reader.names)) if indices is None else indices
         needed = 4 * len(numbers) * int(np.prod(reader.shape[1:]))
         refuse_too_large(needed, f"{len(numbers):,} sounds", "Choose a shorter duration, or stream them.")
         array = np.zeros((len(numbers), *reader.shape[1:]), np.float32)
@@ -225,10 +225,10 @@ class Audio(Source):
 
         bad = []
         with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-            for done, failed in enumerate(pool.map(read_one, enumerate(numbers.tolist())), 1):
-                report(done, len(numbers), "files")
+            for count, failed in enumerate(pool.map(read_one, enumerate(numbers.tolist())), 1):
+                report(count, len(numbers), "files")
                 bad += [failed] if failed else []
-        if bad and (chosen is None or len(bad) == len(numbers)):
+        if bad and (indices is None or len(bad) == len(numbers)):
             raise bad_sounds(bad, len(numbers), reader.folder)
         return Samples((array,), tuple(f"Shown silent because it cannot be used: {n}, {why}." for n, why in bad[:5]))
 
@@ -247,11 +247,11 @@ def _files(options: DataOptions, path: Path) -> LabelledFiles:
 
 def _whole(files: LabelledFiles, bad: Sequence[tuple[str, str]]) -> LabelledFiles:
     """Return the files without those that cannot be used, and a warning that names these."""
-    shown = listed([f"{name} ({why})" for name, why in bad])
+    names = listed([f"{name} ({why})" for name, why in bad])
     are = "1 sound is" if len(bad) == 1 else f"{len(bad):,} of {len(files.names):,} sounds are"
     unusable = {name for name, _ in bad}
     places = np.flatnonzero([name not in unusable for name in files.names])
-    warning = f"{are} left out because of damage: {shown}; data.bad_samples=fatal has them end a run."
+    warning = f"{are} left out because of damage: {names}; data.bad_samples=fatal has them end a run."
     return files.only(places, warning)
 
 
@@ -267,12 +267,12 @@ def _looked_at(files: LabelledFiles, names: Sequence[str]) -> tuple[list[SoundFa
     facts: list[SoundFacts] = []
     bad: list[tuple[str, str]] = []
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        for done, found in enumerate(pool.map(look, names), 1):
-            report(done, len(names), "files")
-            if isinstance(found, SoundFacts):
-                facts.append(found)
+        for count, sound in enumerate(pool.map(look, names), 1):
+            report(count, len(names), "files")
+            if isinstance(sound, SoundFacts):
+                facts.append(sound)
             else:
-                bad.append(found)
+                bad.append(sound)
     return facts, bad
 
 
@@ -289,8 +289,8 @@ def bad_sounds(bad: Sequence[tuple[str, str]], total: int, folder: Path) -> User
 def preparation(options: DataOptions, facts: Sequence[SoundFacts]) -> SoundPreparation:
     """Return how sounds become numbers, by the options, and by the files where they leave it open. Raises
     `UserError`."""
-    rate = options.sample_rate or Counter(one.rate for one in facts).most_common(1)[0][0]
-    seconds = options.sound_duration or min(AUTO_SECONDS, max(one.seconds for one in facts))
+    rate = options.sample_rate or Counter(sound.rate for sound in facts).most_common(1)[0][0]
+    seconds = options.sound_duration or min(AUTO_SECONDS, max(sound.seconds for sound in facts))
     length = max(1, round(seconds * rate))
     channels = 2 if options.sound_channels == "stereo" else 1
     if options.sound_features == "waveform":
@@ -330,22 +330,22 @@ def type_of(how: SoundPreparation) -> TensorType:
 
 def _facts_note(facts: Sequence[SoundFacts], total: int) -> str:
     """Return a sentence on duration, rate and channels of the files."""
-    shortest, longest = min(one.seconds for one in facts), max(one.seconds for one in facts)
-    rates, channels = sorted({one.rate for one in facts}), sorted({one.channels for one in facts})
-    looked = "" if len(facts) == total else f" ({len(facts):,} of {total:,} were looked at)"
+    shortest, longest = min(sound.seconds for sound in facts), max(sound.seconds for sound in facts)
+    rates, channels = sorted({sound.rate for sound in facts}), sorted({sound.channels for sound in facts})
+    part = "" if len(facts) == total else f" ({len(facts):,} of {total:,} were looked at)"
     times = " to ".join(dict.fromkeys((_seconds(shortest), _seconds(longest))))
     counts = f"{listed([str(count) for count in channels])} {'channel' if channels == [1] else 'channels'}"
-    return f"The files last {times}, at {listed([f'{rate:,}' for rate in rates])} Hz, with {counts}{looked}."
+    return f"The files last {times}, at {listed([f'{rate:,}' for rate in rates])} Hz, with {counts}{part}."
 
 
 def _notes(how: SoundPreparation, facts: Sequence[SoundFacts]) -> Iterator[str]:
     """Yield notes on what is done to the files."""
     seconds, slack = how.length / how.rate, 0.5 / how.rate
-    if {one.rate for one in facts} != {how.rate}:
+    if {sound.rate for sound in facts} != {how.rate}:
         yield f"Sounds of another rate are resampled to {how.rate:,} Hz (polyphase filter)."
-    if max(one.seconds for one in facts) > seconds + slack:
+    if max(sound.seconds for sound in facts) > seconds + slack:
         yield f"Longer sounds are cut after {_seconds(seconds)}. The duration sets another length."
-    if min(one.seconds for one in facts) < seconds - slack:
+    if min(sound.seconds for sound in facts) < seconds - slack:
         yield f"Shorter sounds are filled with silence up to {_seconds(seconds)}."
     if how.features == "mel" and (empty := int((mel_bands(how.bands, how.transform, how.rate).sum(1) == 0).sum())):
         yield (
@@ -396,9 +396,9 @@ class AudioReader:
             return np.zeros(0, np.float32)
         return samples if samples.ndim == 1 else np.asarray(samples.mean(1))
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Decode the chosen sounds into `out`. Raises `BadSampleError` for the first that cannot be decoded."""
-        for place, number in enumerate(chosen.tolist()):
+        for place, number in enumerate(indices.tolist()):
             try:
                 out[place] = self.sound(number)
             except BadSoundError as error:

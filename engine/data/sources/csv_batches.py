@@ -31,8 +31,7 @@ NO_NUMBER = re.compile(r"In CSV column #(\d+): .*? to \w+: invalid value '(.*)'"
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read: the columns left out, what becomes of missing values, and what the options say about a CSV
-    file."""
+    """Options of reading a table: columns left out, missing values, and those of a CSV file."""
 
     left_out: tuple[str, ...] = ()
     missing: Gaps = "refuse"

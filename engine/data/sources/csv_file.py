@@ -81,7 +81,7 @@ def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], 
 
 
 def _words(how: NumberFormat, table: CsvTable) -> list[str]:
-    """Return what a note says about numbers; the decimal mark of the whole table stands in its own note."""
+    """Return the words of a note on numbers; the decimal mark of the whole table stands in its own note."""
     return [words for words in how.words if how.decimal != table.dialect.decimal or "decimal" not in words]
 
 

@@ -174,8 +174,8 @@ class CsvTable:
             lines = file.read(HEAD_BYTES).count(b"\n")
         needed = int(lines * (size / HEAD_BYTES) * len(self.names) * CELL_BYTES)
         if needed > free_memory():
-            what = f"{self.path} has {format_bytes(size)}; its about {int(lines * (size / HEAD_BYTES)):,} rows"
-            refuse_too_large(needed, what, "Use fewer rows or columns, or a Parquet file.")
+            subject = f"{self.path} has {format_bytes(size)}; its about {int(lines * (size / HEAD_BYTES)):,} rows"
+            refuse_too_large(needed, subject, "Use fewer rows or columns, or a Parquet file.")
 
     def _lines(self, *, is_open: bool) -> int:
         """Return the number of lines of the file, at most; where the encoding `is_open`, take that of all bytes. Raises
@@ -224,10 +224,10 @@ class CsvTable:
         Blank lines are skipped before they are parsed, unless they are part of a quoted cell.
         """
         with self._reading(), self._opened() as file:
-            taken, number, quotes = 0, 0, 0
+            length, number, quotes = 0, 0, 0
 
             def lines() -> Iterator[str]:
-                nonlocal taken, number, quotes
+                nonlocal length, number, quotes
                 # A line of a file whose lines were not measured may be longer than memory.
                 every = iter(partial(file.readline, ROW_LIMIT + 1), "") if self._checks_lines else file
                 for line in islice(every, most_lines):
@@ -235,13 +235,13 @@ class CsvTable:
                     if line in BLANK and quotes % 2 == 0:
                         continue
                     quotes += line.count('"')
-                    taken += len(line)
-                    if taken > ROW_LIMIT:  # quoted cells go on over lines
+                    length += len(line)
+                    if length > ROW_LIMIT:  # quoted cells go on over lines
                         raise self._too_long()
                     yield line
 
             for row in csv.reader(lines(), delimiter=delimiter):
-                taken = 0
+                length = 0
                 if row:
                     yield number, row
 
@@ -306,10 +306,10 @@ class CsvTable:
 
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
         """Yield rows in pieces, as tuples of the cells that are read."""
-        rows, done = self.rows(), 0
+        rows, count = self.rows(), 0
         while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
-            done += len(piece)
-            report(done, self.most_rows, "rows")
+            count += len(piece)
+            report(count, self.most_rows, "rows")
             yield [row for _, row in piece]
 
     def rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -346,20 +346,23 @@ class CsvTable:
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the table is written and the parts left out, known once all rows have been read."""
         numbers = ", ".join(str(number) for number in self.nameless[:5]) + ("…" if len(self.nameless) > 5 else "")
-        shown = self.dialect
-        line = shown.first_line
+        dialect = self.dialect
+        line = dialect.first_line
         notes = [
             (
                 self.encoding not in ("utf-8", "utf-16"),
                 f"The table is read as {self.encoding}; data.text_encoding sets another encoding.",
             ),
             (
-                not shown.has_header,
+                not dialect.has_header,
                 "The first line holds numbers, so the columns have the names column_1, column_2 and so on. A header "
                 "line names them.",
             ),
-            (shown.units, f"Left out because it holds units: line {line:,}, {listed([*filter(None, shown.units)])}."),
-            (shown.decimal == ",", "Commas are taken as decimal marks, as in 3,14; data.decimal_mark sets another."),
+            (
+                dialect.units,
+                f"Left out because it holds units: line {line:,}, {listed([*filter(None, dialect.units)])}.",
+            ),
+            (dialect.decimal == ",", "Commas are taken as decimal marks, as in 3,14; data.decimal_mark sets another."),
             (self.without, f"Left out as you chose: {listed(list(self.without))}."),
             (self.nameless, f"Left out because it has no name: column {numbers}."),
             (self.gaps, f"Left out because a value is missing: {plural(self.gaps, 'row')}."),
@@ -421,7 +424,7 @@ class CsvTable:
 def _numbers_in(lines: Iterator[str], delimiter: str, most_rows: int) -> Array:
     """Return the numbers of lines (N, columns). Raises `ValueError`, or `Warning`, where there are others."""
     pieces: list[Array] = []
-    done = 0
+    count = 0
     while not pieces or len(pieces[-1]) == QUICK_ROWS:
         most = QUICK_ROWS if most_rows > QUICK_ROWS else None
         try:
@@ -431,6 +434,6 @@ def _numbers_in(lines: Iterator[str], delimiter: str, most_rows: int) -> Array:
                 raise
             break
         pieces.append(piece)
-        done += len(piece)
-        report(done, most_rows, "rows")
+        count += len(piece)
+        report(count, most_rows, "rows")
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

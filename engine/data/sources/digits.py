@@ -35,8 +35,8 @@ class Digits(Source):
             resident_because="the digits are small",
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the images (N, C, H, W)."""
         assert outline.samples is not None
         (images,) = outline.samples.arrays
-        return Samples((images if chosen is None else images[chosen],))
+        return Samples((images if indices is None else images[indices],))

@@ -73,8 +73,8 @@ class DiskTable(Source):
             table = table.only(np.flatnonzero(has_all))
             columns = _columns(table, responses)
             notes.append(without_value(has_all, path))
-        targets, wanted = targets_of(options.task, responses, columns, path)
-        are_numbers = any(info.task == "numbers" for info in wanted)
+        targets, infos = targets_of(options.task, responses, columns, path)
+        are_numbers = any(info.task == "numbers" for info in infos)
         notes += [note for name, cells in columns.numbers.items() if are_numbers for note in rounding_note(name, cells)]
         if table.skipped:
             notes.append(f"Rows with missing values left out: {table.skipped:,}.")
@@ -85,7 +85,7 @@ class DiskTable(Source):
         return Outline(
             inputs=(),
             targets=targets,
-            wanted=wanted,
+            wanted=infos,
             notes=tuple(notes),
             columns=tuple(_shown(table, responses, dividing)),
             rows=tuple(table.first_rows(SHOWN_ROWS)),
@@ -104,16 +104,16 @@ class DiskTable(Source):
             if name in others:
                 continue
             cells = table.cells(name, table.column(name))
-            what = f"Column '{name}' of {path}"
-            fitted.append(fit_column(name, cells, training, options, what, table.decimal))
+            subject = f"Column '{name}' of {path}"
+            fitted.append(fit_column(name, cells, training, options, subject, table.decimal))
             notes += notes_on(fitted[-1], cells, options)
         return with_inputs(outline, fitted, notes, path)
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the inputs, one row per sample."""
         arrays = []
         for reader in self.readers(options, path, outline).inputs:
-            rows = np.arange(reader.shape[0]) if chosen is None else chosen
+            rows = np.arange(reader.shape[0]) if indices is None else indices
             needed = len(rows) * reader.shape[1] * reader.kind.itemsize
             refuse_too_large(needed, f"{len(rows):,} rows of {path}", "Stream them: data.loading=stream.")
             out = np.empty((len(rows), *reader.shape[1:]), reader.kind)
@@ -126,7 +126,7 @@ class DiskTable(Source):
         """Return a reader of the rows on disk for each input."""
         table = outline.raw
         assert isinstance(table, StoredTable)
-        return Readers(tuple(RowReader.of(table, given.prepared) for given in outline.inputs))
+        return Readers(tuple(RowReader.of(table, input.prepared) for input in outline.inputs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +144,13 @@ class RowReader:
     @classmethod
     def of(cls, table: StoredTable, prepared: tuple[ColumnPreparation, ...]) -> "RowReader":
         """Return the reader of one input."""
-        rows, places = table.take(slice(0, 1)), [table.columns[one.name].place for one in prepared]
-        cells = {one.name: table.cells(one.name, rows[:, place]) for one, place in zip(prepared, places, strict=True)}
+        rows, places = table.take(slice(0, 1)), [table.columns[column.name].place for column in prepared]
+        cells = {
+            column.name: table.cells(column.name, rows[:, place])
+            for column, place in zip(prepared, places, strict=True)
+        }
         first = encode(prepared, cells)
-        is_plain = all(one.kind == "number" and one.missing is None for one in prepared)
+        is_plain = all(column.kind == "number" and column.missing is None for column in prepared)
         kind = table.kind if is_plain else first.dtype
         largest = len(prepared[0].categories) if kind == np.int64 else 0
         return cls(table, prepared, (table.rows, first.shape[1]), kind, largest, is_plain)
@@ -162,12 +165,12 @@ class RowReader:
         """File of the table."""
         return str(self.table.path)
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Read the chosen rows into `out`."""
-        rows = self.table.take(chosen)
-        places = [self.table.columns[one.name].place for one in self.prepared]
+        rows = self.table.take(indices)
+        places = [self.table.columns[column.name].place for column in self.prepared]
         if not self.is_plain:
-            names = [one.name for one in self.prepared]
+            names = [column.name for column in self.prepared]
             cells = {name: self.table.cells(name, rows[:, place]) for name, place in zip(names, places, strict=True)}
             out[...] = encode(self.prepared, cells)
         elif places == list(range(places[0], places[0] + len(places))):
@@ -191,8 +194,8 @@ def _gaps(columns: Columns, name: str) -> Array:
 def _columns(table: StoredTable, names: Collection[str]) -> Columns:
     """Return some columns in memory, as those of a table that is read whole."""
     cells = {name: table.cells(name, table.column(name)) for name in names}
-    numbers = {name: given for name, given in cells.items() if isinstance(given, np.ndarray)}
-    texts = {name: tuple(given) for name, given in cells.items() if not isinstance(given, np.ndarray)}
+    numbers = {name: values for name, values in cells.items() if isinstance(values, np.ndarray)}
+    texts = {name: tuple(values) for name, values in cells.items() if not isinstance(values, np.ndarray)}
     return Columns(tuple(table.columns), numbers, texts, (), table.rows, decimal=table.decimal)
 
 

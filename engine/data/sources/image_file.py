@@ -43,7 +43,7 @@ class BadPictureError(Exception):
 
 
 class Header(NamedTuple):
-    """What the header of an image tells: `grey` or `rgb`, height and width as displayed, and whether it has 16 bits per
+    """Facts in the header of an image: `grey` or `rgb`, height and width as displayed, and whether it has 16 bits per
     channel."""
 
     channels: str
@@ -68,11 +68,11 @@ def flaw_of(path: Path) -> str:
     """
     try:
         with open(os.open(path, os.O_RDONLY | _NONBLOCKING), "rb", buffering=0) as file:
-            found = os.fstat(file.fileno())
-            head = file.read(HEAD_BYTES) if stat.S_ISREG(found.st_mode) else b""
-            file.seek(max(0, found.st_size - HEAD_BYTES)) if head else None
+            status = os.fstat(file.fileno())
+            head = file.read(HEAD_BYTES) if stat.S_ISREG(status.st_mode) else b""
+            file.seek(max(0, status.st_size - HEAD_BYTES)) if head else None
             tail = file.read(HEAD_BYTES) if head else b""
-        if _looks_whole(head, tail, found.st_size):
+        if _looks_whole(head, tail, status.st_size):
             return ""
         header_of(path, decodes=not head.startswith(_TIFF))
     except BadPictureError as error:
@@ -151,8 +151,8 @@ def _small_jpeg(path: Path) -> bytes:
     """Return the content of a regular file that begins as a JPEG does and is not large, else nothing. Raises
     `OSError`."""
     with open(os.open(path, os.O_RDONLY | _NONBLOCKING), "rb", buffering=0) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_size > PLAIN_JPEG_BYTES or file.read(2) != _START:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > PLAIN_JPEG_BYTES or file.read(2) != _START:
             return b""
         return _START + file.readall()
 
@@ -218,8 +218,8 @@ def _numbers(picture: Image.Image, channels: str, height: int, width: int) -> Ar
     if picture.mode in DEEP_MODES:
         deep = Image.fromarray(np.asarray(picture).astype(np.float32) / 257.0)
         resized = deep if deep.size == size else deep.resize(size, Image.Resampling.BILINEAR)
-        one = np.asarray(resized, dtype=np.float32)[np.newaxis]
-        return one if channels == "grey" else np.repeat(one, 3, axis=0)
+        plane = np.asarray(resized, dtype=np.float32)[np.newaxis]
+        return plane if channels == "grey" else np.repeat(plane, 3, axis=0)
     flat, mode = _without_alpha(picture), "L" if channels == "grey" else "RGB"
     flat = flat if flat.mode == mode else flat.convert(mode)  # which copies
     if flat.size != size:

@@ -77,23 +77,23 @@ class Labelled(Source):
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the table and the headers of some images."""
         table = label_table(options, path, self.labels)
-        targets, wanted = targets_of(options.task, table.targets, table.columns, self.labels)
-        if len(wanted) == 1 and wanted[0].is_one_class:
-            wanted = (replace(wanted[0], name="class"),)
+        targets, infos = targets_of(options.task, table.targets, table.columns, self.labels)
+        if len(infos) == 1 and infos[0].is_one_class:
+            infos = (replace(infos[0], name="class"),)
         shape, files, more = common_shape(options, path, table.files)
         return Outline(
             inputs=(image_input(shape),),
             targets=targets,
-            wanted=wanted,
+            wanted=infos,
             notes=(*table.columns.notes, *table.notes, *more),
             warnings=table.warnings,
             raw=files,
             split_keys=file_groups(options, table.files),
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, chosen)
+        return read_images(path, outline, indices)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes files on demand."""
@@ -122,13 +122,13 @@ def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
         notes.append(f"{lie} no row in the table, left out: {listed(spare)}.")
     excluded = frozenset(options.excluded_files)
     notes += excluded_note(sum(file in excluded for file in files))
-    used = [file for file in files if file and file not in excluded]
-    if not used:
+    names = [file for file in files if file and file not in excluded]
+    if not names:
         raise UserError(f"All files of the table {path} are left out. Leave some as samples.")
-    whole, damage = whole_files(options, folder, used)
+    whole, damage = whole_files(options, folder, names)
     warnings += damage
-    kept = frozenset(whole)
-    is_used = np.array([file in kept for file in files])
+    sound_files = frozenset(whole)
+    is_used = np.array([file in sound_files for file in files])
     columns = answered(columns.only(is_used), targets, path)
     return LabelTable(columns.texts[column], columns, targets, tuple(notes), tuple(warnings))
 
@@ -162,12 +162,12 @@ def _file_column(
     return best, list(written[best])
 
 
-def _targets(columns: Columns, files: str, wanted: str, table: Path) -> tuple[tuple[str, ...], list[str]]:
+def _targets(columns: Columns, files: str, option: str, table: Path) -> tuple[tuple[str, ...], list[str]]:
     """Return the columns of the targets, and a note where they were chosen among several: those that are asked for, the
     only one, one with a usual name, or all that can be targets. Raises `UserError`."""
     others = [name for name in columns.names if name != files]
-    if wanted:
-        names = (wanted,) if wanted in others else tuple(name.strip() for name in wanted.split(",") if name.strip())
+    if option:
+        names = (option,) if option in others else tuple(name.strip() for name in option.split(",") if name.strip())
         for name in names:
             if name not in others:
                 hint = did_you_mean(name, others)

@@ -63,9 +63,9 @@ class ImagePairs(Source):
             split_keys=file_groups(options, names),
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, chosen)
+        return read_images(path, outline, indices)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes images on demand; targets are held in memory, four bytes per number."""
@@ -74,8 +74,8 @@ class ImagePairs(Source):
     def _read(self, names: list[str], channels: str, height: int, width: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return all target images (N, C, H, W) in float32, 0 to 255. Raises `UserError`."""
         planes = 1 if channels == "grey" else 3
-        what = f"{len(names):,} target images of {planes} × {height:,} × {width:,}"
-        refuse_too_large(8 * len(names) * planes * height * width, what, "Choose a smaller image size.")
+        subject = f"{len(names):,} target images of {planes} × {height:,} × {width:,}"
+        refuse_too_large(8 * len(names) * planes * height * width, subject, "Choose a smaller image size.")
         values = np.empty((len(names), planes, height, width), np.float32)
 
         def read_one(item: tuple[int, str]) -> tuple[str, str] | None:
@@ -87,7 +87,7 @@ class ImagePairs(Source):
             return None
 
         with ThreadPoolExecutor(MOST_THREADS) as pool:
-            bad = [found for found in pool.map(read_one, enumerate(names)) if found is not None]
+            bad = [flaw for flaw in pool.map(read_one, enumerate(names)) if flaw is not None]
         if bad:
             raise bad_pictures(bad, len(names), self.target_images)
         return values

@@ -87,19 +87,19 @@ def whole_files(options: DataOptions, folder: Path, names: Sequence[str]) -> tup
         return list(names), []
     flaws: list[tuple[str, str]] = []
     with strictly(), ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        for done, (name, flaw) in enumerate(
+        for count, (name, flaw) in enumerate(
             zip(names, pool.map(lambda name: flaw_of(folder / name), names), strict=True), start=1
         ):
-            report(done, len(names), "files")
+            report(count, len(names), "files")
             flaws += [(name, flaw)] if flaw else []
     if not flaws:
         return list(names), []
     if len(flaws) == len(names):
         raise bad_pictures(flaws, len(names), folder)
     bad = {name for name, _ in flaws}
-    shown = listed([f"{name} ({why})" for name, why in flaws])
+    examples = listed([f"{name} ({why})" for name, why in flaws])
     are = "1 image file is" if len(flaws) == 1 else f"{len(flaws):,} of {len(names):,} image files are"
-    warning = f"{are} left out because of damage: {shown}; data.bad_samples=fatal has them end a run."
+    warning = f"{are} left out because of damage: {examples}; data.bad_samples=fatal has them end a run."
     return [name for name in names if name not in bad], [warning]
 
 
@@ -173,10 +173,10 @@ class ImageReader:
         self.__dict__.update(state)
         be_strict()
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Decode the chosen images into `out`. Raises `BadSampleError` for the first that cannot be decoded."""
         channels = "grey" if self.shape[1] == 1 else "rgb"
-        for place, number in enumerate(chosen.tolist()):
+        for place, number in enumerate(indices.tolist()):
             name = self.names[number]
             try:
                 numbers = read(self.folder / name, channels, *self.shape[2:])
@@ -196,24 +196,24 @@ def stream_images(folder: Path, outline: Outline) -> Readers:
     return Readers((ImageReader(folder, files.names, shape, files.kind),))
 
 
-def read_images(folder: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+def read_images(folder: Path, outline: Outline, indices: Array | None = None) -> Samples:
     """Return the images of an outline (N, C, H, W): uint8, or float32 where most have 16 bits per channel.
 
-    Raises `UserError` for images that cannot be used. With `chosen`, images with these indices are read, for a look at
+    Raises `UserError` for images that cannot be used. With `indices`, images with these indices are read, for a look at
     them: those that cannot be used are black, with a note.
     """
     files = outline.raw
     assert isinstance(files, ImageFiles)
     channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
-    names = list(files.names) if chosen is None else [files.names[i] for i in chosen.tolist()]
+    names = list(files.names) if indices is None else [files.names[i] for i in indices.tolist()]
     # As the parts will need it, in float32.
     needed = len(names) * channels * height * width * 4
-    what = f"{len(names):,} images of {channels} × {height:,} × {width:,}"
-    refuse_too_large(needed, what, "Choose a smaller image size, or use fewer images.")
+    subject = f"{len(names):,} images of {channels} × {height:,} × {width:,}"
+    refuse_too_large(needed, subject, "Choose a smaller image size, or use fewer images.")
     array = np.zeros((len(names), channels, height, width), files.kind)
     with strictly():
         bad = _fill(array, folder, names, "grey" if channels == 1 else "rgb")
-    if bad and (chosen is None or len(bad) == len(names)):
+    if bad and (indices is None or len(bad) == len(names)):
         raise bad_pictures(bad, len(names), folder, len(files.names))
     return Samples((array,), tuple(f"Cannot be read, and is shown black: {name}, {why}." for name, why in bad[:5]))
 
@@ -257,8 +257,8 @@ def _fill(array: Array, folder: Path, names: list[str], channels: str) -> list[t
 
     flaws = []
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        for done, bad in enumerate(pool.map(read_one, enumerate(names)), start=1):
-            report(done, len(names), "images")
+        for count, bad in enumerate(pool.map(read_one, enumerate(names)), start=1):
+            report(count, len(names), "images")
             if bad is not None:
                 flaws.append(bad)
     return flaws

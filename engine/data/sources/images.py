@@ -55,16 +55,18 @@ class _Listing:
 
     def only(self, names: Collection[str]) -> "_Listing":
         """Return the listing with some of the files."""
-        kept = frozenset(names)
-        files = {name: tuple(file for file in files if f"{name}/{file}" in kept) for name, files in self.files.items()}
+        members = frozenset(names)
+        files = {
+            name: tuple(file for file in files if f"{name}/{file}" in members) for name, files in self.files.items()
+        }
         return replace(self, files={name: some for name, some in files.items() if some})
 
     def notes(self) -> list[str]:
         notes = excluded_note(self.num_excluded)
         if self.left_out:
             count = len(self.left_out)
-            what = f"{count:,} entries are not image files" if count > 1 else "1 entry is not an image file"
-            notes.append(f"Left out: {listed(list(self.left_out))} ({what}).")
+            subject = f"{count:,} entries are not image files" if count > 1 else "1 entry is not an image file"
+            notes.append(f"Left out: {listed(list(self.left_out))} ({subject}).")
         if self.empty:
             folders = "folder has" if len(self.empty) == 1 else "folders have"
             notes.append(f"Left out because the {folders} no images: {listed(list(self.empty))}.")
@@ -104,9 +106,9 @@ class Images(Source):
             split_keys=file_groups(options, listing.names()),
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, chosen)
+        return read_images(path, outline, indices)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes files on demand."""
@@ -148,7 +150,7 @@ def _list(folder: Path, excluded: Collection[str], inner: str) -> _Listing:
         classes = [entry for entry in entries if entry.is_dir()]
         files: dict[str, tuple[str, ...]] = {}
         left_out: list[str] = []
-        kept: dict[str, list[str]] = {}
+        images: dict[str, list[str]] = {}
         for entry in classes:
             pictures, others = _pictures_in(Path(entry.path), is_deep=inner != "leave-out")
             num_files += len(pictures)
@@ -159,8 +161,8 @@ def _list(folder: Path, excluded: Collection[str], inner: str) -> _Listing:
                 path = f"{entry.name}/{name}"
                 files.setdefault(owner, ())
                 if path not in excluded:
-                    kept.setdefault(owner, []).append(path.removeprefix(f"{owner}/"))
-        files = {name: tuple(kept.get(name, ())) for name in (sorted(files) if inner == "path" else files)}
+                    images.setdefault(owner, []).append(path.removeprefix(f"{owner}/"))
+        files = {name: tuple(images.get(name, ())) for name in (sorted(files) if inner == "path" else files)}
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     outside = len(entries) - len(classes)

@@ -73,12 +73,12 @@ class Joined(Source):
         first = main.source.outline(main.options, main.path)
         outlines, notes, warnings = [first], list(first.notes), list(first.warnings)
         for part in others:
-            found = part.source.outline(_alike(part.options, first), part.path)
-            _refuse_other_inputs(first, found, part, resizes=self._resizes)
-            found = replace(found, targets=tuple(_targets(first, found, part)))
-            notes += [f"{part.path.name}: {note}" for note in found.notes if note not in first.notes]
-            warnings += [f"{part.path.name}: {warning}" for warning in found.warnings]
-            outlines.append(found)
+            other = part.source.outline(_alike(part.options, first), part.path)
+            _refuse_other_inputs(first, other, part, resizes=self._resizes)
+            other = replace(other, targets=tuple(_targets(first, other, part)))
+            notes += [f"{part.path.name}: {note}" for note in other.notes if note not in first.notes]
+            warnings += [f"{part.path.name}: {warning}" for warning in other.warnings]
+            outlines.append(other)
         return replace(
             first,
             inputs=_with_lengths([outline.inputs for outline in outlines]),
@@ -102,13 +102,13 @@ class Joined(Source):
             each.append(part.source.fit_like(part.options, part.path, other, fitted))
         inputs = outline.inputs
         if fitted.inputs is not first.inputs:
-            inputs = _with_lengths([one.inputs for one in each])
+            inputs = _with_lengths([item.inputs for item in each])
         if fitted.wanted is not first.wanted:  # the targets follow from what was fitted, as the next tokens do
-            wanted = _with_lengths([one.wanted for one in each])
-            outline = replace(outline, targets=self._all_targets(each), wanted=wanted)
+            infos = _with_lengths([item.wanted for item in each])
+            outline = replace(outline, targets=self._all_targets(each), wanted=infos)
         added = [note for note in fitted.notes if note not in first.notes]
         notes = (*outline.notes, *added)
-        warnings = (*outline.warnings, *(one for one in fitted.warnings if one not in first.warnings))
+        warnings = (*outline.warnings, *(item for item in fitted.warnings if item not in first.warnings))
         return replace(outline, inputs=inputs, notes=notes, warnings=warnings, raw=_Outlines(tuple(each)))
 
     def _all_targets(self, outlines: Sequence[Outline]) -> tuple[Array, ...]:
@@ -119,31 +119,31 @@ class Joined(Source):
             for info, each in targets
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the samples of all parts, sequences padded to the longest."""
-        outlines, found, places = _outlines(outline), [], []
-        for part, each, inside in zip(self._parts, outlines, _inside(outlines, chosen), strict=True):
+        outlines, loaded, places = _outlines(outline), [], []
+        for part, each, inside in zip(self._parts, outlines, _inside(outlines, indices), strict=True):
             if inside is None or len(inside[0]):
-                wanted = None if inside is None else inside[0]
-                found.append(part.source.samples(part.options, part.path, each, wanted))
+                numbers = None if inside is None else inside[0]
+                loaded.append(part.source.samples(part.options, part.path, each, numbers))
                 places.append(None if inside is None else inside[1])
-        refuse_too_large(sum(part.bytes for part in found), "All samples", "Use fewer samples or smaller ones.")
-        order = None if chosen is None else np.argsort(np.concatenate([x for x in places if x is not None]))
-        each_input = zip(outline.inputs, zip(*(x.arrays for x in found), strict=True), strict=True)
-        arrays = [_in_order(_joined(each, self._where, pads=given.type.has("T")), order) for given, each in each_input]
-        lengths = _lengths([(x.lengths, x.arrays) for x in found])
-        notes = dict.fromkeys(note for each in found for note in each.notes)
+        refuse_too_large(sum(part.bytes for part in loaded), "All samples", "Use fewer samples or smaller ones.")
+        order = None if indices is None else np.argsort(np.concatenate([x for x in places if x is not None]))
+        each_input = zip(outline.inputs, zip(*(x.arrays for x in loaded), strict=True), strict=True)
+        arrays = [_in_order(_joined(each, self._where, pads=input.type.has("T")), order) for input, each in each_input]
+        lengths = _lengths([(x.lengths, x.arrays) for x in loaded])
+        notes = dict.fromkeys(note for each in loaded for note in each.notes)
         return Samples(tuple(arrays), tuple(notes), tuple(x if x is None else _in_order(x, order) for x in lengths))
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return readers of all parts, one behind the other."""
         outlines = _outlines(outline)
         parts = zip(self._parts, outlines, strict=True)
-        found = [part.source.readers(part.options, part.path, each) for part, each in parts]
-        each_input = zip(outline.inputs, zip(*(x.inputs for x in found), strict=True), strict=True)
-        inputs = tuple(JoinedReader(each, self._where, pads=given.type.has("T")) for given, each in each_input)
-        notes = dict.fromkeys(note for each in found for note in each.notes)
-        return Readers(inputs, tuple(notes), tuple(_lengths([(x.lengths, x.inputs) for x in found])))
+        parts_readers = [part.source.readers(part.options, part.path, each) for part, each in parts]
+        each_input = zip(outline.inputs, zip(*(x.inputs for x in parts_readers), strict=True), strict=True)
+        inputs = tuple(JoinedReader(each, self._where, pads=input.type.has("T")) for input, each in each_input)
+        notes = dict.fromkeys(note for each in parts_readers for note in each.notes)
+        return Readers(inputs, tuple(notes), tuple(_lengths([(x.lengths, x.inputs) for x in parts_readers])))
 
     @property
     def _where(self) -> str:
@@ -157,28 +157,28 @@ def outline_like(source: Source, options: DataOptions, path: Path, facts: Datase
     """
     first = Outline(inputs=facts.inputs, targets=(), wanted=facts.targets)
     part = Part("new", source, options, path)
-    found = source.outline(_alike(options, first), path)
-    columns = [column.name for given in facts.inputs for column in given.prepared]
+    outline = source.outline(_alike(options, first), path)
+    columns = [column.name for input in facts.inputs for column in input.prepared]
     if columns:
-        known = {column.name for column in found.columns}
-        if missing := [quoted(name) for name in columns if name not in known]:
+        names = {column.name for column in outline.columns}
+        if missing := [quoted(name) for name in columns if name not in names]:
             raise UserError(f"The new data {path} lacks columns that the network takes: {listed(missing)}.")
-    elif len(found.inputs) == len(facts.inputs):
-        pairs = list(zip(found.inputs, facts.inputs, strict=True))
-        first = replace(first, inputs=tuple(replace(given, name=own.name) for own, given in pairs))
-        found = replace(found, notes=(*found.notes, *(note for pair in pairs for note in _other_span(*pair))))
-    if found.inputs:
-        _refuse_other_inputs(first, found, part, resizes=resizes)
+    elif len(outline.inputs) == len(facts.inputs):
+        pairs = list(zip(outline.inputs, facts.inputs, strict=True))
+        first = replace(first, inputs=tuple(replace(input, name=own.name) for own, input in pairs))
+        outline = replace(outline, notes=(*outline.notes, *(note for pair in pairs for note in _other_span(*pair))))
+    if outline.inputs:
+        _refuse_other_inputs(first, outline, part, resizes=resizes)
     if facts.inputs[0].text is None or facts.targets[0].per != "step":  # else the targets follow from the tokens
-        found = replace(found, targets=tuple(_targets(first, found, part)), wanted=facts.targets)
-    return source.fit_like(options, path, found, first)
+        outline = replace(outline, targets=tuple(_targets(first, outline, part)), wanted=facts.targets)
+    return source.fit_like(options, path, outline, first)
 
 
-def _other_span(found: InputInfo, given: InputInfo) -> Iterator[str]:
+def _other_span(info: InputInfo, other: InputInfo) -> Iterator[str]:
     """Yield a note where the values of an input have other limits than those of the training data."""
-    if found.span is not None and given.span is not None and found.span != given.span:
-        own, known = (f"{low:g} to {high:g}" for low, high in (found.span, given.span))
-        yield f"'{found.name}' may hold {own}, where the training data holds {known}: answers may be wrong."
+    if info.span is not None and other.span is not None and info.span != other.span:
+        own, texts = (f"{low:g} to {high:g}" for low, high in (info.span, other.span))
+        yield f"'{info.name}' may hold {own}, where the training data holds {texts}: answers may be wrong."
 
 
 class JoinedReader:
@@ -202,8 +202,8 @@ class JoinedReader:
     def name_of(self, number: int) -> str:
         """Return the name of a sample, for messages."""
         part, inside = self._part_of(number)
-        found: str = getattr(part, "name_of", lambda index: f"sample {index + 1:,}")(inside)
-        return found
+        name: str = getattr(part, "name_of", lambda index: f"sample {index + 1:,}")(inside)
+        return name
 
     def wave(self, number: int) -> Array:
         """Return the sound (N) that a sample was made from, where the parts read sounds. Raises `UserError`."""
@@ -216,15 +216,15 @@ class JoinedReader:
         place = int(np.searchsorted(self._starts, number, side="right")) - 1
         return self._parts[place], number - int(self._starts[place])
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, numbers: Array, out: Array) -> None:
         """Read the samples from their parts. Raises `UserError` as these do."""
-        number = np.searchsorted(self._starts, chosen, side="right") - 1
+        number = np.searchsorted(self._starts, numbers, side="right") - 1
         for place, part in enumerate(self._parts):
             inside = np.flatnonzero(number == place)
             if not len(inside):
                 continue
-            indices = chosen[inside] - self._starts[place]
-            if len(inside) == len(chosen) and part.shape[1:] == self.shape[1:]:
+            indices = numbers[inside] - self._starts[place]
+            if len(inside) == len(numbers) and part.shape[1:] == self.shape[1:]:
                 part.read(indices, out)
                 continue
             room = np.zeros((len(inside), *part.shape[1:]), out.dtype)
@@ -250,71 +250,73 @@ def _alike(options: DataOptions, first: Outline) -> DataOptions:
 
 def _refuse_other_inputs(first: Outline, other: Outline, part: Part, *, resizes: bool) -> None:
     """Raise `UserError` for columns or inputs that differ from those of the training data, all of them named."""
-    what = f"The {part.split} data {part.path}"
+    subject = f"The {part.split} data {part.path}"
     here, there = ({c.name: c for c in outline.columns if c.role == "input"} for outline in (first, other))
     if missing := [quoted(name) for name in here if name not in there]:
-        raise UserError(f"{what} lacks what the training data has: {listed(missing)}. Add it, or leave it out of both.")
+        raise UserError(
+            f"{subject} lacks what the training data has: {listed(missing)}. Add it, or leave it out of both."
+        )
     kinds = {name: (here[name].kind.partition(",")[0], there[name].kind.partition(",")[0]) for name in here}
     if first.inputs:
         kinds = {}
     if strange := [f"{quoted(name)} holds {b} instead of {a}" for name, (a, b) in kinds.items() if a != b]:
-        raise UserError(f"{what} differs from the training data: {listed(strange)}.")
-    types = {given.name: given for given in other.inputs}
-    if missing := [quoted(given.name) for given in first.inputs if given.name not in types]:
-        raise UserError(f"{what} lacks inputs of the training data: {listed(missing)}.")
+        raise UserError(f"{subject} differs from the training data: {listed(strange)}.")
+    types = {input.name: input for input in other.inputs}
+    if missing := [quoted(input.name) for input in first.inputs if input.name not in types]:
+        raise UserError(f"{subject} lacks inputs of the training data: {listed(missing)}.")
     differing = [
-        f"{quoted(given.name)} is {types[given.name].short()} instead of {given.short()}"
-        for given in first.inputs
-        if not resizes and not _fits(given.type.sizes, types[given.name].type.sizes)
+        f"{quoted(input.name)} is {types[input.name].short()} instead of {input.short()}"
+        for input in first.inputs
+        if not resizes and not _fits(input.type.sizes, types[input.name].type.sizes)
     ]
     if differing:
-        raise UserError(f"{what} differs from the training data: {listed(differing)}. Expected the same sizes.")
+        raise UserError(f"{subject} differs from the training data: {listed(differing)}. Expected the same sizes.")
 
 
-def _fits(one: Sequence[object], other: Sequence[object]) -> bool:
+def _fits(sizes: Sequence[object], other: Sequence[object]) -> bool:
     """Return whether sizes agree where both are known."""
-    pairs = zip(one, other, strict=False)
-    known = ((a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int))
-    return len(one) == len(other) and all(a == b for a, b in known)
+    pairs = zip(sizes, other, strict=False)
+    exact = ((a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int))
+    return len(sizes) == len(other) and all(a == b for a, b in exact)
 
 
 def _targets(first: Outline, other: Outline, part: Part) -> Iterator[Array]:
     """Yield the targets of a part with the class numbers of the training data. Raises `UserError`."""
-    what = f"The {part.split} data {part.path}"
+    subject = f"The {part.split} data {part.path}"
     if len(other.wanted) != len(first.wanted):
-        raise UserError(f"{what} has {len(other.wanted):,} targets; the training data has {len(first.wanted):,}.")
-    for wanted, found, array in zip(first.wanted, other.wanted, other.targets, strict=True):
-        if wanted.task != found.task or wanted.type.axes != found.type.axes:
-            raise UserError(f"{what} has {found.spoken()} to predict; the training data has {wanted.spoken()}.")
-        if wanted.task in ("classes", "transcripts"):
-            array = _renumbered(wanted, found, array, what)
-        elif wanted.outputs != found.outputs:
-            raise UserError(f"{what} has {found.spoken()} to predict; the training data has {wanted.spoken()}.")
+        raise UserError(f"{subject} has {len(other.wanted):,} targets; the training data has {len(first.wanted):,}.")
+    for expected, own, array in zip(first.wanted, other.wanted, other.targets, strict=True):
+        if expected.task != own.task or expected.type.axes != own.type.axes:
+            raise UserError(f"{subject} has {own.spoken()} to predict; the training data has {expected.spoken()}.")
+        if expected.task in ("classes", "transcripts"):
+            array = _renumbered(expected, own, array, subject)
+        elif expected.outputs != own.outputs:
+            raise UserError(f"{subject} has {own.spoken()} to predict; the training data has {expected.spoken()}.")
         yield array
 
 
-def _renumbered(wanted: TargetInfo, found: TargetInfo, array: Array, what: str) -> Array:
-    numbers = {name: number for number, name in enumerate(wanted.classes)}
-    if unknown := [quoted(name) for name in found.classes if name not in numbers]:
-        known = listed([quoted(name) for name in wanted.classes])
+def _renumbered(expected: TargetInfo, own: TargetInfo, array: Array, subject: str) -> Array:
+    numbers = {name: number for number, name in enumerate(expected.classes)}
+    if unknown := [quoted(name) for name in own.classes if name not in numbers]:
+        names = listed([quoted(name) for name in expected.classes])
         raise UserError(
-            f"{what} has classes of '{wanted.name}' that the training data lacks: {listed(unknown)}. Expected some of "
-            f"{known}."
+            f"{subject} has classes of '{expected.name}' that the training data lacks: {listed(unknown)}. Expected "
+            f"some of {names}."
         )
-    table = np.array([numbers[name] for name in found.classes], np.int64)
+    table = np.array([numbers[name] for name in own.classes], np.int64)
     kind = np.int64 if array.dtype == np.int64 else np.int8 if len(numbers) <= np.iinfo(np.int8).max else np.int16
     return np.where(array >= 0, table[np.maximum(array, 0)], array).astype(kind)
 
 
-def _inside(outlines: Sequence[Outline], chosen: Array | None) -> Iterator[tuple[Array, Array] | None]:
-    """Yield, per part, the chosen samples that are its own, and their places in `chosen`; None for all samples."""
+def _inside(outlines: Sequence[Outline], indices: Array | None) -> Iterator[tuple[Array, Array] | None]:
+    """Yield, per part, the chosen samples that are its own, and their places in `indices`; None for all samples."""
     start = 0
     for outline in outlines:
-        if chosen is None:
+        if indices is None:
             yield None
             continue
-        places = np.flatnonzero((chosen >= start) & (chosen < start + len(outline)))
-        yield chosen[places] - start, places
+        places = np.flatnonzero((indices >= start) & (indices < start + len(outline)))
+        yield indices[places] - start, places
         start += len(outline)
 
 
@@ -325,14 +327,14 @@ def _in_order(array: Array, order: Array | None) -> Array:
 def _with_lengths(parts: Sequence[tuple[Info, ...]]) -> tuple[Info, ...]:
     """Return the inputs or targets of the first part, with the shortest and longest sequences of all parts."""
     result = []
-    for given in parts[0]:
-        alike = [one for each in parts for one in each if one.name == given.name and one.type.has("T")]
-        spans = [one.lengths or (one.type["T"], one.type["T"]) for one in alike]
-        known = [(low, high) for low, high in spans if isinstance(low, int) and isinstance(high, int)]
-        if len(set(known)) > 1:
-            lengths = min(low for low, _ in known), max(high for _, high in known)
-            given = replace(given, lengths=lengths, type=given.type.opened())
-        result.append(given)
+    for info in parts[0]:
+        alike = [other for each in parts for other in each if other.name == info.name and other.type.has("T")]
+        spans = [other.lengths or (other.type["T"], other.type["T"]) for other in alike]
+        ranges = [(low, high) for low, high in spans if isinstance(low, int) and isinstance(high, int)]
+        if len(set(ranges)) > 1:
+            lengths = min(low for low, _ in ranges), max(high for _, high in ranges)
+            info = replace(info, lengths=lengths, type=info.type.opened())
+        result.append(info)
     return tuple(result) if any(a is not b for a, b in zip(result, parts[0], strict=True)) else parts[0]
 
 
@@ -379,10 +381,10 @@ def _lengths(parts: Sequence[tuple[tuple[Array | None, ...], Sequence[object]]])
         each, steps, has_any = [], set(), False
         for lengths, arrays in parts:
             shape: tuple[int, ...] = arrays[number].shape  # type: ignore[attr-defined]
-            given = lengths[number] if lengths else None
-            has_any = has_any or given is not None
+            counts = lengths[number] if lengths else None
+            has_any = has_any or counts is not None
             steps.add(shape[1] if len(shape) > 1 else 0)
-            each.append(np.full(shape[0], shape[1] if len(shape) > 1 else 0, np.int64) if given is None else given)
+            each.append(np.full(shape[0], shape[1] if len(shape) > 1 else 0, np.int64) if counts is None else counts)
         result.append(np.concatenate(each) if has_any or len(steps) > 1 else None)
     return result if any(x is not None for x in result) else []
 
@@ -412,13 +414,13 @@ def _plain(options: DataOptions) -> DataOptions:
 
 def _parts_in(options: DataOptions, path: Path, base: Path, make: Callable[[DataOptions], Source]) -> list[Part]:
     """Return the parts in folders, or arrays, that are named after the splits."""
-    plain, found = _plain(options), split_folders(path)
-    if named := {} if found else make(plain).named_parts(plain, path):
-        parts = {name: Part(name, source, plain, path) for name, source in named.items()}
+    plain, folders = _plain(options), split_folders(path)
+    if sources := {} if folders else make(plain).named_parts(plain, path):
+        parts = {name: Part(name, source, plain, path) for name, source in sources.items()}
     else:
-        parts = {name: _part_in(name, plain, path / folder, folder, base, make) for name, folder in found.items()}
+        parts = {name: _part_in(name, plain, path / folder, folder, base, make) for name, folder in folders.items()}
     if "training" not in parts or len(parts) < 2:
-        there = f"found {', '.join([*found.values(), *named])}" if parts else "found none of them"
+        there = f"found {', '.join([*folders.values(), *sources])}" if parts else "found none of them"
         raise UserError(
             f"{path} is to hold folders, or arrays, named train, val and test; {there}. Expected train and one or both "
             "of the others. Choose another split (data.split), or name them so."

@@ -153,11 +153,11 @@ def of_table(
     columns, responses = read_answered(options, path)
     name = text_column(columns, responses, column, path, f"the names of {noun}")
     columns = answered(columns, (name,), path, f"the name of {noun}")
-    targets, wanted = targets_of(options.task, responses, columns, path)
+    targets, infos = targets_of(options.task, responses, columns, path)
     notes = (*columns.notes, *unread(columns, (name, *responses)))
     by_name = files_by_name(path.parent, is_wanted)
     files = tuple(by_name.get(key_of(cell), cell) for cell in columns.texts[name])
-    return LabelledFiles(path.parent, files, targets, wanted, notes, columns=columns)
+    return LabelledFiles(path.parent, files, targets, infos, notes, columns=columns)
 
 
 def unread(columns: Columns, names: Collection[str]) -> list[str]:
@@ -166,21 +166,21 @@ def unread(columns: Columns, names: Collection[str]) -> list[str]:
     return [f"Columns that are not read: {', '.join(rest)} (data.response names those to predict)."] if rest else []
 
 
-def text_column(columns: Columns, responses: Collection[str], wanted: str, path: Path, holds: str) -> str:
+def text_column(columns: Columns, responses: Collection[str], option: str, path: Path, holds: str) -> str:
     """Return the column of texts of this name, else the first that is no response. `holds`: its content, for messages.
 
     Raises `UserError`.
     """
     others = [name for name in columns.names if name in columns.texts and name not in responses]
-    if wanted and wanted not in columns.names:
-        hint = did_you_mean(wanted, columns.names)
+    if option and option not in columns.names:
+        hint = did_you_mean(option, columns.names)
         names = listed(list(columns.names), 20)
-        raise UserError(f"{path} has no column {quoted(wanted)} with {holds}.{hint} Its columns are: {names}.")
-    if wanted and wanted not in others:
-        raise UserError(f"Column '{wanted}' of {path} holds numbers, or is the response. Expected {holds}.")
+        raise UserError(f"{path} has no column {quoted(option)} with {holds}.{hint} Its columns are: {names}.")
+    if option and option not in others:
+        raise UserError(f"Column '{option}' of {path} holds numbers, or is the response. Expected {holds}.")
     if not others:
         raise UserError(
             f"{path} has no column with {holds}: its columns are {listed(list(columns.names), 20)}, of which "
             f"{listed(list(responses))} is the response. Expected a column of texts beside it."
         )
-    return wanted or others[0]
+    return option or others[0]

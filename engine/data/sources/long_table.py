@@ -103,7 +103,7 @@ def numbered_rows(table: CsvTable | ParquetCells) -> Iterator[tuple[int, Sequenc
 
 
 def row_unit(table: CsvTable | ParquetCells) -> str:
-    """Return what `numbered_rows` counts: `line` or `row`."""
+    """Return the unit that `numbered_rows` counts: `line` or `row`."""
     return "line" if isinstance(table, CsvTable) else "row"
 
 
@@ -146,7 +146,7 @@ def read_long_table(path: Path, roles: Roles) -> LongTable:
         return values if order is None else values[order]
 
     values = {name: column.values() for name, column in columns.items() if name not in (*groups, *times_of)}
-    found = LongTable(
+    long_table = LongTable(
         table,
         {name: in_order(values[name]) for name, c in columns.items() if c.holds == "numbers" and name in values},
         {
@@ -162,8 +162,8 @@ def read_long_table(path: Path, roles: Roles) -> LongTable:
         (*table.notes(), *notes, *(note for column in columns.values() for note in column.notes)),
     )
     if times_of:
-        _refuse_doubles(found, roles.time)
-    return found
+        _refuse_doubles(long_table, roles.time)
+    return long_table
 
 
 def _named(text: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -196,9 +196,9 @@ def _series_of(columns: Sequence[StepColumn]) -> tuple[Array | None, tuple[str, 
 def _order(codes: Array | None, times: Array | None, rows: int, time: str) -> tuple[Array | None, Array, list[str]]:
     """Return the order that sorts rows by series and, where they are not, by time, None where they are sorted; the
     bounds of the series; and a note on sorting by time."""
-    known = np.zeros(rows, np.int64) if codes is None else codes
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(known))])
-    order = np.argsort(known, kind="stable") if (np.diff(known) < 0).any() else None
+    groups = np.zeros(rows, np.int64) if codes is None else codes
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+    order = np.argsort(groups, kind="stable") if (np.diff(groups) < 0).any() else None
     if times is None or rows < 2:
         return order, bounds, []
     steps = np.diff(times if order is None else times[order])
@@ -206,7 +206,7 @@ def _order(codes: Array | None, times: Array | None, rows: int, time: str) -> tu
     if not (steps < steps.dtype.type(0)).any():
         return order, bounds, []
     note = f"The rows were sorted by '{cut(time)}': they do not stand in the order of time."
-    return np.lexsort((times, known)), bounds, [note]
+    return np.lexsort((times, groups)), bounds, [note]
 
 
 def _refuse_doubles(table: LongTable, time: str) -> None:
@@ -219,10 +219,10 @@ def _refuse_doubles(table: LongTable, time: str) -> None:
         return
     row = int(wrong.argmax())
     count = int(wrong.sum())
-    what = f"Column '{cut(time)}' of {table.path}, {table.place(row)}"
+    subject = f"Column '{cut(time)}' of {table.path}, {table.place(row)}"
     more = f" {plural(count, 'row')} of the file {'is' if count == 1 else 'are'} like that." if count > 1 else ""
     raise UserError(
-        f"{what}: the time {shown(table.times[row])}{table.said(int(table.group_of[row]))} stands on "
+        f"{subject}: the time {shown(table.times[row])}{table.said(int(table.group_of[row]))} stands on "
         f"{table.place(row - 1)}, too.{more} Leave one of the rows out, or name the column that tells series apart "
         "(data.group_column, or data.id_column of sequences)."
     )

@@ -63,8 +63,8 @@ class Masks(Source):
         height, width = shape[1:]
         with strictly():
             values = _read_masks(self.masks, [mask for _, mask in pairs], height, width)
-        what = f"The folder of masks {self.masks}"
-        numbers, classes = as_class_numbers(values, what, options.ignored_value)
+        subject = f"The folder of masks {self.masks}"
+        numbers, classes = as_class_numbers(values, subject, options.ignored_value)
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
@@ -77,9 +77,9 @@ class Masks(Source):
             split_keys=file_groups(options, names),
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, chosen)
+        return read_images(path, outline, indices)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes images on demand; masks are held in memory, one or two bytes per pixel."""
@@ -101,42 +101,42 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def pairs_of(
-    folder: Path, masks: Path, options: DataOptions, what: str = "mask"
+    folder: Path, masks: Path, options: DataOptions, noun: str = "mask"
 ) -> tuple[list[tuple[str, str]], list[str], list[str]]:
-    """Return the names of each image and its mask, or other image as `what` says, notes, and warnings on images that
+    """Return the names of each image and its mask, or other image as `noun` says, notes, and warnings on images that
     are left out because they have none, or because of damage. Raises `UserError` where nothing is left."""
     excluded = frozenset(options.excluded_files)
     try:
         found_images = [entry.name for entry in _entries(folder) if is_picture(entry)]
-        found = {Path(entry.name).stem: entry.name for entry in _entries(masks) if is_picture(entry)}
+        masks_by_name = {Path(entry.name).stem: entry.name for entry in _entries(masks) if is_picture(entry)}
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     images = [name for name in found_images if name not in excluded]
     if not images:
-        raise UserError(f"{folder} has no images. With a folder of {what}s, images lie there without subfolders.")
-    pairs = [(name, found[Path(name).stem]) for name in images if Path(name).stem in found]
+        raise UserError(f"{folder} has no images. With a folder of {noun}s, images lie there without subfolders.")
+    pairs = [(name, masks_by_name[Path(name).stem]) for name in images if Path(name).stem in masks_by_name]
     warnings = []
     if len(pairs) < len(images):
-        lonely = [name for name in images if Path(name).stem not in found]
+        lonely = [name for name in images if Path(name).stem not in masks_by_name]
         count = "1 image has" if len(lonely) == 1 else f"{len(lonely):,} of {len(images):,} images have"
         if not pairs:
-            way_out = f"Expected one {what} for each image, of the same name."
-            raise UserError(f"{count} no {what} in {masks}: {listed(lonely)}. {way_out}")
+            way_out = f"Expected one {noun} for each image, of the same name."
+            raise UserError(f"{count} no {noun} in {masks}: {listed(lonely)}. {way_out}")
         are = "It is" if len(lonely) == 1 else "They are"
-        warnings.append(f"{count} no {what} in {masks}: {listed(lonely)}. {are} left out.")
+        warnings.append(f"{count} no {noun} in {masks}: {listed(lonely)}. {are} left out.")
     for place, where in enumerate((folder, masks)):
         whole, damage = whole_files(options, where, [pair[place] for pair in pairs])
-        kept = frozenset(whole)
-        pairs, warnings = [pair for pair in pairs if pair[place] in kept], [*warnings, *damage]
+        files = frozenset(whole)
+        pairs, warnings = [pair for pair in pairs if pair[place] in files], [*warnings, *damage]
     stems = {Path(name).stem for name in found_images}
-    spare = sorted(mask for stem, mask in found.items() if stem not in stems)
-    notes = [f"{what.capitalize()}s without an image, left out: {listed(spare)}."] if spare else []
+    spare = sorted(mask for stem, mask in masks_by_name.items() if stem not in stems)
+    notes = [f"{noun.capitalize()}s without an image, left out: {listed(spare)}."] if spare else []
     return pairs, [*excluded_note(len(found_images) - len(images)), *notes], warnings
 
 
 def _read_masks(folder: Path, names: list[str], height: int, width: int) -> Array:
-    what = f"{len(names):,} masks of {height:,} × {width:,}"
-    refuse_too_large(len(names) * height * width * 4, what, "Choose a smaller image size, or use fewer images.")
+    subject = f"{len(names):,} masks of {height:,} × {width:,}"
+    refuse_too_large(len(names) * height * width * 4, subject, "Choose a smaller image size, or use fewer images.")
 
     def read_one(name: str) -> Array | tuple[str, str]:
         try:
@@ -145,8 +145,8 @@ def _read_masks(folder: Path, names: list[str], height: int, width: int) -> Arra
             return name, str(error)
 
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        read = list(pool.map(read_one, names))
-    bad = [item for item in read if isinstance(item, tuple)]
+        results = list(pool.map(read_one, names))
+    bad = [item for item in results if isinstance(item, tuple)]
     if bad:
         raise bad_pictures(bad, len(names), folder)
-    return np.stack([item for item in read if not isinstance(item, tuple)])
+    return np.stack([item for item in results if not isinstance(item, tuple)])

@@ -28,15 +28,15 @@ def kept_columns(path: Path, header: Sequence[str], left_out: Sequence[str], lea
             raise UserError(
                 f"{path} has no column {quoted(name)} to leave out.{hint} Its columns: {listed(list(header))}."
             )
-    kept = tuple(name for name in header if name and name not in left_out)
-    if len(kept) < least_columns:
+    names = tuple(name for name in header if name and name not in left_out)
+    if len(names) < least_columns:
         expected = "two: inputs and a response" if least_columns == 2 else "one"
-        raise UserError(f"{len(kept)} columns of {path} are left. Expected at least {expected}.")
-    if len(kept) > MOST_COLUMNS:
-        raise UserError(f"{path} has {len(kept):,} columns; at most {MOST_COLUMNS:,} are taken.")
-    if twice := next((name for name in kept if header.count(name) > 1), None):
+        raise UserError(f"{len(names)} columns of {path} are left. Expected at least {expected}.")
+    if len(names) > MOST_COLUMNS:
+        raise UserError(f"{path} has {len(names):,} columns; at most {MOST_COLUMNS:,} are taken.")
+    if twice := next((name for name in names if header.count(name) > 1), None):
         raise UserError(f"Two columns of {path} have the name {quoted(twice)}. Rename one of them.")
-    return kept
+    return names
 
 
 class ParquetFile:
@@ -141,10 +141,10 @@ class ParquetCells:
 
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
         """Yield rows in pieces."""
-        done = 0
+        count = 0
         for batch in self._file.batches():
-            done += batch.num_rows
-            report(done, self._file.most_rows, "rows")
+            count += batch.num_rows
+            report(count, self._file.most_rows, "rows")
             if batch.num_rows:
                 yield self._cells(batch)
 

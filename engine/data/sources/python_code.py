@@ -78,9 +78,9 @@ class PythonArray(StoredArray):
 
     origin: Code = field(default_factory=lambda: Code("", Path(), "", ""))
 
-    def take(self, chosen: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return the value of the samples with these indices. Raises `UserError` for errors of the user's code."""
-        return _dataset(self.origin).take(self.name, chosen, self.shape[1:], self.dtype)
+        return _dataset(self.origin).take(self.name, indices, self.shape[1:], self.dtype)
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class _Held(StoredArray):
 
     values: Array = field(default_factory=lambda: np.empty(0), repr=False)
 
-    def take(self, chosen: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return the chosen targets."""
-        return self.values[chosen]
+        return self.values[indices]
 
 
 class PythonData(ArrayFile):
@@ -104,19 +104,19 @@ class PythonData(ArrayFile):
 
 def code_of(options: DataOptions, path: Path) -> Code:
     """Return the code that the options name. Raises `UserError` where it is not trusted or has no such class."""
-    found = registry.file(options.path) or registry.include(options.path, path)
-    if found.error:
-        raise UserError(found.error)
-    if not found.is_trusted:
-        raise UserError(trust.refusal([options.path], found.path.parent))
-    names = _candidates(registry.read_code(found.path, options.path))
+    file = registry.file(options.path) or registry.include(options.path, path)
+    if file.error:
+        raise UserError(file.error)
+    if not file.is_trusted:
+        raise UserError(trust.refusal([options.path], file.path.parent))
+    names = _candidates(registry.read_code(file.path, options.path))
     name = options.python_name
     if not name:
         if len(names) != 1:
             there = f"it has {listed(names)}: choose one (data.python_name)" if names else "it has none"
             raise UserError(f"{options.path} is to hold {EXPECTED}; {there}.")
         (name,) = names
-    return Code(options.path, found.path, found.sha256, name)
+    return Code(options.path, file.path, file.sha256, name)
 
 
 def _candidates(data: bytes) -> list[str]:
@@ -142,21 +142,21 @@ class _Dataset:
 
         if registry.file(code.file) is None:
             registry.include(code.file, code.path)
-        known = registry.file(code.file)
-        if known is None or known.sha256 != code.sha256:
+        file = registry.file(code.file)
+        if file is None or file.sha256 != code.sha256:
             raise UserError(f"{code.file} was changed just now. Try again.")
         self.code, self._lock, self._in_words = code, threading.Lock(), in_words
         make = find(f"{code.file}:{code.name}")
         with in_words(code.file):
-            made = make()
-            self.arrays = _as_arrays(made)
-            has_items = hasattr(made, "__len__") and hasattr(made, "__getitem__")
-            self.count = len(next(iter(self.arrays.values()))) if self.arrays else len(made) if has_items else 0
+            dataset = make()
+            self.arrays = _as_arrays(dataset)
+            has_items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+            self.count = len(next(iter(self.arrays.values()))) if self.arrays else len(dataset) if has_items else 0
         if not self.arrays and not has_items:
-            raise UserError(f"{code.what} gives a {type(made).__name__}. Expected {EXPECTED}.")
+            raise UserError(f"{code.what} gives a {type(dataset).__name__}. Expected {EXPECTED}.")
         if not self.count:
             raise UserError(f"{code.what} has no samples: its length is 0.")
-        self._made = made
+        self._made = dataset
 
     def sample(self, index: int) -> dict[str, Array]:
         """Return the values of a sample by name. Raises `UserError`."""
@@ -165,12 +165,12 @@ class _Dataset:
         with self._lock, self._in_words(self.code.file):
             return _named(self._made[index])
 
-    def take(self, name: str, chosen: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    def take(self, name: str, indices: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return one value of the chosen samples. Raises `UserError` where it is not like that of the first sample."""
         if self.arrays:
-            return np.asarray(self.arrays[name][chosen])
-        out = np.empty((len(chosen), *shape), dtype)
-        for place, index in enumerate(chosen.tolist()):
+            return np.asarray(self.arrays[name][indices])
+        out = np.empty((len(indices), *shape), dtype)
+        for place, index in enumerate(indices.tolist()):
             value = self.sample(index).get(name)
             if value is None or value.shape != shape or not np.can_cast(value.dtype, dtype, "same_kind"):
                 got = "nothing" if value is None else _described(value.shape, value.dtype)
@@ -183,8 +183,8 @@ class _Dataset:
 
     def targets(self) -> Array | None:
         """Return the attribute `targets` as an array, if there is one for all samples."""
-        found = getattr(self._made, "targets", None)
-        array = None if found is None or self.arrays else np.asarray(found)
+        values = getattr(self._made, "targets", None)
+        array = None if values is None or self.arrays else np.asarray(values)
         return array if array is not None and array.ndim and len(array) == self.count else None
 
 
@@ -226,11 +226,11 @@ def _named(item: Any) -> dict[str, Array]:
     return {**{name: _array(value) for name, value in zip(names, inputs, strict=True)}, "y": _array(target)}
 
 
-def _as_arrays(made: Any) -> dict[str, Array]:
+def _as_arrays(result: Any) -> dict[str, Array]:
     """Return the arrays that a function gave, by name; none for a data set of items."""
-    if not isinstance(made, Mapping | tuple):
+    if not isinstance(result, Mapping | tuple):
         return {}
-    arrays = _named(made)
+    arrays = _named(result)
     if len({array.shape[:1] for array in arrays.values()}) > 1 or not all(array.ndim for array in arrays.values()):
         sizes = ", ".join(f"'{name}' {' × '.join(map(str, array.shape))}" for name, array in arrays.items())
         raise ValueError(f"the arrays differ in their number of samples (the first axis): {sizes}")
@@ -250,14 +250,14 @@ def _inspected(code: Code) -> dict[str, StoredArray]:
     """Return the values of all samples by name, as a process of its own finds them. Raises `UserError`."""
     if code not in _looks:
         with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
-            told = _ask(code, Path(folder))
-            found: dict[str, StoredArray] = {}
-            for name, (shape, dtype) in told.items():
-                file = Path(folder) / f"{len(found)}.npy"
+            shapes = _ask(code, Path(folder))
+            arrays: dict[str, StoredArray] = {}
+            for name, (shape, dtype) in shapes.items():
+                file = Path(folder) / f"{len(arrays)}.npy"
                 whole = (code.path, name, tuple(shape), np.dtype(dtype))
-                held = np.load(file, allow_pickle=False) if file.exists() else None
-                found[name] = PythonArray(*whole, origin=code) if held is None else _Held(*whole, values=held)
-        _looks[code] = found
+                values = np.load(file, allow_pickle=False) if file.exists() else None
+                arrays[name] = PythonArray(*whole, origin=code) if values is None else _Held(*whole, values=values)
+        _looks[code] = arrays
         while len(_looks) > KEPT:
             _looks.popitem(last=False)
     return _looks[code]
@@ -307,8 +307,8 @@ def _messages(process: "subprocess.Popen[bytes]") -> Iterator[dict[str, Any]]:
     assert process.stdout is not None
     buffer, deadline = LineBuffer(), time.monotonic() + PATIENCE_S
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0 or not select.select([process.stdout], [], [], remaining)[0]:
             raise subprocess.TimeoutExpired(process.args, PATIENCE_S)
         if not (chunk := os.read(process.stdout.fileno(), 2**16)):
             return
@@ -323,7 +323,7 @@ def look(code: Code, folder: Path) -> Iterator[dict[str, Any]]:
     dataset = _dataset(code)
     first = dataset.sample(0)
     names = [name for name in first if name == "y" or name.startswith("y_") or name.endswith("_lengths")]
-    known, targets = {name: first[name] for name in first}, dataset.targets()
+    targets = dataset.targets()
     arrays: dict[str, Array] = {}
     if dataset.arrays:
         arrays = {name: dataset.arrays[name] for name in names}
@@ -343,12 +343,12 @@ def look(code: Code, folder: Path) -> Iterator[dict[str, Any]]:
                 values[name].append(sample[name])
             yield {"done": index + 1, "total": dataset.count}
         arrays = {name: np.stack(each) for name, each in values.items()}
-    for place, name in enumerate(known):
+    for place, name in enumerate(first):
         if name in arrays:
             np.save(folder / f"{place}.npy", arrays[name], allow_pickle=False)
-    shapes = {name: (dataset.count, *value.shape) for name, value in known.items()}
-    kinds = {name: arrays[name].dtype if name in arrays else known[name].dtype for name in known}
-    yield {"values": {name: (shapes[name], kinds[name].str) for name in known}}
+    shapes = {name: (dataset.count, *value.shape) for name, value in first.items()}
+    kinds = {name: arrays[name].dtype if name in arrays else first[name].dtype for name in first}
+    yield {"values": {name: (shapes[name], kinds[name].str) for name in first}}
 
 
 def main(arguments: list[str]) -> None:

@@ -126,7 +126,9 @@ def _for_messages(url: str) -> str:
 
 
 def _place(url: str, *, is_fresh: bool = False) -> RemotePlace:
-    """Return what is behind a URL: now where `is_fresh`, else perhaps `FRESH_S` seconds ago. Raises `UserError`."""
+    """Return the files behind a URL with their states: now where `is_fresh`, else perhaps `FRESH_S` seconds ago.
+
+    Raises `UserError`."""
     when, place = _asked.get(url, (0.0, None))
     if place is None or is_fresh or time.monotonic() - when > FRESH_S:
         place = _http_place(url) if is_http(url) else _listed_place(url)
@@ -156,17 +158,17 @@ def _listed_place(url: str) -> RemotePlace:
             return RemotePlace(url, {place.name: listed_state(url, facts), **beside}, is_folder=False)
         return RemotePlace(url, _listed(system, url), is_folder=True)
 
-    found = tried(url, look)
-    refuse_contact(url, len(found.files))
-    if not found.files:
+    listing = tried(url, look)
+    refuse_contact(url, len(listing.files))
+    if not listing.files:
         raise UserError(f"{_for_messages(url)} holds no files.", hint="Choose the data anew (data.path).")
-    return found
+    return listing
 
 
 def _arrays_beside(system: Any, url: str) -> dict[str, Shard]:
     """Return the `.npy` files beside one, which stands for all in its folder."""
-    found = system.ls(system._parent(url), detail=True)
-    arrays = [facts for facts in found if facts["type"] == "file" and facts["name"].endswith(".npy")]
+    entries = system.ls(system._parent(url), detail=True)
+    arrays = [facts for facts in entries if facts["type"] == "file" and facts["name"].endswith(".npy")]
     names = (PurePosixPath(facts["name"]).name for facts in arrays)
     beside = url.rpartition("/")[0]
     return {name: listed_state(f"{beside}/{name}", facts) for name, facts in zip(names, arrays, strict=True)}
@@ -175,19 +177,19 @@ def _arrays_beside(system: Any, url: str) -> dict[str, Shard]:
 def _listed(system: Any, url: str) -> dict[str, Shard]:
     """Return the files below a folder, without hidden ones. Raises `UserError`."""
     root = PurePosixPath("/", system._strip_protocol(url))
-    found = {}
+    files = {}
     for path, facts in system.find(url, detail=True).items():
         inside = PurePosixPath("/", path).relative_to(root)
         if ".." in inside.parts:  # a name in a bucket may be any text
             raise UserError(f"{_for_messages(url)} holds a file with '..' in its path, which is not read.")
         if not any(part.startswith(".") for part in inside.parts):
-            found[inside.as_posix()] = listed_state(f"{url.rstrip('/')}/{inside.as_posix()}", facts)
-        if len(found) > MOST_FILES:
+            files[inside.as_posix()] = listed_state(f"{url.rstrip('/')}/{inside.as_posix()}", facts)
+        if len(files) > MOST_FILES:
             raise UserError(
                 f"{_for_messages(url)} holds more than {MOST_FILES:,} files.",
                 hint="Pack them into tar files of some 100 MB, which are read as shards: data.source=shards.",
             )
-    return found
+    return files
 
 
 def _copy(url: str) -> Path:
@@ -220,8 +222,8 @@ def _fetch(place: RemotePlace, home: Path, folder: Path) -> None:
     try:
         if folder.is_dir():
             return
-        for left in home.glob(".*.tmp"):  # of a process that was killed: this one has the lock
-            shutil.rmtree(left, ignore_errors=True)
+        for remains in home.glob(".*.tmp"):  # of a process that was killed: this one has the lock
+            shutil.rmtree(remains, ignore_errors=True)
         _make_room(place, home)
         before = _known_files(home)
         target = temporary / place.name if place.is_folder else temporary
@@ -242,10 +244,10 @@ def _fetch_file(name: str, file: Shard, target: Path, before: Mapping[tuple[str,
     """Fetch a file, unless an earlier version of what is behind the URL has it."""
     path = target / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    known = before.get((name, file.size, file.tag)) if file.tag else None
-    if known is not None:
+    copy = before.get((name, file.size, file.tag)) if file.tag else None
+    if copy is not None:
         with contextlib.suppress(OSError):
-            os.link(known, path)
+            os.link(copy, path)
             return
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         for piece in read_all(file):
@@ -256,13 +258,13 @@ def _fetch_file(name: str, file: Shard, target: Path, before: Mapping[tuple[str,
 
 def _known_files(home: Path) -> dict[tuple[str, int, str], Path]:
     """Return the files of earlier versions by path, size and tag."""
-    found = {}
+    files = {}
     for states in home.glob(f"*/{STATES}"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            known = json.loads(states.read_text(encoding="utf-8"))
-            for name, (size, tag) in known["files"].items():
-                found[name, size, tag] = states.parent / known["inside"] / name
-    return found
+            state = json.loads(states.read_text(encoding="utf-8"))
+            for name, (size, tag) in state["files"].items():
+                files[name, size, tag] = states.parent / state["inside"] / name
+    return files
 
 
 def _make_room(place: RemotePlace, home: Path) -> None:
@@ -272,15 +274,15 @@ def _make_room(place: RemotePlace, home: Path) -> None:
         with contextlib.suppress(OSError, ValueError, KeyError):
             size = int(json.loads(states.read_text(encoding="utf-8"))["bytes"])
             sizes[states.parent] = size, states.parent.stat().st_mtime
-    used = sum(size for size, _ in sizes.values())
+    total = sum(size for size, _ in sizes.values())
 
     def is_full() -> bool:
         return shutil.disk_usage(home).free < place.bytes + SPARE_BYTES
 
     for folder, (size, when) in sorted(sizes.items(), key=lambda item: item[1][1]):
-        if (used + place.bytes > MOST_BYTES or is_full()) and time.time() - when > UNUSED_S:
+        if (total + place.bytes > MOST_BYTES or is_full()) and time.time() - when > UNUSED_S:
             shutil.rmtree(folder, ignore_errors=True)
-            used -= size
+            total -= size
     if is_full():
         raise UserError(
             f"{_for_messages(place.url)} has {format_bytes(place.bytes)}, and the cache folder {home.parent} has "

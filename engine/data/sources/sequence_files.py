@@ -81,23 +81,25 @@ class Sequences(Source):
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, with the rows of all sequences."""
         if path.is_dir():
-            found = _of_folder(path, options)
+            sequences = _of_folder(path, options)
         elif options.id_column:
-            found = _of_long_table(path, options)
+            sequences = _of_long_table(path, options)
         else:
-            found = _of_list(path, options)
+            sequences = _of_list(path, options)
         fixed = options.fixed_length
-        steps = fixed or int(found.lengths.max())
-        lengths = np.minimum(found.lengths, steps)
-        targets = [_target(name, values, found, lengths, steps, options) for name, values in found.responses.items()]
+        steps = fixed or int(sequences.lengths.max())
+        lengths = np.minimum(sequences.lengths, steps)
+        targets = [
+            _target(name, values, sequences, lengths, steps, options) for name, values in sequences.responses.items()
+        ]
         targets = _joined(targets)
         spread = (int(lengths.min()), int(lengths.max()))
         is_open = not fixed and spread[0] < spread[1]
-        type = sequence(steps, len(found.channels))
-        windows = Windows(found.rows, found.starts, steps, str(path), lengths)
+        type = sequence(steps, len(sequences.channels))
+        windows = Windows(sequences.rows, sequences.starts, steps, str(path), lengths)
         return Outline(
             inputs=(
-                InputInfo("sequence", _opened(type, is_open=is_open), found.channels, spread if is_open else None),
+                InputInfo("sequence", _opened(type, is_open=is_open), sequences.channels, spread if is_open else None),
             ),
             targets=tuple(array for array, _ in targets),
             wanted=tuple(
@@ -106,16 +108,16 @@ class Sequences(Source):
                 else i
                 for _, i in targets
             ),
-            notes=(*found.notes, *_length_notes(found.lengths, fixed)),
-            columns=found.columns,
-            rows=found.first_rows,
+            notes=(*sequences.notes, *_length_notes(sequences.lengths, fixed)),
+            columns=sequences.columns,
+            rows=sequences.first_rows,
             raw=WindowSet((windows,)),
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the sequences, padded with zeros at their ends. Raises `UserError` where memory is short."""
         assert isinstance(outline.raw, WindowSet)
-        numbers = np.arange(len(outline)) if chosen is None else chosen
+        numbers = np.arange(len(outline)) if indices is None else indices
         return Samples(outline.raw.samples(numbers).arrays, lengths=_lengths(outline, numbers))
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
@@ -124,11 +126,11 @@ class Sequences(Source):
         return Readers(outline.raw.windows, lengths=_lengths(outline, np.arange(len(outline))))
 
 
-def _lengths(outline: Outline, chosen: Array) -> tuple[Array | None, ...]:
+def _lengths(outline: Outline, indices: Array) -> tuple[Array | None, ...]:
     """Return the lengths of sequences that differ in length."""
     assert isinstance(outline.raw, WindowSet)
     lengths = outline.raw.windows[0].lengths
-    return (lengths[chosen],) if outline.inputs[0].lengths and lengths is not None else ()
+    return (lengths[indices],) if outline.inputs[0].lengths and lengths is not None else ()
 
 
 def _opened(type: TensorType, *, is_open: bool) -> TensorType:
@@ -149,7 +151,7 @@ def _files(folder: Path) -> list[Path]:
     """Return the tables in the folders inside a folder, or in itself where it has none inside, sorted."""
     try:
         inside = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
-        found = [
+        files = [
             Path(entry.path)
             for place in (inside or [str(folder)])
             for entry in sorted(os.scandir(place), key=lambda entry: entry.name)
@@ -157,39 +159,39 @@ def _files(folder: Path) -> list[Path]:
         ]
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
-    if not found:
+    if not files:
         raise UserError(f"{folder} has no tables ({', '.join(SUFFIXES)}) of sequences. Expected {PLACES}.")
-    if len(found) > MOST_FILES:
-        raise UserError(f"{folder} has {len(found):,} files; at most {MOST_FILES:,} are taken.")
-    return found
+    if len(files) > MOST_FILES:
+        raise UserError(f"{folder} has {len(files):,} files; at most {MOST_FILES:,} are taken.")
+    return files
 
 
 def _of_folder(folder: Path, options: DataOptions) -> _Found:
     """Read one file per sequence; the class is the folder unless the files have a response column."""
     files = _files(folder)
-    found = _of_files(files, options, folder)
+    sequences = _of_files(files, options, folder)
     if options.response:
-        return found
+        return sequences
     classes = tuple(file.parent.name for file in files)
     if files[0].parent == folder:
         raise UserError(
             f"{folder} has tables and no class folders. Put the sequences of each class into a folder of its own, or "
             "name a column to predict (data.response)."
         )
-    return _with(found, {"class": classes}, "folder")  # no column that another folder would be asked for
+    return _with(sequences, {"class": classes}, "folder")  # no column that another folder would be asked for
 
 
-def _with(found: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], role: str = "response") -> _Found:
-    columns = (*found.columns, *(Column(name, role, "per sequence") for name in responses))
+def _with(sequences: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], role: str = "response") -> _Found:
+    columns = (*sequences.columns, *(Column(name, role, "per sequence") for name in responses))
     return _Found(
-        found.channels,
-        found.rows,
-        found.starts,
-        found.lengths,
+        sequences.channels,
+        sequences.rows,
+        sequences.starts,
+        sequences.lengths,
         responses,
         columns,
-        found.first_rows,
-        found.notes,
+        sequences.first_rows,
+        sequences.notes,
     )
 
 
@@ -203,15 +205,20 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
             "that one (data.id_column), for a list of files data.file_column. Its columns are: "
             f"{listed(list(names), 20)}."
         )
-    left = [name for name in names if name != file_column and name not in options.columns_left_out]
-    wanted = _chosen(options.response, left, path) if options.response else tuple(left[-1:])
-    if not wanted:
+    candidates = [name for name in names if name != file_column and name not in options.columns_left_out]
+    response_columns = _chosen(options.response, candidates, path) if options.response else tuple(candidates[-1:])
+    if not response_columns:
         raise UserError(f"{path} has no column of responses besides '{cut(file_column)}'.")
-    others = tuple(name for name in names if name not in (*wanted, file_column))
-    labels = wanted if options.task == "classes" else ()
+    others = tuple(name for name in names if name not in (*response_columns, file_column))
+    labels = response_columns if options.task == "classes" else ()
     table = read_long_table(
         path,
-        Roles(labels=(file_column, *labels), either=() if labels else wanted, left_out=others, written=options.written),
+        Roles(
+            labels=(file_column, *labels),
+            either=() if labels else response_columns,
+            left_out=others,
+            written=options.written,
+        ),
     )
     places = table.labels[file_column]
     files = [path.parent / name for name in places.names]
@@ -222,8 +229,8 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
     if len(files) < len(table):
         twice = int((np.bincount(places.codes) > 1).argmax())
         raise UserError(f"{path} lists {quoted(places.names[twice])} twice. Leave one of the lines out.")
-    found = _of_files(files, options, path, has_responses=False)
-    return _with(found, {name: _values_of(table, name) for name in wanted})
+    sequences = _of_files(files, options, path, has_responses=False)
+    return _with(sequences, {name: _values_of(table, name) for name in response_columns})
 
 
 def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_responses: bool = True) -> _Found:
@@ -236,7 +243,7 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
     channels: tuple[str, ...] = ()
     for file in files:
         table = read_long_table(file, _roles(options, has_responses=has_responses))
-        names, wanted = _parted(table, options, has_responses=has_responses)
+        names, response_columns = _parted(table, options, has_responses=has_responses)
         if first is None:
             first, channels = table, names
         if names != channels:
@@ -247,12 +254,12 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
         for note in _fill(table, names, options):
             notes[note] = notes.get(note, 0) + 1
         pieces.append(side_by_side(table.numbers, names))
-        for name in wanted:
-            found = _values_of(table, name)
-            if isinstance(found, tuple):
-                labels.setdefault(name, []).extend(found)
+        for name in response_columns:
+            response = _values_of(table, name)
+            if isinstance(response, tuple):
+                labels.setdefault(name, []).extend(response)
             else:
-                responses.setdefault(name, []).append(found)
+                responses.setdefault(name, []).append(response)
     assert first is not None
     if both := responses.keys() & labels.keys():
         raise UserError(
@@ -264,16 +271,18 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
     values |= {name: np.concatenate(arrays) for name, arrays in responses.items()}
     rows = np.concatenate(pieces)
     columns = _described(channels, rows, values)
-    said = tuple(f"{note} ({plural(count, 'file')})" if count > 1 else note for note, count in notes.items())
-    return _Found(channels, rows, np.cumsum(lengths) - lengths, lengths, values, columns, first.first_rows, said)
+    notes_of_files = tuple(f"{note} ({plural(count, 'file')})" if count > 1 else note for note, count in notes.items())
+    return _Found(
+        channels, rows, np.cumsum(lengths) - lengths, lengths, values, columns, first.first_rows, notes_of_files
+    )
 
 
 def _of_long_table(path: Path, options: DataOptions) -> _Found:
     table = read_long_table(path, _roles(options, group=options.id_column))
-    names, wanted = _parted(table, options)
+    names, response_columns = _parted(table, options)
     notes = _fill(table, names, options)
     lengths = np.diff(table.bounds)
-    responses = {name: _values_of(table, name) for name in wanted}
+    responses = {name: _values_of(table, name) for name in response_columns}
     rows = side_by_side(table.numbers, names)
     columns = _described(names, rows, responses)
     return _Found(names, rows, table.bounds[:-1], lengths, responses, columns, table.first_rows, (*table.notes, *notes))
@@ -281,15 +290,17 @@ def _of_long_table(path: Path, options: DataOptions) -> _Found:
 
 def _roles(options: DataOptions, *, group: str = "", has_responses: bool = True) -> Roles:
     """Return the roles of the columns of a table of steps."""
-    wanted = tuple(name.strip() for name in options.response.split(",") if name.strip()) if has_responses else ()
+    response_columns = (
+        tuple(name.strip() for name in options.response.split(",") if name.strip()) if has_responses else ()
+    )
     is_text = options.task == "classes"
     return Roles(
         time=options.time_column,
         group=group,
         date_order=options.date_order,
         written=options.written,
-        labels=wanted if is_text else (),
-        either=() if is_text else wanted,
+        labels=response_columns if is_text else (),
+        either=() if is_text else response_columns,
         left_out=options.columns_left_out if has_responses else (),
     )
 
@@ -299,26 +310,26 @@ def _parted(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the channels and the responses of a table of steps. Raises `UserError` where there is no channel."""
     numbers = tuple(table.numbers)
-    wanted: tuple[str, ...] = ()
+    responses: tuple[str, ...] = ()
     if options.response and has_responses:
-        wanted = _chosen(options.response, [*numbers, *table.labels], table.path)
+        responses = _chosen(options.response, [*numbers, *table.labels], table.path)
     elif table.groups and has_responses:
-        wanted = numbers[-1:]
-    channels = tuple(name for name in numbers if name not in wanted)
+        responses = numbers[-1:]
+    channels = tuple(name for name in numbers if name not in responses)
     if not channels:
         raise UserError(f"{table.path} has no column of numbers for the input besides the response.")
-    return channels, wanted
+    return channels, responses
 
 
 def _chosen(text: str, names: Sequence[str], path: Path) -> tuple[str, ...]:
     """Return the columns that the option Response names. Raises `UserError`."""
-    chosen = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    for name in chosen:
+    columns = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in columns:
         if name not in names:
             raise UserError(
                 f"{path} has no column {quoted(name)} to predict. Its columns are: {listed(list(names), 20)}."
             )
-    return chosen
+    return columns
 
 
 def _fill(table: LongTable, names: Sequence[str], options: DataOptions) -> list[str]:
@@ -369,55 +380,60 @@ def _described(
 def _target(
     name: str,
     values: "Array | tuple[str, ...]",
-    found: _Found,
+    sequences: _Found,
     lengths: Array,
     steps: int,
     options: DataOptions,
 ) -> tuple[Array, TargetInfo]:
     """Return one response as a target: per sequence, or per step padded to `steps`."""
-    what = f"The response '{cut(name)}'"
+    subject = f"The response '{cut(name)}'"
     if options.task in ("labels", "transcripts"):
         raise UserError(f"Sequences in tables have no {options.task}: predict classes or numbers, or use NumPy arrays.")
-    per_row = len(values) == len(found.rows) and len(found.rows) > len(found.starts)
-    each = np.asarray(texts_as_classes(values, what)[0] if isinstance(values, tuple) else values)
+    per_row = len(values) == len(sequences.rows) and len(sequences.rows) > len(sequences.starts)
+    each = np.asarray(texts_as_classes(values, subject)[0] if isinstance(values, tuple) else values)
     if per_row and options.response_per != "step":
-        is_constant = bool((each == np.repeat(each[found.starts], found.lengths)).all())
+        is_constant = bool((each == np.repeat(each[sequences.starts], sequences.lengths)).all())
         if not is_constant and options.response_per == "sequence":
-            change = int((each != np.repeat(each[found.starts], found.lengths)).argmax())
-            place = int(np.searchsorted(found.starts, change, side="right")) - 1
+            change = int((each != np.repeat(each[sequences.starts], sequences.lengths)).argmax())
+            place = int(np.searchsorted(sequences.starts, change, side="right")) - 1
             raise UserError(
-                f"{what} changes within sequence {place:,} (from 0) and is to be one per sequence. Choose one per step."
+                f"{subject} changes within sequence {place:,} (from 0) and is to be one per sequence. Choose one per "
+                "step."
             )
         if is_constant:
-            firsts = found.starts.tolist()
-            values = tuple(values[i] for i in firsts) if isinstance(values, tuple) else values[found.starts]
+            firsts = sequences.starts.tolist()
+            values = tuple(values[i] for i in firsts) if isinstance(values, tuple) else values[sequences.starts]
             per_row = False
     is_classes = isinstance(values, tuple) or options.task == "classes"
     is_classes = is_classes or (options.task == "auto" and is_whole_and_few(np.asarray(values)))
     if isinstance(values, tuple) and options.task == "numbers":
-        raise UserError(f"{what} holds texts, such as {quoted(values[0])}. Expected numbers, or predict classes.")
+        raise UserError(f"{subject} holds texts, such as {quoted(values[0])}. Expected numbers, or predict classes.")
     if is_classes:
-        numbers, classes = texts_as_classes(values, what) if isinstance(values, tuple) else as_classes(values, what)
+        numbers, classes = (
+            texts_as_classes(values, subject) if isinstance(values, tuple) else as_classes(values, subject)
+        )
         if not per_row:
             return numbers, TargetInfo(name, features(len(classes)), "classes", classes)
         kind = np.dtype(np.int8 if len(classes) <= np.iinfo(np.int8).max else np.int16)
-        return _padded(numbers, found, lengths, steps, kind, IGNORED), TargetInfo(
+        return _padded(numbers, sequences, lengths, steps, kind, IGNORED), TargetInfo(
             name, sequence(steps, len(classes)), "classes", classes
         )
     numbers = np.asarray(values)[:, np.newaxis]
     if not per_row:
         return numbers.astype(np.float32), TargetInfo(name, features(1), "numbers")
-    padded = _padded(numbers, found, lengths, steps, np.dtype(np.float32), np.nan)
+    padded = _padded(numbers, sequences, lengths, steps, np.dtype(np.float32), np.nan)
     return padded, TargetInfo(name, sequence(steps, 1), "numbers")
 
 
-def _padded(values: Array, found: _Found, lengths: Array, steps: int, kind: np.dtype[np.generic], fill: float) -> Array:
+def _padded(
+    values: Array, sequences: _Found, lengths: Array, steps: int, kind: np.dtype[np.generic], fill: float
+) -> Array:
     """Return values per row (T, ...) as one padded sequence per sample (N, steps, ...)."""
     shape = (len(lengths), steps, *values.shape[1:])
     needed = len(lengths) * steps * kind.itemsize
     refuse_too_large(needed, "The responses of all steps", "Choose a fixed sequence length (data.fixed_length).")
     padded = np.full(shape, fill, kind)
-    for sample, start, length in zip(padded, found.starts.tolist(), lengths.tolist(), strict=True):
+    for sample, start, length in zip(padded, sequences.starts.tolist(), lengths.tolist(), strict=True):
         sample[:length] = values[start : start + length]
     return padded
 

@@ -139,10 +139,10 @@ class Series(Source):
             ),
         )
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the windows as arrays. Raises `UserError` where memory is short."""
         assert isinstance(outline.raw, WindowSet)
-        return outline.raw.samples(np.arange(len(outline)) if chosen is None else chosen)
+        return outline.raw.samples(np.arange(len(outline)) if indices is None else indices)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return readers that gather windows of the rows in memory."""
@@ -163,7 +163,7 @@ class _Columns:
         return (*self.targets, *self.past, *self.known)
 
     def forecast(self, options: DataOptions) -> Forecast:
-        """Return what is predicted."""
+        """Return the forecast that windows of these columns predict."""
         return Forecast(self.targets, options.lags, options.horizon, options.stride, options.season)
 
     @classmethod
@@ -173,14 +173,14 @@ class _Columns:
         if not numbers:
             raise UserError(f"{table.path} has no column of numbers to forecast besides time and group.")
         targets = _named(options.response, numbers, table, "to predict") or tuple(numbers[-1:])
-        known = _named(options.known_columns, numbers, table, "that is known in advance")
-        for name in known:
+        in_advance = _named(options.known_columns, numbers, table, "that is known in advance")
+        for name in in_advance:
             if name in targets:
                 raise UserError(
                     f"Column '{cut(name)}' is to be predicted and known in advance (data.known_columns). Choose one."
                 )
-        past = tuple(name for name in numbers if name not in (*targets, *known))
-        return cls(targets, past, known)
+        past = tuple(name for name in numbers if name not in (*targets, *in_advance))
+        return cls(targets, past, in_advance)
 
     def described(self, table: LongTable, options: DataOptions) -> tuple[Column, ...]:
         """Return the columns for display, in the order of the file."""
@@ -191,12 +191,12 @@ class _Columns:
                     name == text or name in map(str.strip, text.split(","))
                     for text in (options.time_column, options.group_column)
                 )
-                what = "time" if is_time else "group" if is_group else "left out"
+                column_role = "time" if is_time else "group" if is_group else "left out"
                 is_empty = name in table.numbers
                 kind = {"time": "time", "group": f"{len(table.groups):,} series"}.get(
-                    what, "empty" if is_empty else "text"
+                    column_role, "empty" if is_empty else "text"
                 )
-                described.append(Column(name, what, kind))
+                described.append(Column(name, column_role, kind))
                 continue
             values = table.numbers[name]
             role = "response" if name in self.targets else "input"
@@ -216,14 +216,14 @@ def _roles(options: DataOptions) -> Roles:
     )
 
 
-def _named(text: str, numbers: list[str], table: LongTable, what: str) -> tuple[str, ...]:
+def _named(text: str, numbers: list[str], table: LongTable, role: str) -> tuple[str, ...]:
     """Return the columns of numbers that an option names, separated by commas. Raises `UserError` for others."""
     names = (text,) if text in numbers else tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in (names := tuple(filter(None, names))):
         if name not in numbers:
             because = "is no column of numbers" if name in table.table.names else "is not there"
             raise UserError(
-                f"{table.path}: the column {quoted(name)} {what} {because}. Its columns of numbers are: "
+                f"{table.path}: the column {quoted(name)} {role} {because}. Its columns of numbers are: "
                 f"{listed(numbers, 20)}."
             )
     return names
@@ -253,9 +253,9 @@ def _gaps(table: LongTable, time: str, how: str) -> tuple[Array, list[str]]:
         )
         return np.zeros(len(table), bool), [note]
     row = int(gaps.argmax())
-    which = table.said(int(table.group_of[row]))
+    series = table.said(int(table.group_of[row]))
     return gaps, [
-        f"{plural(count, 'gap')} in '{cut(time)}', the first{which} before {table.place(row)}: "
+        f"{plural(count, 'gap')} in '{cut(time)}', the first{series} before {table.place(row)}: "
         f"{shown(table.times[row])} follows {shown(table.times[row - 1])}. No window crosses a gap."
     ]
 

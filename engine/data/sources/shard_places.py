@@ -70,13 +70,13 @@ class Shard:
 
 def recorded(option: str, pattern: str, base: Path) -> DataPlace:
     """Return the state of the shards that an option names, for the record of a run. Raises `UserError`."""
-    found = find_shards(pattern, base)
-    if found[0].is_remote:
-        shown = printable(without_secrets(pattern))
-        return DataPlace.remote(option, shown, {shard.shown: (shard.size, shard.tag) for shard in found})
-    folder = Path(os.path.commonpath([Path(shard.url).parent for shard in found]))
+    shards = find_shards(pattern, base)
+    if shards[0].is_remote:
+        name = printable(without_secrets(pattern))
+        return DataPlace.remote(option, name, {shard.shown: (shard.size, shard.tag) for shard in shards})
+    folder = Path(os.path.commonpath([Path(shard.url).parent for shard in shards]))
     try:
-        return DataPlace.look_at(option, folder, [Path(shard.url).relative_to(folder).as_posix() for shard in found])
+        return DataPlace.look_at(option, folder, [Path(shard.url).relative_to(folder).as_posix() for shard in shards])
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
 
@@ -92,17 +92,17 @@ def find_shards(pattern: str, base: Path) -> list[Shard]:
     Relative paths start at `base`. Raises `UserError` where there is none, one is missing, or the network fails.
     """
     places = _places(pattern, base)
-    shown = printable(without_secrets(pattern))
+    name = printable(without_secrets(pattern))
     if not places:
-        raise UserError(f"There is no {TAR} or {PARQUET} file at {shown}. Choose the shards anew.")
+        raise UserError(f"There is no {TAR} or {PARQUET} file at {name}. Choose the shards anew.")
     if len(places) > MOST_SHARDS:
-        raise UserError(f"{shown} names {len(places):,} shards; at most {MOST_SHARDS:,} can be read.")
+        raise UserError(f"{name} names {len(places):,} shards; at most {MOST_SHARDS:,} can be read.")
     for place in places:
         if suffix_of(place) not in (TAR, PARQUET):
             hint = " Unpack it: random reads need tar files without compression." if ".tar." in place else ""
             raise UserError(f"{printable(without_secrets(place))} ends in neither {TAR} nor {PARQUET}.{hint}")
     if len({suffix_of(place) for place in places}) > 1:
-        raise UserError(f"{shown} names {TAR} and {PARQUET} files. Choose those of one kind, such as *{TAR}.")
+        raise UserError(f"{name} names {TAR} and {PARQUET} files. Choose those of one kind, such as *{TAR}.")
     if not is_remote(pattern):
         return [_local_state(place) for place in places]
     refuse_contact(pattern, len(places))
@@ -114,19 +114,19 @@ def _places(pattern: str, base: Path) -> list[str]:
     if fault := url_fault(pattern, PROTOCOLS, "shards"):
         raise UserError(f"{printable(without_secrets(pattern))}: {fault}")
     if is_remote(pattern):
-        named = expand(pattern)
-        refuse_contact(pattern, len(named))
-        return [place for each in named for place in _listed(each)]
+        urls = expand(pattern)
+        refuse_contact(pattern, len(urls))
+        return [place for each in urls for place in _listed(each)]
     pattern = without_file_scheme(pattern)
     if "\0" in pattern:
         raise UserError("The path of the shards holds a null character. Choose the shards anew.")
     try:
         whole = base / Path(pattern).expanduser()
         each = [str(whole)] if whole.exists() else expand(pattern)
-        found = [place for name in each for place in _local(name, base)]
+        places = [place for name in each for place in _local(name, base)]
     except OSError as error:
         raise unreadable(base / pattern, error) from None
-    return found
+    return places
 
 
 def _local(name: str, base: Path) -> list[str]:
@@ -168,7 +168,7 @@ def remote_state(url: str) -> Shard:
 
 
 def tried(url: str, ask: Callable[[], T]) -> T:
-    """Return what a request gives, tried again where the connection was lost. Raises `UserError`."""
+    """Return the result of a request, which is tried again where the connection was lost. Raises `UserError`."""
     for number in range(TRIES):
         try:
             with _translated(url):
@@ -286,7 +286,7 @@ def _translated(url: str) -> Iterator[None]:
     import http.client  # imports e-mail and TLS
     import urllib.error
 
-    shown = printable(without_secrets(url))
+    name = printable(without_secrets(url))
     try:
         yield
     except (UserError, _LostError, NoRangesError, GeneratorExit):
@@ -295,29 +295,29 @@ def _translated(url: str) -> Iterator[None]:
         error.close()
         if error.code >= 500 or error.code in RETRIED_CODES:
             raise _LostError(f"the server answers {error.code}") from None
-        _refuse(shown, {404: "there is no such file", 410: "there is no such file"}.get(error.code), error.code)
+        _refuse(name, {404: "there is no such file", 410: "there is no such file"}.get(error.code), error.code)
     except FileNotFoundError:
-        _refuse(shown, "there is no such file")
+        _refuse(name, "there is no such file")
     except PermissionError:
-        _refuse(shown, "it may not be read; set credentials in the environment or in the configuration of fsspec")
+        _refuse(name, "it may not be read; set credentials in the environment or in the configuration of fsspec")
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         words = getattr(reason, "strerror", None) or type(reason).__name__
         raise _LostError(str(words)) from None
     except Exception as error:  # the libraries of the protocols have errors of their own, whose texts may hold tokens
-        _refuse(shown, f"its library fails with {type(error).__name__}")
+        _refuse(name, f"its library fails with {type(error).__name__}")
 
 
-def _refuse(shown: str, reason: str | None, code: int = 0) -> NoReturn:
-    what = reason or (
+def _refuse(name: str, reason: str | None, code: int = 0) -> NoReturn:
+    text = reason or (
         f"the server refuses it ({code}); a signed URL may have expired" if code in (401, 403) else f"error {code}"
     )
-    raise UserError(f"{shown} cannot be read: {what}. Check the place of the data (data.path).") from None
+    raise UserError(f"{name} cannot be read: {text}. Check the place of the data (data.path).") from None
 
 
 def _pause(url: str, number: int, error: Exception) -> None:
     """Wait before the next try. Raises `UserError` after the last one."""
     if number + 1 >= TRIES:
-        shown = printable(without_secrets(url))
-        raise UserError(f"{shown} cannot be read: {TRIES} tries failed, the last with {error}. {WAYS_OUT}") from None
+        name = printable(without_secrets(url))
+        raise UserError(f"{name} cannot be read: {TRIES} tries failed, the last with {error}. {WAYS_OUT}") from None
     time.sleep(PAUSE_S * 2**number)

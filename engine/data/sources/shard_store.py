@@ -94,12 +94,12 @@ class ShardStore:
                 return [read_range(shard, offset, size) for offset, size in zip(offsets, sizes, strict=True)]
         try:
             with self._opened(shard) as file:
-                found = [os.pread(file.fileno(), size, at) for at, size in zip(offsets, sizes, strict=True)]
+                contents = [os.pread(file.fileno(), size, at) for at, size in zip(offsets, sizes, strict=True)]
         except OSError as error:
             raise _read_error(shard, error) from None
-        if [len(each) for each in found] != list(sizes):
+        if [len(each) for each in contents] != list(sizes):
             raise UserError(f"{shard.shown} is shorter than it was. Copy or download it again, and start a new run.")
-        return found
+        return contents
 
     def _name(self, shard: Shard) -> str:
         columns = [self.chosen, self.response] if shard.suffix == PARQUET else []
@@ -181,9 +181,9 @@ def _written(path: Path, write: Callable[[BinaryIO], None]) -> BinaryIO:
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             write(file)
-        opened = temporary.open("rb")
+        stream = temporary.open("rb")
         os.replace(temporary, path)
-        return opened
+        return stream
     except OSError as error:
         raise _no_cache(error) from None
     finally:
@@ -198,19 +198,19 @@ def _used(path: Path) -> BinaryIO:
     return file
 
 
-def _make_room(folder: Path, most_bytes: int, kept: Path | None = None) -> None:
+def _make_room(folder: Path, most_bytes: int, protected: Path | None = None) -> None:
     """Remove the files used least recently until all take at most `most_bytes`, and what a killed process left."""
     now = time.time()
     with suppress(OSError):
-        found = sorted((entry.stat().st_mtime, entry.stat().st_size, entry) for entry in folder.iterdir())
-        used = sum(size for _, size, entry in found if entry.suffix != TEMPORARY)
-        for when, size, entry in found:
+        files = sorted((entry.stat().st_mtime, entry.stat().st_size, entry) for entry in folder.iterdir())
+        total = sum(size for _, size, entry in files if entry.suffix != TEMPORARY)
+        for when, size, entry in files:
             if entry.suffix == TEMPORARY:
                 if now - when > LEFT_BEHIND_S:
                     entry.unlink(missing_ok=True)
-            elif used > most_bytes and entry != kept:
+            elif total > most_bytes and entry != protected:
                 entry.unlink(missing_ok=True)
-                used -= size
+                total -= size
 
 
 def _read_error(shard: Shard, error: OSError) -> UserError:

@@ -83,8 +83,8 @@ class Shards(Source):
         store = self._store(options)
         with ThreadPoolExecutor(INDEXED_AT_ONCE) as pool:
             indices = []
-            for done, index in enumerate(pool.map(store.index, range(len(self._shards))), start=1):
-                report(done, len(self._shards), "shards")
+            for count, index in enumerate(pool.map(store.index, range(len(self._shards))), start=1):
+                report(count, len(self._shards), "shards")
                 indices.append(index)
         if (total := sum(map(len, indices))) > MOST_SAMPLES:
             raise UserError(f"The shards hold {total:,} samples; at most {MOST_SAMPLES:,} can be read.")
@@ -102,14 +102,14 @@ class Shards(Source):
             shape = _sample_array(first, located, 0).shape
             type = LAYOUTS[len(shape)](*shape)
         name = "image" if field in IMAGE_FIELDS else "features" if field == NUMBERS else field
-        given = InputInfo(name, type, columns, span=ImageFiles.span if field in IMAGE_FIELDS else None)
-        return Outline((given,), targets, info, notes=notes, raw=located, shards=located.shard_of)
+        input = InputInfo(name, type, columns, span=ImageFiles.span if field in IMAGE_FIELDS else None)
+        return Outline((input,), targets, info, notes=notes, raw=located, shards=located.shard_of)
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the inputs: uint8 for images of 8 bits, else float32 or float64."""
         readers = self.readers(options, path, outline)
         (reader,) = readers.inputs
-        numbers = np.arange(len(outline)) if chosen is None else chosen
+        numbers = np.arange(len(outline)) if indices is None else indices
         needed = math.prod((len(numbers), *reader.shape[1:])) * 4
         refuse_too_large(needed, f"{len(numbers):,} samples", "Stream them: loading (data.loading) auto or stream.")
         lazy = LazyArray(reader, numbers, reader.kind)
@@ -123,10 +123,10 @@ class Shards(Source):
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that reads and decodes members on demand."""
-        located, (given,) = outline.raw, outline.inputs
+        located, (input,) = outline.raw, outline.inputs
         assert isinstance(located, Located)
         image_file.be_strict()
-        shape = (len(outline), *(size for size in given.type.sizes if isinstance(size, int)))
+        shape = (len(outline), *(size for size in input.type.sizes if isinstance(size, int)))
         first = located.contents([0])[0]
         if located.field in IMAGE_FIELDS:
             kind = np.dtype(np.float32 if image_file.header_of(io.BytesIO(first)).is_deep else np.uint8)
@@ -171,16 +171,16 @@ class Located:
 
     def contents(self, numbers: Sequence[int]) -> list["builtins.bytes"]:
         """Return the content of the inputs of some samples. Raises `UserError`."""
-        chosen = np.asarray(numbers)
-        found = [b""] * len(chosen)
-        for shard in np.unique(self.shard_of[chosen]).tolist():
-            places = np.flatnonzero(self.shard_of[chosen] == shard)
-            places = places[self.offsets[chosen[places]].argsort(kind="stable")]
-            inside = chosen[places]
+        indices = np.asarray(numbers)
+        members = [b""] * len(indices)
+        for shard in np.unique(self.shard_of[indices]).tolist():
+            places = np.flatnonzero(self.shard_of[indices] == shard)
+            places = places[self.offsets[indices[places]].argsort(kind="stable")]
+            inside = indices[places]
             contents = self.store.read(shard, self.offsets[inside].tolist(), self.sizes[inside].tolist())
             for place, content in zip(places.tolist(), contents, strict=True):
-                found[place] = content
-        return found
+                members[place] = content
+        return members
 
 
 @dataclass(frozen=True)
@@ -208,9 +208,9 @@ class ShardReader:
         self.__dict__.update(state)
         image_file.be_strict()
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Read and decode the chosen samples into `out`. Raises `UserError`, `BadSampleError` for a damaged sample."""
-        numbers = chosen.tolist()
+        numbers = indices.tolist()
         for place, content in enumerate(self.located.contents(numbers)):
             number = numbers[place]
             if self.located.field in IMAGE_FIELDS:
@@ -240,21 +240,23 @@ class ShardReader:
 
 def _input_field(options: DataOptions, indices: Sequence[ShardIndex], shards: Sequence[Shard]) -> str:
     """Return the suffix of the members that are the input. Raises `UserError`."""
-    found = list(indices[0].places)
+    suffixes = list(indices[0].places)
     if shards[0].suffix == PARQUET:
-        return found[0]
-    if wanted := options.sample_input.lower().removeprefix("."):
-        if wanted in found and (wanted in IMAGE_FIELDS or wanted.endswith("npy")):
-            return wanted
+        return suffixes[0]
+    if suffix := options.sample_input.lower().removeprefix("."):
+        if suffix in suffixes and (suffix in IMAGE_FIELDS or suffix.endswith("npy")):
+            return suffix
         raise UserError(
-            f"{shards[0].shown} has no images or arrays (npy) ending in {printable(wanted[:60])}."
-            f"{did_you_mean(wanted, found)} Its members end in: {listed(found, 20)}."
+            f"{shards[0].shown} has no images or arrays (npy) ending in {printable(suffix[:60])}."
+            f"{did_you_mean(suffix, suffixes)} Its members end in: {listed(suffixes, 20)}."
         )
     response = options.response.lower().removeprefix(".")
-    for field in (*(f for f in found if f in IMAGE_FIELDS), *(f for f in found if f.endswith("npy"))):
+    for field in (*(f for f in suffixes if f in IMAGE_FIELDS), *(f for f in suffixes if f.endswith("npy"))):
         if field != response:
             return field
-    raise UserError(f"{shards[0].shown} has neither images nor arrays (npy). Its members end in: {listed(found, 20)}.")
+    raise UserError(
+        f"{shards[0].shown} has neither images nor arrays (npy). Its members end in: {listed(suffixes, 20)}."
+    )
 
 
 def _located(store: ShardStore, field: str, indices: Sequence[ShardIndex]) -> Located:
@@ -276,9 +278,9 @@ def _refuse_gap(is_there: Array, index: ShardIndex, shard: Shard, field: str) ->
         missing = np.flatnonzero(~is_there)
         key = printable((index.keys[int(missing[0])] or b"").decode("utf-8", "replace")[:200])
         more = f" and of {len(missing) - 1:,} more" if len(missing) > 1 else ""
-        what = f"member {key}.{field}" if shard.suffix != PARQUET else f"response '{printable(field)}' of {key}"
+        part = f"member {key}.{field}" if shard.suffix != PARQUET else f"response '{printable(field)}' of {key}"
         raise UserError(
-            f"{shard.shown} lacks the {what}{more}. Write the shard anew with all of them, or leave it out."
+            f"{shard.shown} lacks the {part}{more}. Write the shard anew with all of them, or leave it out."
         )
 
 
@@ -298,8 +300,8 @@ def _array(content: bytes) -> Array:
     file = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, kind = read(file)
+        parse = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, kind = parse(file)
     except Exception as error:  # NumPy parses the header as Python's literals, which raise what they like
         raise ValueError(f"it is no NumPy array ({printable(str(error).partition(chr(10))[0][:100])})") from None
     if kind.kind not in "biuf" or len(shape) > MOST_AXES or 0 in shape:
@@ -331,37 +333,37 @@ def _targets(
         raise UserError(f"Shards have no {options.task}: their targets are classes or numbers. Choose one, or auto.")
     is_parquet = shards[0].suffix == PARQUET
     name, _, key = options.response.partition(":") if not is_parquet else ("", "", "")
-    wanted = next(iter(indices[0].labels)) if is_parquet else name.lower().removeprefix(".")
-    found = [suffix for suffix in indices[0].places if suffix != field]
-    if not wanted:
-        wanted = next((suffix for suffix in DEFAULT_TARGETS if suffix in found), "")
-    if not is_parquet and wanted not in found:
-        which = f"members {printable(wanted[:60])}" if wanted else f"members {listed(list(DEFAULT_TARGETS))}"
+    target = next(iter(indices[0].labels)) if is_parquet else name.lower().removeprefix(".")
+    suffixes = [suffix for suffix in indices[0].places if suffix != field]
+    if not target:
+        target = next((suffix for suffix in DEFAULT_TARGETS if suffix in suffixes), "")
+    if not is_parquet and target not in suffixes:
+        members = f"members {printable(target[:60])}" if target else f"members {listed(list(DEFAULT_TARGETS))}"
         raise UserError(
-            f"{shards[0].shown} has no {which} with the target.{did_you_mean(wanted, found)} Its other members end in: "
-            f"{listed(found, 20) or 'nothing else'}. Name one in the field Response (data.response)."
+            f"{shards[0].shown} has no {members} with the target.{did_you_mean(target, suffixes)} Its other members "
+            f"end in: {listed(suffixes, 20) or 'nothing else'}. Name one in the field Response (data.response)."
         )
     values: list[Any] = []
     for index, shard in zip(indices, shards, strict=True):
-        texts = index.labels.get(wanted)
-        if texts is None and wanted not in index.places:
-            _refuse_gap(np.zeros(len(index), bool), index, shard, wanted)
+        texts = index.labels.get(target)
+        if texts is None and target not in index.places:
+            _refuse_gap(np.zeros(len(index), bool), index, shard, target)
         there = texts.is_there if texts is not None else np.zeros(len(index), bool)
-        if not is_parquet and (index.places[wanted][0][~there] >= 0).any():
-            number = int(np.flatnonzero(~there & (index.places[wanted][0] >= 0))[0])
+        if not is_parquet and (index.places[target][0][~there] >= 0).any():
+            number = int(np.flatnonzero(~there & (index.places[target][0] >= 0))[0])
             key_of = printable((index.keys[number] or b"").decode("utf-8", "replace")[:200])
             most = f"{MOST_LABEL_BYTES:,} bytes ({MOST_ARRAY_LABEL_BYTES} for npy)"
-            raise UserError(f"{key_of}.{wanted} of {shard.shown} is no target: it is larger than {most}, or no text.")
-        _refuse_gap(there, index, shard, wanted)
+            raise UserError(f"{key_of}.{target} of {shard.shown} is no target: it is larger than {most}, or no text.")
+        _refuse_gap(there, index, shard, target)
         assert texts is not None
         for number in range(len(texts)):
             try:
-                values.append(_label(texts[number] or b"", wanted, key, is_parquet=is_parquet))
+                values.append(_label(texts[number] or b"", target, key, is_parquet=is_parquet))
             except Exception as error:  # JSON and NumPy raise what they like
                 key_of = printable((index.keys[number] or b"").decode("utf-8", "replace")[:200])
                 words = printable(str(error).partition("\n")[0][:200])
-                raise UserError(f"The target {wanted} of {key_of} in {shard.shown} cannot be read: {words}.") from None
-    return _encoded(options, values, key or (wanted if is_parquet else "class" if wanted == "cls" else wanted), shards)
+                raise UserError(f"The target {target} of {key_of} in {shard.shown} cannot be read: {words}.") from None
+    return _encoded(options, values, key or (target if is_parquet else "class" if target == "cls" else target), shards)
 
 
 def _label(content: bytes, field: str, key: str, *, is_parquet: bool) -> Any:
@@ -393,11 +395,15 @@ def _encoded(
     options: DataOptions, values: list[Any], name: str, shards: Sequence[Shard]
 ) -> tuple[tuple[Array, ...], tuple[TargetInfo, ...], tuple[str, ...]]:
     """Return class indices, or numbers (N, R)."""
-    what = f"The target '{printable(name)}' of {shards[0].shown}" + (" and the other shards" if len(shards) > 1 else "")
+    subject = f"The target '{printable(name)}' of {shards[0].shown}" + (
+        " and the other shards" if len(shards) > 1 else ""
+    )
     if any(isinstance(value, list) for value in values):
         sizes = {len(value) if isinstance(value, list) else 1 for value in values}
         if len(sizes) > 1 or options.task == "classes":
-            raise UserError(f"{what} has {listed(sorted(map(str, sizes)))} numbers per sample, which are no classes.")
+            raise UserError(
+                f"{subject} has {listed(sorted(map(str, sizes)))} numbers per sample, which are no classes."
+            )
         numbers = np.array([value if isinstance(value, list) else [value] for value in values], np.float64)
     else:
         try:
@@ -407,17 +413,17 @@ def _encoded(
     if numbers is None:
         if options.task == "numbers":
             strange = next(str(value) for value in values if not _is_number(value))
-            raise UserError(f"{what} holds texts, such as '{printable(strange[:60])}'. Predict classes.")
-        array, classes = texts_as_classes([str(value) for value in values], what)
+            raise UserError(f"{subject} holds texts, such as '{printable(strange[:60])}'. Predict classes.")
+        array, classes = texts_as_classes([str(value) for value in values], subject)
         return (array,), classes_of(*classes, name=name), ()
-    refuse_strange(numbers, what)
+    refuse_strange(numbers, subject)
     is_named = name == "class" or all(isinstance(value, int) for value in values)
     is_one = numbers.shape[1] == 1
     if is_one and options.task != "numbers" and (options.task == "classes" or is_named or is_whole_and_few(numbers)):
         if float(np.abs(numbers).max()) < LARGEST_CLASS:
-            array, classes = as_classes(numbers[:, 0], what)
+            array, classes = as_classes(numbers[:, 0], subject)
             return (array,), classes_of(*classes, name=name), ()
-        array, classes = texts_as_classes([str(value) for value in values], what)
+        array, classes = texts_as_classes([str(value) for value in values], subject)
         return (array,), classes_of(*classes, name=name), ()
     return (numbers.astype(np.float32),), numbers_of(numbers.shape[1], name=name), tuple(rounding_note(name, numbers))
 

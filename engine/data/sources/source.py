@@ -122,7 +122,7 @@ def free_memory() -> int:
 def _within_groups() -> float:
     """Return how much more memory the control groups of this process leave it, those of a container among them, in
     bytes. What they hold of files is released where memory is short."""
-    left = math.inf
+    free = math.inf
     try:
         lines = (line.split(":", 2) for line in GROUPS.read_text().splitlines())
         places = [(kinds, inside.strip("/")) for _, kinds, inside in lines if not kinds or "memory" in kinds.split(",")]
@@ -130,7 +130,7 @@ def _within_groups() -> float:
         places = []
     for kinds, inside in (*places, ("", "")):
         root = CGROUP / "memory" if kinds else CGROUP
-        limit, used, files = GROUP_FILES["first" if kinds else "second"]
+        limit, usage, files = GROUP_FILES["first" if kinds else "second"]
         for folder in (root / inside, *(root / inside).parents):
             if not folder.is_relative_to(root):
                 break
@@ -138,21 +138,21 @@ def _within_groups() -> float:
                 most = int((folder / limit).read_text())
                 rows = (line.split() for line in (folder / "memory.stat").read_text().splitlines())
                 counts = {name: int(count) for name, count in rows}
-                held = next(counts[name] for name in files if name in counts)
-                left = min(left, max(0, most - int((folder / used).read_text()) + held))
-    return left
+                cached = next(counts[name] for name in files if name in counts)
+                free = min(free, max(0, most - int((folder / usage).read_text()) + cached))
+    return free
 
 
 def _within_limits() -> float:
     """Return how much more memory the limits of the shell (ulimit -d, ulimit -v) leave this process, in bytes."""
-    left = math.inf
+    free = math.inf
     with contextlib.suppress(OSError, ValueError, KeyError):  # no limit is told elsewhere than on Linux
         rows = (line.split() for line in Path("/proc/self/status").read_text().splitlines())
-        used = {row[0]: int(row[1]) * 1024 for row in rows if row and row[0] in ("VmData:", "VmSize:")}
+        usage = {row[0]: int(row[1]) * 1024 for row in rows if row and row[0] in ("VmData:", "VmSize:")}
         for limit, name in ((resource.RLIMIT_DATA, "VmData:"), (resource.RLIMIT_AS, "VmSize:")):
             if (most := resource.getrlimit(limit)[0]) != resource.RLIM_INFINITY:
-                left = min(left, max(0, most - used[name]))
-    return left
+                free = min(free, max(0, most - usage[name]))
+    return free
 
 
 def allowed_memory() -> int:
@@ -161,12 +161,12 @@ def allowed_memory() -> int:
     return max(LEAST_BYTES, int(MOST_OF_FREE * free_memory()))
 
 
-def refuse_too_large(needed_bytes: int, what: str, way_out: str) -> None:
+def refuse_too_large(needed_bytes: int, subject: str, way_out: str) -> None:
     """Raise `UserError` if less than `needed_bytes` of memory is free, before the system kills the process."""
     free = free_memory()
     if needed_bytes > free:
         raise UserError(
-            f"{what} need {needed_bytes / 2**30:,.1f} GiB of memory; {free / 2**30:,.1f} GiB are free. {way_out}"
+            f"{subject} need {needed_bytes / 2**30:,.1f} GiB of memory; {free / 2**30:,.1f} GiB are free. {way_out}"
         )
 
 
@@ -182,7 +182,7 @@ def cut(name: str) -> str:
 
 
 class Raw(Protocol):
-    """What a source read for its outline and needs again for the samples, such as the columns of a table."""
+    """Data that a source read for its outline and needs again for the samples, such as the columns of a table."""
 
     @property
     def bytes(self) -> int:
@@ -260,8 +260,8 @@ class Outline:
     @property
     def bytes(self) -> int:
         """Memory of targets, samples and raw data in bytes."""
-        held = sum(target.nbytes for target in self.targets)
-        return held + (self.samples.bytes if self.samples else 0) + (self.raw.bytes if self.raw else 0)
+        size = sum(target.nbytes for target in self.targets)
+        return size + (self.samples.bytes if self.samples else 0) + (self.raw.bytes if self.raw else 0)
 
     @property
     def groups(self) -> Array:
@@ -317,7 +317,7 @@ class SampleReader(Protocol):
     def largest(self) -> int:
         """Largest index of an input of indices; 0 for other inputs."""
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Read the samples with these indices into `out`, of dtype `kind`, float32 or another that holds them.
 
         Raises `UserError` for samples that cannot be read or used.
@@ -362,7 +362,7 @@ class Source(Protocol):
         """
         return replace(outline, inputs=fitted.inputs)
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return all samples, or those with the chosen indices; `outline` is the one that `fit` returned.
 
         Raises `UserError` for data that cannot be used.

@@ -127,16 +127,16 @@ class StoredTable:
     def _numbers(self) -> Array:
         return np.frombuffer(self._map, self.kind).reshape(self.stored_rows, len(self.columns))
 
-    def take(self, chosen: Array | slice) -> Array:
+    def take(self, indices: Array | slice) -> Array:
         """Return rows as numbers (N, columns), texts as the indices of `StoredColumn.texts`."""
         if self.chosen is not None:
-            chosen = self.chosen[chosen]
-        rows: Array = self._numbers[chosen]
-        if isinstance(chosen, slice):
+            indices = self.chosen[indices]
+        rows: Array = self._numbers[indices]
+        if isinstance(indices, slice):
             rows = rows.copy()
             self._touched[0] += rows.nbytes
-        elif len(chosen):
-            span = (int(chosen.max()) - int(chosen.min()) + 1) * self._numbers[:1].nbytes
+        elif len(indices):
+            span = (int(indices.max()) - int(indices.min()) + 1) * self._numbers[:1].nbytes
             self._touched[0] += min(mmap.PAGESIZE * len(rows), mmap.PAGESIZE + span)
         if self._touched[0] > MOST_TOUCHED < self.disk_bytes:  # several threads: it need not be exact
             self._touched[0] = 0
@@ -144,9 +144,9 @@ class StoredTable:
                 self._map.madvise(mmap.MADV_DONTNEED)
         return rows
 
-    def only(self, chosen: Array) -> "StoredTable":
+    def only(self, indices: Array) -> "StoredTable":
         """Return the table with some of its rows, by their places (N)."""
-        return replace(self, chosen=chosen)
+        return replace(self, chosen=indices)
 
     def cells(self, name: str, numbers: Array) -> Cells:
         """Return the cells of a column from its numbers in some rows: the same, or the texts at these indices."""
@@ -188,11 +188,11 @@ def store(path: Path, stamp: Hashable, reading: Reading) -> StoredTable:
             "XDG_CACHE_HOME to a folder with room."
         ) from None
     try:
-        if (found := _opened(path, folder)) is None:
+        if (table := _opened(path, folder)) is None:
             _make_room(tables, folder)
-            found = _converted(path, folder, reading)
+            table = _converted(path, folder, reading)
         os.utime(folder)
-        return found
+        return table
     finally:
         os.close(lock)
 
@@ -215,8 +215,8 @@ def _opened(path: Path, folder: Path) -> StoredTable | None:
 def _make_room(tables: Path, folder: Path) -> None:
     """Remove the tables that were used least recently. One that is in use stays on disk until it is closed."""
     with suppress(OSError):
-        found = sorted(tables.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
-        for entry in [entry for entry in found if entry != folder][KEPT_TABLES - 1 :]:
+        entries = sorted(tables.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
+        for entry in [entry for entry in entries if entry != folder][KEPT_TABLES - 1 :]:
             shutil.rmtree(entry, ignore_errors=True)
 
 
@@ -249,7 +249,7 @@ def _converted(path: Path, folder: Path, reading: Reading) -> StoredTable:
 
 @dataclass
 class _Gathered:
-    """What the rows of a column hold: its distinct texts with their indices, or the range of its numbers."""
+    """Content of a column: its distinct texts with their indices, or the range of its numbers."""
 
     name: str
     what: str
@@ -308,59 +308,61 @@ def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing
         _Gathered(n, f"Column '{n}' of {path}", {} if n in source.texts else None, source.formats.get(n))
         for n in source.names
     ]
-    rows = read = 0
+    rows = count = 0
     partial = folder / "rows.part"
     try:
         with open(partial, "wb") as out:
             for batch in source.batches():
-                block = _block(batch, gathered, source.kind, missing, read)
+                block = _block(batch, gathered, source.kind, missing, count)
                 out.write(block.data)
                 rows += len(block)
-                read += batch.num_rows
-                report(read, source.most_rows, "rows")
+                count += batch.num_rows
+                report(count, source.most_rows, "rows")
         if not rows:
-            why = "each row has a missing value" if read else "it has no rows"
+            why = "each row has a missing value" if count else "it has no rows"
             raise UserError(f"{path} cannot be used: {why}. Expected a table with rows of inputs and a response.")
-        columns = [one.column(place) for place, one in enumerate(gathered)]
+        columns = [item.column(place) for place, item in enumerate(gathered)]
         os.replace(partial, folder / "rows")
     finally:
         partial.unlink(missing_ok=True)
     facts = {
-        "columns": [[one.name, one.texts, one.low, one.mean, one.high, one.gaps] for one in columns],
+        "columns": [[item.name, item.texts, item.low, item.mean, item.high, item.gaps] for item in columns],
         "rows": rows,
-        "skipped": read - rows,
+        "skipped": count - rows,
         "kind": source.kind.name,
         "decimal": source.decimal,
         "notes": list(source.notes()),
     }
     write_json(folder / "table.json", facts)
     by_name = {column.name: column for column in columns}
-    return StoredTable(path, folder, rows, by_name, source.kind, read - rows, source.decimal, source.notes())
+    return StoredTable(path, folder, rows, by_name, source.kind, count - rows, source.decimal, source.notes())
 
 
-def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missing: Gaps, read: int) -> Array:
-    """Return the rows of a batch (N, columns). `read`: rows before it. Raises `UserError` for a gap if asked to."""
-    columns = [_column(batch.column(one.name), one.texts, one.what, one.how) for one in gathered]
-    gaps = {place: is_gap for place, one in enumerate(gathered) if (is_gap := one.gaps(columns[place])) is not None}
+def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missing: Gaps, before: int) -> Array:
+    """Return the rows of a batch (N, columns). `before`: rows before it. Raises `UserError` for a gap if asked to."""
+    columns = [_column(batch.column(column.name), column.texts, column.what, column.how) for column in gathered]
+    gaps = {
+        place: is_gap for place, column in enumerate(gathered) if (is_gap := column.gaps(columns[place])) is not None
+    }
     if gaps and missing != "keep":
         has_gap = np.any(list(gaps.values()), axis=0)
         if missing == "refuse":
             row = int(np.flatnonzero(has_gap)[0])
             place = next(place for place, is_gap in gaps.items() if is_gap[row])
             raise UserError(
-                f"{gathered[place].what}, row {read + row + 1:,}: expected a value, the cell is empty or marks a "
+                f"{gathered[place].what}, row {before + row + 1:,}: expected a value, the cell is empty or marks a "
                 f"missing value. {WAYS_OUT}"
             )
         columns, gaps = [numbers[~has_gap] for numbers in columns], {}
     block = np.empty((len(columns[0]), len(columns)), kind)
-    for place, (one, numbers) in enumerate(zip(gathered, columns, strict=True)):
+    for place, (column, numbers) in enumerate(zip(gathered, columns, strict=True)):
         block[:, place] = numbers
-        one.missing += int(gaps[place].sum()) if place in gaps else 0
-        one.add(numbers[~gaps[place]] if place in gaps else numbers)
+        column.missing += int(gaps[place].sum()) if place in gaps else 0
+        column.add(numbers[~gaps[place]] if place in gaps else numbers)
     return block
 
 
-def _column(cells: Any, texts: dict[str, int] | None, what: str, how: NumberFormat | None) -> Array:
+def _column(cells: Any, texts: dict[str, int] | None, subject: str, how: NumberFormat | None) -> Array:
     """Return the cells of a batch as numbers: NaN for a gap; of texts their indices in `texts`, -1 for a gap, unless
     they are numbers that are written as `how` says."""
     compute, arrow = import_extra("pyarrow.compute", "tables", "Large tables"), import_extra("pyarrow", "tables", "")
@@ -372,27 +374,29 @@ def _column(cells: Any, texts: dict[str, int] | None, what: str, how: NumberForm
         cells = compute.dictionary_encode(compute.cast(cells, arrow.string()))
     names = [None if name is None else str(name).strip() for name in cells.dictionary.to_pylist()]
     if texts is None:
-        values = [math.nan if name is None or is_missing(name) else _number(name, how, what) for name in names]
+        values = [math.nan if name is None or is_missing(name) else _number(name, how, subject) for name in names]
         return _spread(values, math.nan, cells)
     places = [-1 if name is None or name.lower() in MISSING else texts.setdefault(name, len(texts)) for name in names]
     if len(texts) > MOST_TEXTS:
-        raise UserError(f"{what} holds more than {MOST_TEXTS:,} different texts. Leave the column out (data.left_out).")
+        raise UserError(
+            f"{subject} holds more than {MOST_TEXTS:,} different texts. Leave the column out (data.left_out)."
+        )
     return _spread(places, -1, cells)
 
 
 def _spread(values: Sequence[float], gap: float, cells: Any) -> Array:
     """Return the value of each cell from those of its distinct texts."""
     indices = cells.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
-    found: Array = np.array([*values, gap], np.float64)[indices]
-    return found
+    numbers: Array = np.array([*values, gap], np.float64)[indices]
+    return numbers
 
 
-def _number(text: str, how: NumberFormat | None, what: str) -> float:
+def _number(text: str, how: NumberFormat | None, subject: str) -> float:
     try:
         return (how or NumberFormat()).number(text)
     except ValueError:
         like = f", as in {quoted(how.example)}" if how and how.example else ""
         raise UserError(
-            f"{what}: expected a number{like}, received {quoted(text)}. Correct the cell, or leave the column out "
+            f"{subject}: expected a number{like}, received {quoted(text)}. Correct the cell, or leave the column out "
             "(data.left_out)."
         ) from None

@@ -40,17 +40,17 @@ class Table(Source):
         """Return the outline with all samples: the type of a column is known only when it has been read."""
         if options.response in (left_out := options.columns_left_out) and options.response:
             raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
-        shown = read_columns(path, left_out, GAPS[options.missing_values], options.written)
+        table = read_columns(path, left_out, GAPS[options.missing_values], options.written)
         dividing = options.dividing_column
-        columns = without(shown, dividing, path) if dividing else shown
+        columns = without(table, dividing, path) if dividing else table
         responses = responses_of(options.response, columns, path)
-        shown = answered(shown, responses, path)
-        columns = without(shown, dividing, path) if dividing else shown
-        targets, wanted = targets_of(options.task, responses, columns, path)
+        table = answered(table, responses, path)
+        columns = without(table, dividing, path) if dividing else table
+        targets, infos = targets_of(options.task, responses, columns, path)
         notes = list(columns.notes)
         notes += [
             note
-            for info in wanted
+            for info in infos
             if info.task == "numbers"
             for name in responses
             if name in columns.numbers and info.name in (name, ", ".join(responses))
@@ -59,12 +59,12 @@ class Table(Source):
         return Outline(
             inputs=(),
             targets=targets,
-            wanted=wanted,
+            wanted=infos,
             notes=tuple(notes),
-            columns=tuple(_column(name, responses, shown, dividing) for name in shown.names),
-            rows=tuple(rows_shown(shown)),
+            columns=tuple(_column(name, responses, table, dividing) for name in table.names),
+            rows=tuple(rows_shown(table)),
             raw=columns,
-            split_keys=keys_by(options, shown, dividing, path) if dividing else None,
+            split_keys=keys_by(options, table, dividing, path) if dividing else None,
             resident_because="a table is read whole, since what a column holds shows only then",
         )
 
@@ -82,10 +82,10 @@ class Table(Source):
         notes = [note for column in fitted for note in notes_on(column, cells[column.name], options)]
         return with_inputs(outline, fitted, notes, path)
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the inputs, one row per sample."""
         assert isinstance(outline.raw, Columns)
-        return Samples(tuple(encode(given.prepared, _cells(outline.raw, chosen)) for given in outline.inputs))
+        return Samples(tuple(encode(input.prepared, _cells(outline.raw, indices)) for input in outline.inputs))
 
 
 def with_inputs(
@@ -96,7 +96,7 @@ def with_inputs(
     if not prepared:
         raise UserError(f"No column of {path} is left as an input. {' '.join(notes)}")
     left_out = {column.name for column in fitted if isinstance(column, LeftOutColumn)}
-    columns = tuple(replace(one, role="left out") if one.name in left_out else one for one in outline.columns)
+    columns = tuple(replace(item, role="left out") if item.name in left_out else item for item in outline.columns)
     return replace(outline, inputs=inputs_of(prepared), notes=(*outline.notes, *notes), columns=columns)
 
 
@@ -108,28 +108,28 @@ def read_answered(options: DataOptions, path: Path) -> tuple[Columns, tuple[str,
     return answered(columns, responses, path), responses
 
 
-def answered(columns: Columns, names: Sequence[str], path: Path, what: str = "a response") -> Columns:
+def answered(columns: Columns, names: Sequence[str], path: Path, subject: str = "a response") -> Columns:
     """Return the rows that have a value in all of these columns. Raises `UserError` where there are none."""
     has_all = np.ones(columns.rows, bool)
     for name in names:
         texts = columns.texts.get(name)
         has_all &= ~np.isnan(columns.numbers[name]) if texts is None else np.array([bool(text) for text in texts])
-    return columns if has_all.all() else columns.only(has_all, without_value(has_all, path, what))
+    return columns if has_all.all() else columns.only(has_all, without_value(has_all, path, subject))
 
 
-def without_value(has_all: Array, path: Path, what: str = "a response") -> str:
+def without_value(has_all: Array, path: Path, subject: str = "a response") -> str:
     """Return the note on rows (N) that lack a value. Raises `UserError` where none has it."""
     if not has_all.any():
-        raise UserError(f"Each row of {path} lacks {what}. Choose another column.")
-    return f"Left out because {what} is missing: {plural(int((~has_all).sum()), 'row')}."
+        raise UserError(f"Each row of {path} lacks {subject}. Choose another column.")
+    return f"Left out because {subject} is missing: {plural(int((~has_all).sum()), 'row')}."
 
 
-def _cells(columns: Columns, chosen: Array | None = None) -> dict[str, Cells]:
+def _cells(columns: Columns, indices: Array | None = None) -> dict[str, Cells]:
     """Return the cells of all columns, or those of the chosen rows."""
-    if chosen is None:
+    if indices is None:
         return {**columns.numbers, **columns.texts}
-    texts = {name: [cells[row] for row in chosen.tolist()] for name, cells in columns.texts.items()}
-    return {**{name: numbers[chosen] for name, numbers in columns.numbers.items()}, **texts}
+    texts = {name: [cells[row] for row in indices.tolist()] for name, cells in columns.texts.items()}
+    return {**{name: numbers[indices] for name, numbers in columns.numbers.items()}, **texts}
 
 
 def without(columns: Columns, name: str, path: Path) -> Columns:
@@ -149,21 +149,21 @@ def keys_by(options: DataOptions, columns: Columns, name: str, path: Path) -> Ar
     return keys_of(options.split, _cells(columns)[name], f"Column '{name}' of {path}")
 
 
-def responses_of(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
+def responses_of(option: str, columns: Columns, path: Path) -> tuple[str, ...]:
     """Return the columns to predict. Names are separated by commas; a single name may contain commas."""
-    if not wanted:
+    if not option:
         return columns.names[-1:]
-    if wanted in columns.names:
-        return (wanted,)
-    chosen = tuple(dict.fromkeys(name.strip() for name in wanted.split(",")))
-    for name in chosen:
+    if option in columns.names:
+        return (option,)
+    responses = tuple(dict.fromkeys(name.strip() for name in option.split(",")))
+    for name in responses:
         if name not in columns.names:
             hint = did_you_mean(name, columns.names)
             names = listed(list(columns.names), 20)
             raise UserError(f"{path} has no column {quoted(name)}.{hint} Its columns are: {names}.")
-    if len(chosen) == len(columns.names):
+    if len(responses) == len(columns.names):
         raise UserError(f"All columns of {path} are responses. Leave some as inputs.")
-    return chosen
+    return responses
 
 
 def targets_of(
@@ -188,7 +188,7 @@ def targets_of(
         return (array,), (TargetInfo(", ".join(names), features(len(names)), "numbers"),)
     pairs = zip(names, targets, strict=True)
     facts = [classes_of(*classes, name=name) if classes else numbers_of(name=name) for name, (_, classes) in pairs]
-    return tuple(array for array, _ in targets), tuple(one for (one,) in facts)
+    return tuple(array for array, _ in targets), tuple(info for (info,) in facts)
 
 
 def _label(name: str, columns: Columns) -> Array | None:
@@ -204,24 +204,24 @@ def _label(name: str, columns: Columns) -> Array | None:
 
 
 def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, tuple[str, ...]]:
-    what = f"Column '{name}' of {path}"
+    subject = f"Column '{name}' of {path}"
     if name in columns.texts:
         if task == "numbers":
             first = columns.texts[name][0]
             raise UserError(
-                f"{what} holds texts, such as {quoted(first)}. Expected numbers to predict. "
+                f"{subject} holds texts, such as {quoted(first)}. Expected numbers to predict. "
                 "Predict classes, or choose another response."
             )
-        return texts_as_classes(columns.texts[name], what)
+        return texts_as_classes(columns.texts[name], subject)
     numbers = columns.numbers[name]
     if task == "classes" or (task == "auto" and is_whole_and_few(numbers)):
         if float(np.abs(numbers).max()) >= LARGEST_EXACT:
             raise UserError(
-                f"{what} holds numbers above {LARGEST_EXACT:,}, not all of which can be told apart in double "
+                f"{subject} holds numbers above {LARGEST_EXACT:,}, not all of which can be told apart in double "
                 "precision. To take them as classes, write them as texts, such as id_1."
             )
-        return as_classes(numbers, what)
-    refuse_huge(numbers, what)
+        return as_classes(numbers, subject)
+    refuse_huge(numbers, subject)
     return numbers.astype(np.float32)[:, np.newaxis], ()
 
 
@@ -234,11 +234,11 @@ def _column(name: str, responses: tuple[str, ...], columns: Columns, dividing: s
         counted = histograms.of_texts(columns.texts[name])
         return Column(name, role, f"{kind}, {gaps:,} missing" if gaps else kind, histogram=counted)
     numbers = columns.numbers[name]
-    known = numbers[~np.isnan(numbers)]
-    kind = f"number, {len(numbers) - len(known):,} missing" if len(known) < len(numbers) else "number"
-    if not len(known):
+    values = numbers[~np.isnan(numbers)]
+    kind = f"number, {len(numbers) - len(values):,} missing" if len(values) < len(numbers) else "number"
+    if not len(values):
         return Column(name, role, kind)
-    spans = float(known.min()), float(known.mean()), float(known.max())
+    spans = float(values.min()), float(values.mean()), float(values.max())
     return Column(name, role, kind, *spans, histograms.of_numbers(numbers))
 
 

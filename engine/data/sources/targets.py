@@ -51,20 +51,20 @@ def is_whole_and_few(values: Array) -> bool:
     return len(np.unique(values)) <= FEW
 
 
-def as_classes(values: Array, what: str) -> tuple[Array, tuple[str, ...]]:
+def as_classes(values: Array, subject: str) -> tuple[Array, tuple[str, ...]]:
     """Return class indices and names in sorted order: numbers by value, texts by their characters. Raises `UserError`.
 
-    `what` names the response in errors.
+    `subject` names the response in errors.
     """
     distinct, numbers = np.unique(values, return_inverse=True)
     names = tuple(_name(value) for value in distinct.tolist())
-    return _told_apart(numbers.reshape(-1).astype(np.int64), names, what)
+    return _told_apart(numbers.reshape(-1).astype(np.int64), names, subject)
 
 
-def texts_as_classes(texts: Sequence[str], what: str) -> tuple[Array, tuple[str, ...]]:
+def texts_as_classes(texts: Sequence[str], subject: str) -> tuple[Array, tuple[str, ...]]:
     """Return class indices and names for texts of a table, without an array, which pads all to the longest."""
     numbers, names = numbered(texts)
-    return _told_apart(numbers, tuple(names), what)
+    return _told_apart(numbers, tuple(names), subject)
 
 
 def numbered(texts: Sequence[str]) -> tuple[Array, list[str]]:
@@ -74,12 +74,12 @@ def numbered(texts: Sequence[str]) -> tuple[Array, list[str]]:
     return np.fromiter((places[text] for text in texts), np.int64, len(texts)), names
 
 
-def _told_apart(numbers: Array, names: tuple[str, ...], what: str) -> tuple[Array, tuple[str, ...]]:
+def _told_apart(numbers: Array, names: tuple[str, ...], subject: str) -> tuple[Array, tuple[str, ...]]:
     if len(names) == 1:
-        raise UserError(f"{what} has one class only, '{names[0]}'. At least two classes are needed.")
+        raise UserError(f"{subject} has one class only, '{names[0]}'. At least two classes are needed.")
     if len(names) > MOST_CLASSES:
         raise UserError(
-            f"{what} has {len(names):,} different values; at most {MOST_CLASSES:,} classes can be told apart. "
+            f"{subject} has {len(names):,} different values; at most {MOST_CLASSES:,} classes can be told apart. "
             "Choose another response, or predict numbers."
         )
     return numbers, names
@@ -92,7 +92,7 @@ def _name(value: object) -> str:
 
 
 def as_class_numbers(
-    values: Array, what: str, ignored: int, padding: Array | None = None
+    values: Array, subject: str, ignored: int, padding: Array | None = None
 ) -> tuple[Array, tuple[str, ...]]:
     """Return class indices for many values per sample, in the smallest signed type, and the names in sorted order.
 
@@ -102,26 +102,26 @@ def as_class_numbers(
     if values.dtype.kind == "f":
         whole = np.rint(values)
         if not np.array_equal(whole[~skipped], values[~skipped]):
-            raise UserError(f"{what} holds fractions. Expected whole numbers as classes, or predict numbers.")
+            raise UserError(f"{subject} holds fractions. Expected whole numbers as classes, or predict numbers.")
         if float(np.abs(whole[~skipped]).max(initial=0)) > LARGEST:  # half precision cannot hold that number
-            raise UserError(f"{what} holds numbers beyond {LARGEST:,}, which are no classes. Predict numbers.")
+            raise UserError(f"{subject} holds numbers beyond {LARGEST:,}, which are no classes. Predict numbers.")
         values = np.where(skipped, ignored, whole).astype(np.int64)
     if values.dtype.kind != "b" and values.dtype.kind not in "US":
         skipped = skipped | (values == ignored)
-    found = _different(values, skipped)
-    names = tuple(_name(value) for value in found.tolist())
+    distinct = _different(values, skipped)
+    names = tuple(_name(value) for value in distinct.tolist())
     if len(names) < 2:
         what_is = f"one class only, '{names[0]}'" if names else "nothing that counts"
-        raise UserError(f"{what} has {what_is}. At least two classes are needed.")
+        raise UserError(f"{subject} has {what_is}. At least two classes are needed.")
     if len(names) > MOST_CLASSES:
         raise UserError(
-            f"{what} has {len(names):,} different values; at most {MOST_CLASSES:,} classes can be told apart. "
+            f"{subject} has {len(names):,} different values; at most {MOST_CLASSES:,} classes can be told apart. "
             "Predict numbers, or choose another response."
         )
     kind = np.int8 if len(names) <= np.iinfo(np.int8).max else np.int16
     numbers = np.empty(values.shape, kind)
     for index in range(len(values)):  # one sample at a time, since indices take eight bytes per value
-        numbers[index] = np.searchsorted(found, values[index])
+        numbers[index] = np.searchsorted(distinct, values[index])
     numbers[skipped] = IGNORED
     return numbers, names
 
@@ -163,10 +163,10 @@ class Target:
     notes: tuple[str, ...] = ()
 
 
-def target_names(wanted: str, arrays: list[str], place: str) -> dict[str, str]:
+def target_names(option: str, arrays: list[str], place: str) -> dict[str, str]:
     """Return the name of the target per array that holds one. Raises `UserError` where there is none."""
-    by_name = [name.strip() for name in wanted.split(",")] if wanted not in arrays else [wanted]
-    if wanted:
+    by_name = [name.strip() for name in option.split(",")] if option not in arrays else [option]
+    if option:
         for name in by_name:
             if name not in arrays:
                 raise UserError(_no_array(name, arrays, place))
@@ -174,8 +174,8 @@ def target_names(wanted: str, arrays: list[str], place: str) -> dict[str, str]:
     several = [name for name in arrays if name.startswith(f"{RESPONSE}_") and not name.endswith(LENGTHS)]
     if RESPONSE not in arrays and not several:
         raise UserError(f"{_no_array(RESPONSE, arrays, place)} Name the target array in the field Response.")
-    one = {RESPONSE: RESPONSE} if RESPONSE in arrays else {}
-    return one | {name: name.removeprefix(f"{RESPONSE}_") for name in several}
+    names = {RESPONSE: RESPONSE} if RESPONSE in arrays else {}
+    return names | {name: name.removeprefix(f"{RESPONSE}_") for name in several}
 
 
 def _no_array(name: str, arrays: list[str], place: str) -> str:
@@ -183,30 +183,30 @@ def _no_array(name: str, arrays: list[str], place: str) -> str:
     return f"{place} has no array {quoted(name)} with the responses.{hint} Its arrays are: {listed(arrays, 20)}."
 
 
-def read_target(name: str, task: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+def read_target(name: str, task: str, values: Array, lengths: Array | None, beside: Beside, subject: str) -> Target:
     """Return the target of an array. `task` is the option, `lengths` are the target's own. Raises `UserError`."""
     if values.ndim == 2 and values.shape[1] == 1 and not beside.has_steps(1):
         values = values[:, 0]
     if values.dtype.kind not in NUMBERS + "US":
-        raise UserError(f"{what} holds {values.dtype}; responses are numbers or texts.")
+        raise UserError(f"{subject} holds {values.dtype}; responses are numbers or texts.")
     is_text = values.dtype.kind in "US"
     if not is_text and values.ndim == 1:
-        refuse_strange(values, what)
-    chosen = _task(values, lengths, beside) if task == "auto" else task
-    if is_text and chosen in ("numbers", "labels"):
+        refuse_strange(values, subject)
+    kind = _task(values, lengths, beside) if task == "auto" else task
+    if is_text and kind in ("numbers", "labels"):
         raise UserError(
-            f"{what} holds texts. Expected numbers to predict. Predict classes, or choose another response."
+            f"{subject} holds texts. Expected numbers to predict. Predict classes, or choose another response."
         )
     if 0 in values.shape:
-        raise UserError(f"{what} has the shape {values.shape}; {SHAPES}.")
-    match chosen:
+        raise UserError(f"{subject} has the shape {values.shape}; {SHAPES}.")
+    match kind:
         case "classes":
-            return _classes(name, values, lengths, beside, what)
+            return _classes(name, values, lengths, beside, subject)
         case "labels":
-            return _labels(name, values, lengths, beside, what)
+            return _labels(name, values, lengths, beside, subject)
         case "transcripts":
-            return _transcripts(name, values, lengths, beside.ignored, what)
-    target = _numbers(name, values, lengths, beside, what)
+            return _transcripts(name, values, lengths, beside.ignored, subject)
+    target = _numbers(name, values, lengths, beside, subject)
     many = task == "auto" and values.ndim == 1 and values.dtype.kind in "iu"
     notes = rounding_note(name, values) if values.ndim < 3 and lengths is None else []
     if many:
@@ -239,29 +239,29 @@ def _task(values: Array, lengths: Array | None, beside: Beside) -> Task:
     return "labels" if kind == "b" else "numbers"
 
 
-def _same(one: Array, other: Array | None) -> bool:
-    return other is not None and bool((one == other).all())
+def _same(array: Array, other: Array | None) -> bool:
+    return other is not None and bool((array == other).all())
 
 
-def _classes(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+def _classes(name: str, values: Array, lengths: Array | None, beside: Beside, subject: str) -> Target:
     axes = values.ndim - 1
     is_steps = axes == 1 and (beside.has_steps(values.shape[1]) or lengths is not None)
     if axes == 0:
-        array, classes = as_classes(values, what)
+        array, classes = as_classes(values, subject)
         return Target(array, TargetInfo(name, features(len(classes)), "classes", classes))
     if not is_steps and axes not in (2, 3):
         raise UserError(
-            f"{what} has the shape {values.shape}; classes are one value per sample, N T beside sequences of T steps, "
-            "N H W for pixels or N D H W for voxels. Use argmax, or predict numbers."
+            f"{subject} has the shape {values.shape}; classes are one value per sample, N T beside sequences of T "
+            "steps, N H W for pixels or N D H W for voxels. Use argmax, or predict numbers."
         )
     if not is_steps:
-        array, classes = as_class_numbers(values, what, beside.ignored)
+        array, classes = as_class_numbers(values, subject, beside.ignored)
         sizes = (len(classes), *values.shape[1:])
         type = image(*sizes) if axes == 2 else volume(*sizes)
         return Target(array, TargetInfo(name, type, "classes", classes), tuple(_told(name, array, "classes", type)))
     lengths = beside.lengths_of(values.shape[1]) if lengths is None else lengths
     values, padding = _cut(values, lengths)
-    array, classes = as_class_numbers(values, what, beside.ignored, padding)
+    array, classes = as_class_numbers(values, subject, beside.ignored, padding)
     facts = _timed(TargetInfo(name, sequence(values.shape[1], len(classes)), "classes", classes), lengths)
     return Target(array, facts, tuple(_told(name, array, "classes", facts.type)))
 
@@ -274,18 +274,20 @@ def _told(name: str, array: Array, task: str, type: TensorType) -> Iterator[str]
         yield f"{format_percent(share, 1)} of the {per}s of '{name}' do not count."
 
 
-def _labels(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+def _labels(name: str, values: Array, lengths: Array | None, beside: Beside, subject: str) -> Target:
     if values.ndim == 1:
-        raise UserError(f"{what} has one value per sample; labels are N K, one of 0 and 1 for each. Predict classes.")
+        raise UserError(
+            f"{subject} has one value per sample; labels are N K, one of 0 and 1 for each. Predict classes."
+        )
     if not np.isin(values, (0, 1)).all():
-        raise UserError(f"{what} holds {values[~np.isin(values, (0, 1))][0]}; labels are 0 or 1, or truth values.")
-    target = _numbers(name, values, lengths, beside, what)
+        raise UserError(f"{subject} holds {values[~np.isin(values, (0, 1))][0]}; labels are 0 or 1, or truth values.")
+    target = _numbers(name, values, lengths, beside, subject)
     names = tuple(str(number) for number in range(target.facts.outputs))
     facts = TargetInfo(name, target.facts.type, "labels", names, target.facts.lengths)
     return Target(target.array, facts)
 
 
-def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, subject: str) -> Target:
     axes = values.ndim - 1
     steps = axes > 0 and (beside.has_steps(values.shape[1]) or lengths is not None)
     padding: Array | None = None
@@ -306,12 +308,12 @@ def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, wh
         case 4:
             facts = TargetInfo(name, volume(*values.shape[1:]), "numbers")
         case _:
-            raise UserError(f"{what} has the shape {values.shape}; {SHAPES}.")
+            raise UserError(f"{subject} has the shape {values.shape}; {SHAPES}.")
     with np.errstate(over="ignore", invalid="ignore"):
         array = values.astype(np.float32)
     if padding is not None:
         array[padding] = 0
-    refuse_strange(array, what)
+    refuse_strange(array, subject)
     if padding is not None:
         array[padding] = np.nan
     return Target(array, facts)
@@ -331,14 +333,16 @@ def rounding_note(name: str, numbers: Array) -> list[str]:
     ]
 
 
-def _transcripts(name: str, values: Array, lengths: Array | None, ignored: int, what: str) -> Target:
+def _transcripts(name: str, values: Array, lengths: Array | None, ignored: int, subject: str) -> Target:
     if values.ndim != 2:
-        raise UserError(f"{what} has the shape {values.shape}; transcripts are N L, classes in order, and y_lengths.")
+        raise UserError(
+            f"{subject} has the shape {values.shape}; transcripts are N L, classes in order, and y_lengths."
+        )
     values, padding = _cut(values, lengths)
-    array, classes = as_class_numbers(values, what, ignored, padding)
+    array, classes = as_class_numbers(values, subject, ignored, padding)
     counts = (array != IGNORED).sum(1)
     if padding is None and (array[np.arange(array.shape[1]) < counts[:, np.newaxis]] == IGNORED).any():
-        raise UserError(f"{what} has ignored values between others; transcripts are filled up at their ends only.")
+        raise UserError(f"{subject} has ignored values between others; transcripts are filled up at their ends only.")
     type = sequence(1, len(classes) + 1).opened()
     facts = TargetInfo(name, type, "transcripts", classes, (int(counts.min()), int(counts.max())))
     return Target(array.astype(np.int64), facts)
@@ -359,7 +363,7 @@ def _timed(facts: TargetInfo, lengths: Array | None) -> TargetInfo:
     return TargetInfo(facts.name, facts.type.opened(), facts.task, facts.classes, span)
 
 
-def refuse_strange(array: Array, what: str) -> None:
+def refuse_strange(array: Array, subject: str) -> None:
     """Raise `UserError` for values that are not finite in float32, with the index of the first."""
     if array.dtype.kind != "f":
         return
@@ -370,6 +374,6 @@ def refuse_strange(array: Array, what: str) -> None:
         where = ", ".join(map(str, place))
         are = "number is" if count == 1 else "numbers are"
         raise UserError(
-            f"{what}: {count:,} {are} not finite in single precision, the first at [{where}]: {array[place]}. "
+            f"{subject}: {count:,} {are} not finite in single precision, the first at [{where}]: {array[place]}. "
             "Expected finite numbers. Replace them, or leave these samples out."
         )

@@ -53,8 +53,8 @@ WHOLE = "texts are cut into tokens once, before training"
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """What was read. `texts` are one per sample, or the whole text where it is divided into blocks; then `stream` are
-    its tokens (int32), as indices into `words` where they are words, and `starts` the first token of each block."""
+    """Texts of a source. `texts` are one per sample, or the whole text where it is divided into blocks; then `stream`
+    are its tokens (int32), as indices into `words` where they are words, and `starts` the first token of each block."""
 
     texts: tuple[str, ...]
     is_next: bool
@@ -67,8 +67,8 @@ class Texts:
     @property
     def bytes(self) -> int:
         """Memory in bytes, about."""
-        held = sum(map(len, self.texts)) + sum(map(len, self.words))
-        return 2 * held + (self.stream.nbytes if self.stream is not None else 0)
+        size = sum(map(len, self.texts)) + sum(map(len, self.words))
+        return 2 * size + (self.stream.nbytes if self.stream is not None else 0)
 
 
 class TextFiles(Source):
@@ -107,18 +107,18 @@ class TextFiles(Source):
         columns, responses = read_answered(options, path)
         name = labelled_files.text_column(columns, responses, options.text_column, path, "texts")
         columns = answered(columns, (name,), path, "the text")
-        targets, wanted = targets_of(options.task, responses, columns, path)
+        targets, infos = targets_of(options.task, responses, columns, path)
         first = responses[0]
         labels: Sequence[object] = columns.texts.get(first) or columns.numbers[first][:SHOWN].tolist()
         notes = (*columns.notes, *labelled_files.unread(columns, (name, *responses)))
-        return self._labelled(options, columns.texts[name], targets, wanted, labels, notes)
+        return self._labelled(options, columns.texts[name], targets, infos, labels, notes)
 
     def _labelled(
         self,
         options: DataOptions,
         texts: tuple[str, ...],
         targets: Arrays,
-        wanted: tuple[TargetInfo, ...],
+        infos: tuple[TargetInfo, ...],
         labels: Sequence[object],
         notes: tuple[str, ...],
     ) -> Outline:
@@ -126,9 +126,9 @@ class TextFiles(Source):
         return Outline(
             inputs=(),
             targets=targets,
-            wanted=wanted,
+            wanted=infos,
             notes=notes,
-            columns=(Column("text", "input", "text"), Column(wanted[0].name, "response", wanted[0].spoken())),
+            columns=(Column("text", "input", "text"), Column(infos[0].name, "response", infos[0].spoken())),
             rows=tuple(rows),
             raw=Texts(texts, is_next=False, how=self._known(options)),
             resident_because=WHOLE,
@@ -149,7 +149,7 @@ class TextFiles(Source):
         count = len(raw.starts) if raw.starts is not None else len(raw.texts)
         if count < 2:
             raise UserError(f"{path} gives {plural(count, 'sample')}. Choose shorter blocks (data.block_length).")
-        shown = raw.texts[:SHOWN] if raw.starts is None else [_snippet(raw.texts[0])]
+        examples = raw.texts[:SHOWN] if raw.starts is None else [_snippet(raw.texts[0])]
         notes = []
         if raw.starts is not None and 0 < options.block_stride < length:
             notes.append(
@@ -162,7 +162,7 @@ class TextFiles(Source):
             wanted=(TargetInfo("next", sequence(1, 2), "classes", ("0", "1")),),
             notes=tuple(notes),
             columns=(Column("text", "input", "text"),),
-            rows=tuple((_snippet(text),) for text in shown),
+            rows=tuple((_snippet(text),) for text in examples),
             raw=raw,
             resident_because=WHOLE,
         )
@@ -194,13 +194,13 @@ class TextFiles(Source):
         assert isinstance(raw, Texts)
         return _encoded_outline(options, outline, raw, how)
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the tokens of all texts, int32, or of the chosen ones."""
         assert outline.samples is not None
-        if chosen is None:
+        if indices is None:
             return outline.samples
-        lengths = tuple(None if given is None else given[chosen] for given in outline.samples.lengths)
-        return Samples(tuple(array[chosen] for array in outline.samples.arrays), lengths=lengths)
+        lengths = tuple(None if steps is None else steps[indices] for steps in outline.samples.lengths)
+        return Samples(tuple(array[indices] for array in outline.samples.arrays), lengths=lengths)
 
 
 def _encoded_outline(options: DataOptions, outline: Outline, raw: Texts, how: TextPreparation) -> Outline:
@@ -235,24 +235,24 @@ def _fitted(options: DataOptions, raw: Texts, training: Array) -> TextPreparatio
         each = np.bincount(raw.stream[is_seen], minlength=len(raw.words))
         counts.update({word: count for word, count in zip(raw.words, each.tolist(), strict=True) if count})
     else:
-        for done, number in enumerate(training.tolist()):
+        for index, number in enumerate(training.tolist()):
             counts.update(words_in(raw.texts[number], lower_case=options.lower_case))
-            report(done, len(training), "texts")
+            report(index, len(training), "texts")
     return fit_words(counts, options.vocabulary_limit, lower_case=options.lower_case, most=most)
 
 
 def _encoded(how: TextPreparation, texts: Sequence[str]) -> list[Array]:
     """Return the tokens of each text. Raises `UserError` where they do not fit into memory."""
-    found, size = [], 0
-    for done, one in enumerate(encode(how, texts)):
-        found.append(one)
-        size += one.nbytes
-        if done % 1024 == 0:
+    encodings, size = [], 0
+    for count, encoding in enumerate(encode(how, texts)):
+        encodings.append(encoding)
+        size += encoding.nbytes
+        if count % 1024 == 0:
             refuse_too_large(size, f"{len(texts):,} texts", "Use fewer or shorter texts (data.longest_text).")
-            report(done, len(texts), "texts")
-    longest = max((len(one) for one in found), default=1)
-    refuse_too_large(8 * longest * len(found), f"{len(texts):,} texts", "Choose a shorter longest text.")
-    return found
+            report(count, len(texts), "texts")
+    longest = max((len(encoding) for encoding in encodings), default=1)
+    refuse_too_large(8 * longest * len(encodings), f"{len(texts):,} texts", "Choose a shorter longest text.")
+    return encodings
 
 
 def _spread(lengths: Array | None) -> tuple[int, int] | None:
@@ -274,11 +274,13 @@ def _moved(how: TextPreparation, raw: Texts, length: int) -> tuple[Array, Array,
         refuse_too_large(size, f"{len(raw.starts):,} blocks", "Choose a longer stride, or use less text.")
         windows = np.lib.stride_tricks.sliding_window_view(stream, length + 1)[raw.starts]
         return np.ascontiguousarray(windows[:, :-1]), windows[:, 1:].astype(kind), None, []
-    found = _encoded(how, raw.texts)
-    cut = sum(max(0, len(one) - length - 1) for one in found)
-    total = max(1, sum(map(len, found)))
-    kept, lengths = padded([one[: length + 1] if len(one) > 1 else np.resize(one, 2) for one in found])
-    inputs, targets = np.ascontiguousarray(kept[:, :-1]), kept[:, 1:].astype(kind)
+    encodings = _encoded(how, raw.texts)
+    cut = sum(max(0, len(encoding) - length - 1) for encoding in encodings)
+    total = max(1, sum(map(len, encodings)))
+    blocks, lengths = padded(
+        [encoding[: length + 1] if len(encoding) > 1 else np.resize(encoding, 2) for encoding in encodings]
+    )
+    inputs, targets = np.ascontiguousarray(blocks[:, :-1]), blocks[:, 1:].astype(kind)
     lengths = lengths - 1
     is_padding = np.arange(targets.shape[1]) >= lengths[:, np.newaxis]
     inputs[is_padding], targets[is_padding] = 0, IGNORED
@@ -288,14 +290,14 @@ def _moved(how: TextPreparation, raw: Texts, length: int) -> tuple[Array, Array,
     return inputs, targets, lengths, notes
 
 
-def _notes(how: TextPreparation, kept: Array, lengths: Array) -> list[str]:
+def _notes(how: TextPreparation, tokens: Array, lengths: Array) -> list[str]:
     """Return notes on texts that may be cut, and on words that are unknown."""
     notes = []
     if how.most and (count := int((lengths == how.most).sum())):
         notes.append(f"{plural(count, 'text')} of {len(lengths):,} reach {how.most:,} tokens, and are cut there.")
     if how.tokens == "word":
-        is_real = np.arange(kept.shape[1]) < lengths[:, np.newaxis]
-        if share := float((kept[is_real] == 0).mean()):
+        is_real = np.arange(tokens.shape[1]) < lengths[:, np.newaxis]
+        if share := float((tokens[is_real] == 0).mean()):
             notes.append(f"{format_percent(share, 1)} of the words are not in the vocabulary.")
     return notes
 
@@ -311,10 +313,10 @@ def _blocks(options: DataOptions, text: str, how: TextPreparation | None, path: 
     if how is not None:
         (stream,) = encode(how, [text])
     else:
-        found = words_in(text, lower_case=options.lower_case)
-        ordered = sorted(set(found))
+        sequence = words_in(text, lower_case=options.lower_case)
+        ordered = sorted(set(sequence))
         places = {word: place for place, word in enumerate(ordered)}
-        stream, words = np.fromiter((places[word] for word in found), np.int32, len(found)), tuple(ordered)
+        stream, words = np.fromiter((places[word] for word in sequence), np.int32, len(sequence)), tuple(ordered)
     length, stride = options.block_length, options.block_stride or options.block_length
     if len(stream) < length + 1 + stride:
         raise UserError(
@@ -353,12 +355,12 @@ def _read_all(files: Sequence[Path], options: DataOptions) -> list[str]:
         size = sum(file.stat().st_size for file in files)
     except OSError as error:
         raise unreadable(Path(error.filename or files[0]), error) from None
-    what = f"The {plural(len(files), 'text')} of {files[0].parent}"
-    refuse_too_large(BYTES_PER_CHARACTER * size, what, "Use fewer or shorter texts.")
+    subject = f"The {plural(len(files), 'text')} of {files[0].parent}"
+    refuse_too_large(BYTES_PER_CHARACTER * size, subject, "Use fewer or shorter texts.")
     texts = []
-    for done, file in enumerate(files):
+    for count, file in enumerate(files):
         texts.append(read_text(file, options.text_encoding))
-        report(done, len(files), "files")
+        report(count, len(files), "files")
     return texts
 
 

@@ -87,10 +87,10 @@ class _Way:
         else:  # the user named the host; a name of others must not lead to what only this machine can reach
             is_allowed = reach in ("public", "private") or named_reach(self._host) is not None
         if not is_allowed:
-            shown = printable(without_secrets(self._url))
-            what = "redirects there" if self._before is not None else "has that address"
+            name = printable(without_secrets(self._url))
+            reason = "redirects there" if self._before is not None else "has that address"
             raise UserError(
-                f"{shown} is not contacted: it is {WORDS[reach]}, and a server elsewhere {what}.",
+                f"{name} is not contacted: it is {WORDS[reach]}, and a server elsewhere {reason}.",
                 hint="Name the address itself if you mean it.",
                 code="redirected",
             )
@@ -187,9 +187,9 @@ def _redirected(url: str, target: str) -> str:
         following = target
     protocol, was = split_url(following).protocol, split_url(url).protocol
     if protocol not in USUAL_PORTS or (was == "https" and protocol != "https"):
-        shown = printable(without_secrets(following))
+        name = printable(without_secrets(following))
         raise UserError(
-            f"{host_of(url)} redirects to {shown}, which is not followed: it leaves {was}.", code="redirected"
+            f"{host_of(url)} redirects to {name}, which is not followed: it leaves {was}.", code="redirected"
         )
     return following
 

@@ -45,30 +45,30 @@ class Windows:
         """Number of samples per task of a reader thread."""
         return max(1, TASK_BYTES // (4 * prod(self.shape[1:])))
 
-    def read(self, chosen: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Copy the windows with these indices into `out` (n, steps, C)."""
-        starts = self.starts[chosen]
+        starts = self.starts[indices]
         if self.lengths is None:
             out[...] = self._view[starts]
             return
-        lengths = self.lengths[chosen]
+        lengths = self.lengths[indices]
         for sample, start, length in zip(out, starts.tolist(), lengths.tolist(), strict=True):
             sample[:length] = self.rows[start : start + length]
             sample[length:] = 0
 
-    def held(self, chosen: Array) -> Array:
+    def held(self, indices: Array) -> Array:
         """Return whether each row (T) is in one of the windows with these indices."""
-        starts = self.starts[chosen]
-        ends = starts + (self.steps if self.lengths is None else self.lengths[chosen])
+        starts = self.starts[indices]
+        ends = starts + (self.steps if self.lengths is None else self.lengths[indices])
         counts = (np.bincount(places, minlength=len(self.rows) + 1) for places in (starts, ends))
-        begun, ended = (np.cumsum(count[:-1]) for count in counts)
-        return np.asarray(begun > ended)
+        begins, ended = (np.cumsum(count[:-1]) for count in counts)
+        return np.asarray(begins > ended)
 
-    def compact(self, chosen: Array) -> tuple[Array, Array]:
+    def compact(self, indices: Array) -> tuple[Array, Array]:
         """Return the rows (n, C) that the windows with these indices hold, each once, and where these windows begin in
         them."""
-        held = self.held(chosen)
-        return self.rows[held], np.cumsum(held)[self.starts[chosen]] - 1
+        is_row = self.held(indices)
+        return self.rows[is_row], np.cumsum(is_row)[self.starts[indices]] - 1
 
     @cached_property
     def _view(self) -> Array:
@@ -88,15 +88,15 @@ class WindowSet:
         own = {id(w.rows.base if w.rows.base is not None else w.rows): w.rows.nbytes for w in self.windows}
         return sum(own.values()) + sum(w.starts.nbytes for w in self.windows)
 
-    def samples(self, chosen: Array) -> Samples:
+    def samples(self, indices: Array) -> Samples:
         """Return the windows with these indices as arrays. Raises `UserError` where memory is short."""
         arrays = []
         for windows in self.windows:
-            shape = (len(chosen), *windows.shape[1:])
-            what = f"{len(chosen):,} samples of {windows.where}"
-            refuse_too_large(prod(shape) * windows.kind.itemsize, what, "Use fewer samples, or shorter ones.")
+            shape = (len(indices), *windows.shape[1:])
+            subject = f"{len(indices):,} samples of {windows.where}"
+            refuse_too_large(prod(shape) * windows.kind.itemsize, subject, "Use fewer samples, or shorter ones.")
             arrays.append(np.empty(shape, windows.kind))
-            windows.read(chosen, arrays[-1])
+            windows.read(indices, arrays[-1])
         return Samples(tuple(arrays))
 
 
@@ -134,10 +134,10 @@ class TimeSplit:
         first, sizes = self.bounds[:-1], np.diff(self.bounds)
         validation_share, test_share = self._shares(validation_share, test_share)
         divided = self.starts < min(self.own.values(), default=int(self.bounds[-1]))
-        kept = np.rint(sizes * (1.0 - validation_share - test_share)).astype(np.int64)
-        seen = np.maximum(kept, np.rint(sizes * (1.0 - test_share)).astype(np.int64))
+        training_ends = np.rint(sizes * (1.0 - validation_share - test_share)).astype(np.int64)
+        validation_ends = np.maximum(training_ends, np.rint(sizes * (1.0 - test_share)).astype(np.int64))
         end = self.starts + self.span
-        border, second = (first + kept)[series], (first + seen)[series]
+        border, second = (first + training_ends)[series], (first + validation_ends)[series]
 
         def split(name: str, begin: Array) -> Array:
             if name == "test":
@@ -157,8 +157,8 @@ class TimeSplit:
         if not len(parts["training"]):
             raise UserError(
                 f"No window fits into the training split: each takes lags + horizon = {self.span:,} steps, and the "
-                f"longest series has {int(kept.max()):,} to train on. Choose fewer lags, a shorter horizon, or smaller "
-                "splits for validation and test."
+                f"longest series has {int(training_ends.max()):,} to train on. Choose fewer lags, a shorter horizon, "
+                "or smaller splits for validation and test."
             )
         return parts, [name for name in reaching if name not in self.own]
 
@@ -175,9 +175,9 @@ class TimeSplit:
             verbs = ("spans", "is") if between == 1 else ("span", "are")
             notes.append(f"{plural(between, 'window')} {verbs[0]} two splits and {verbs[1]} unused.")
         if reaching:
-            which = f"{' and '.join(reaching)} {'split has' if len(reaching) == 1 else 'splits have'}"
+            subject = f"{' and '.join(reaching)} {'split has' if len(reaching) == 1 else 'splits have'}"
             notes.append(
-                f"The {which} no window of {self.span:,} steps of their own: their lags reach back into the split "
+                f"The {subject} no window of {self.span:,} steps of their own: their lags reach back into the split "
                 "before, predicted steps do not (data.split_overlap=none leaves such windows out)."
             )
         for name, share in (("validation", validation_share), ("test", test_share)):

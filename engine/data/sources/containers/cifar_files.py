@@ -33,9 +33,9 @@ def is_cifar(name: str) -> bool:
 
 def split_files(folder: Path) -> dict[str, list[Path]]:
     """Return the files of a folder by split, in order; those of the test train where there are no others."""
-    known = {"training": (*TRAINING, HUNDRED[0]), "test": (BATCHES[-1], HUNDRED[1])}
-    found = {split: [folder / name for name in names if (folder / name).is_file()] for split, names in known.items()}
-    return found if found["training"] else {"training": found["test"], "test": []}
+    names_of = {"training": (*TRAINING, HUNDRED[0]), "test": (BATCHES[-1], HUNDRED[1])}
+    files = {split: [folder / name for name in names if (folder / name).is_file()] for split, names in names_of.items()}
+    return files if files["training"] else {"training": files["test"], "test": []}
 
 
 def refuse_pickles(path: Path) -> None:
@@ -57,11 +57,11 @@ def cifar_arrays(path: Path) -> dict[str, StoredArray]:
     `UserError`."""
     labels = ("coarse", "fine") if path.name in HUNDRED else ("y",)
     with reading(path):
-        held, record = path.stat().st_size, len(labels) + PIXELS
-        if not held or held % record:
-            raise ValueError(f"it should have a multiple of {record:,} bytes and has {held:,}. Download it again")
-        stored = Place(path, "x", (held // record, record), np.dtype(np.uint8))
-        shape = (held // record, *SIZE)
+        size, record = path.stat().st_size, len(labels) + PIXELS
+        if not size or size % record:
+            raise ValueError(f"it should have a multiple of {record:,} bytes and has {size:,}. Download it again")
+        stored = Place(path, "x", (size // record, record), np.dtype(np.uint8))
+        shape = (size // record, *SIZE)
 
     def images(records: Array) -> Array:
         return records[:, len(labels) :].reshape(-1, *SIZE)

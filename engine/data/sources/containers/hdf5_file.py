@@ -62,22 +62,22 @@ def is_hdf5(path: Path) -> bool:
 def hdf5_arrays(path: Path) -> dict[str, StoredArray]:
     """Return the datasets of a file by their path, such as `group/x`. Raises `UserError`."""
     h5py = library()
-    found: dict[str, StoredArray] = {}
+    arrays: dict[str, StoredArray] = {}
     with reading(path, AGAIN), h5py.File(path, "r", locking=False) as file:
         for name, dataset in datasets(file, path):
-            found[name] = stored_dataset(path, name, dataset)
-            if len(found) > MOST_ARRAYS:
+            arrays[name] = stored_dataset(path, name, dataset)
+            if len(arrays) > MOST_ARRAYS:
                 raise UserError(f"{path} holds more than {MOST_ARRAYS:,} datasets, which are not taken.")
-    return found
+    return arrays
 
 
-def datasets(group: Any, path: Path, before: str = "", seen: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
+def datasets(group: Any, path: Path, before: str = "", parents: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Yield the path and each dataset below a group, in sorted order. Soft links, which name another dataset of the
-    file once more, are passed over. `seen`: addresses of the groups above. Raises `UserError` for links to other files,
-    and for groups that hold themselves."""
+    file once more, are passed over. `parents`: addresses of the groups above. Raises `UserError` for links to other
+    files, and for groups that hold themselves."""
     h5py = library()
     address = h5py.h5o.get_info(group.id).addr
-    if address in seen or len(seen) > MOST_DEPTH:
+    if address in parents or len(parents) > MOST_DEPTH:
         raise UserError(f"{path} has groups in groups, more than {MOST_DEPTH} deep, or in a circle. Expected a few.")
     for count, key in enumerate(group):
         name = f"{before}{key}"
@@ -94,7 +94,7 @@ def datasets(group: Any, path: Path, before: str = "", seen: tuple[int, ...] = (
         refuse_odd_name(name, path)
         item = group[key]
         if isinstance(item, h5py.Group):
-            yield from datasets(item, path, f"{name}/", (*seen, address))
+            yield from datasets(item, path, f"{name}/", (*parents, address))
         elif isinstance(item, h5py.Dataset):
             yield name, item
 
@@ -102,43 +102,44 @@ def datasets(group: Any, path: Path, before: str = "", seen: tuple[int, ...] = (
 def stored_dataset(path: Path, name: str, dataset: Any) -> StoredArray:
     """Return a dataset by its description in the file. Raises `UserError` for one that cannot be used."""
     h5py = library()
-    what = f"Array '{name}' of {path}"
-    _refuse_elsewhere(dataset, what)
+    subject = f"Array '{name}' of {path}"
+    _refuse_elsewhere(dataset, subject)
     shape = dataset.shape
     if shape is None or 0 in shape[1:]:
-        raise UserError(f"{what} is empty: its shape is {shape}.")
+        raise UserError(f"{subject} is empty: its shape is {shape}.")
     text = h5py.check_string_dtype(dataset.dtype)
     if text is not None:
-        _refuse_filters(dataset, what)
+        _refuse_filters(dataset, subject)
         return _texts(path, name, dataset, text)
     if dataset.dtype.hasobject or dataset.dtype.kind not in "biufc":
         kind = "object references" if h5py.check_ref_dtype(dataset.dtype) else "rows of unequal length"
         kind = kind if dataset.dtype.hasobject else f"{dataset.dtype}"[:100]
         raise UserError(
-            f"{what} holds {kind}, which are not read. Expected numbers, or texts as responses. For sequences of "
+            f"{subject} holds {kind}, which are not read. Expected numbers, or texts as responses. For sequences of "
             f"unequal length store one array padded with zeros, and {name}_lengths."
         )
-    _refuse_filters(dataset, what)
+    _refuse_filters(dataset, subject)
     offset = dataset.id.get_offset()
     if offset is not None and dataset.chunks is None:
         return Contiguous(path, name, shape, dataset.dtype, offset=offset)
     refuse_bomb(prod(shape) * dataset.dtype.itemsize, path, name)
     if dataset.chunks is not None:
         needed = prod(dataset.chunks) * dataset.dtype.itemsize
-        refuse_too_large(needed, f"A chunk of {what}", "Write it with smaller chunks, such as h5repack -l.")
+        refuse_too_large(needed, f"A chunk of {subject}", "Write it with smaller chunks, such as h5repack -l.")
     return Hdf5Array(path, name, shape, dataset.dtype)
 
 
-def _refuse_elsewhere(dataset: Any, what: str) -> None:
+def _refuse_elsewhere(dataset: Any, subject: str) -> None:
     """Raise `UserError` for a dataset whose values lie in other files."""
     if dataset.is_virtual or dataset.external:
         kind = "is a virtual dataset" if dataset.is_virtual else "has its values outside"
         raise UserError(
-            f"{what} {kind}: they lie in other files, which are not opened. Copy the data into one file with h5repack."
+            f"{subject} {kind}: they lie in other files, which are not opened. Copy the data into one file with "
+            "h5repack."
         )
 
 
-def _refuse_filters(dataset: Any, what: str) -> None:
+def _refuse_filters(dataset: Any, subject: str) -> None:
     """Raise `UserError` for a dataset compressed in a way that needs a plugin."""
     plan = dataset.id.get_create_plist()
     for place in range(plan.get_nfilters()):
@@ -146,7 +147,7 @@ def _refuse_filters(dataset: Any, what: str) -> None:
         if code not in FILTERS or not library().h5z.filter_avail(code):
             name = PLUGINS.get(code) or FILTERS.get(code) or bytes(label).decode("utf-8", "replace")[:40] or "a filter"
             raise UserError(
-                f"{what} is compressed with {name} (filter {code}), which is not read here. Write it with gzip: "
+                f"{subject} is compressed with {name} (filter {code}), which is not read here. Write it with gzip: "
                 "h5repack -f GZIP=4 OLD NEW, or compression='gzip' in h5py."
             )
 
@@ -159,12 +160,12 @@ def _texts(path: Path, name: str, dataset: Any, text: Any) -> StoredArray:
         return Loaded(
             path, name, dataset.shape, kind, "it holds texts", load=lambda: np.asarray(_whole(path, name), kind)
         )
-    what = f"Array '{name}' of {path}"
+    subject = f"Array '{name}' of {path}"
     if len(dataset.shape) != 1:
-        raise UserError(f"{what} holds texts of the shape {dataset.shape}. Expected one text per sample.")
+        raise UserError(f"{subject} holds texts of the shape {dataset.shape}. Expected one text per sample.")
     refuse_bomb(dataset.shape[0] * 16, path, name)
     step = max(1, MOST_TEXT_BYTES // (path.stat().st_size + 1))
-    found: list[str] = []
+    texts: list[str] = []
     count = 0
     for start in range(0, dataset.shape[0], step):
         part = [text.decode("utf-8", "replace") for text in dataset[start : start + step]]
@@ -172,10 +173,10 @@ def _texts(path: Path, name: str, dataset: Any, text: Any) -> StoredArray:
         longest = max(map(len, part), default=0)
         if count > MOST_TEXT_BYTES or longest * dataset.shape[0] > MOST_TEXT_BYTES:
             raise UserError(
-                f"{what} holds texts of more than {format_bytes(MOST_TEXT_BYTES)}. Expected names of classes."
+                f"{subject} holds texts of more than {format_bytes(MOST_TEXT_BYTES)}. Expected names of classes."
             )
-        found += part
-    values = np.array(found, dtype=f"U{max(1, *map(len, found))}" if found else "U1")
+        texts += part
+    values = np.array(texts, dtype=f"U{max(1, *map(len, texts))}" if texts else "U1")
     return Loaded(path, name, values.shape, values.dtype, "it holds texts", load=lambda: values)
 
 
@@ -218,20 +219,20 @@ class Hdf5Array(StoredArray):
         """Expression that loads the dataset."""
         return _code(self.name)
 
-    def take(self, chosen: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return the samples with these indices, each run of neighbours read in one piece. Raises `UserError`."""
-        order = np.argsort(chosen, kind="stable")
-        wanted = chosen[order]
-        samples = np.empty((len(chosen), *self.shape[1:]), self.dtype)
-        starts = np.flatnonzero(np.diff(wanted, prepend=wanted[0] - 2) > 1)
+        order = np.argsort(indices, kind="stable")
+        ascending = indices[order]
+        samples = np.empty((len(indices), *self.shape[1:]), self.dtype)
+        starts = np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 2) > 1)
         with reading(self.path, AGAIN):
             dataset = self._dataset()
-            for start, end in zip(starts, [*starts[1:], len(wanted)], strict=True):
-                first = int(wanted[start])
-                run = dataset[first : int(wanted[end - 1]) + 1]
-                if len(run) <= int(wanted[end - 1]) - first:
+            for start, end in zip(starts, [*starts[1:], len(ascending)], strict=True):
+                first = int(ascending[start])
+                run = dataset[first : int(ascending[end - 1]) + 1]
+                if len(run) <= int(ascending[end - 1]) - first:
                     raise damaged(self.path, ValueError(f"array '{self.name}' became shorter"), AGAIN)
-                samples[order[start:end]] = run[wanted[start:end] - first]
+                samples[order[start:end]] = run[ascending[start:end] - first]
         return samples
 
     def _dataset(self) -> Any:

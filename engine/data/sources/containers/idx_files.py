@@ -43,10 +43,10 @@ def is_idx(name: str) -> bool:
 def pair_of(path: Path) -> list[Path]:
     """Return the files of the images and the labels that one of the two belongs to. Raises `UserError` where the other
     one is missing."""
-    found = NAME.fullmatch(path.name)
-    assert found is not None
-    before = found["before"]
-    by_what: dict[str, Path] = {found["what"].lower(): path}
+    match = NAME.fullmatch(path.name)
+    assert match is not None
+    before = match["before"]
+    by_what: dict[str, Path] = {match["what"].lower(): path}
     for file in sorted(path.parent.iterdir()):
         other = NAME.fullmatch(file.name)
         if other and other["before"] == before and other["what"].lower() not in by_what and file.is_file():
@@ -63,39 +63,39 @@ def pairs_in(folder: Path) -> dict[str, list[Path]]:
     """Return the pairs of images and labels in a folder by what their names begin with, sorted. Raises `UserError`."""
     starts: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
-        if found := NAME.fullmatch(file.name):
-            starts.setdefault(found["before"], file)
+        if match := NAME.fullmatch(file.name):
+            starts.setdefault(match["before"], file)
     return {start: pair_of(file) for start, file in sorted(starts.items())}
 
 
 def split_pairs(folder: Path) -> dict[str, list[Path]]:
     """Return the files of a folder by split: those called `t10k-` or `test-` are for the test, if there are others."""
-    found: dict[str, list[Path]] = {"training": [], "test": []}
+    pairs: dict[str, list[Path]] = {"training": [], "test": []}
     for start, files in pairs_in(folder).items():
-        found["test" if start.lower().endswith(TEST) else "training"] += files
-    return found if found["training"] else {"training": found["test"], "test": []}
+        pairs["test" if start.lower().endswith(TEST) else "training"] += files
+    return pairs if pairs["training"] else {"training": pairs["test"], "test": []}
 
 
 def idx_arrays(path: Path) -> dict[str, StoredArray]:
     """Return the images of a file as `x`, or its labels as `y`. Grey images (N H W) get an axis of channels. Raises
     `UserError`."""
-    found = NAME.fullmatch(path.name)
-    assert found is not None
-    is_label = found["what"].lower() == "labels"
+    match = NAME.fullmatch(path.name)
+    assert match is not None
+    is_label = match["what"].lower() == "labels"
     name = "y" if is_label else "x"
     with reading(path, AGAIN):
         is_packed = path.suffix.lower() == ".gz"
         with gzip.open(path) if is_packed else open(path, "rb") as content:
             shape, dtype, offset = _header(content.read(4 + 4 * MOST_AXES))
-        held = path.stat().st_size
-        wanted = offset + prod(shape) * dtype.itemsize
-        if not is_packed and held != wanted:
-            raise ValueError(f"it should have {wanted:,} bytes and has {held:,}")
+        size = path.stat().st_size
+        expected = offset + prod(shape) * dtype.itemsize
+        if not is_packed and size != expected:
+            raise ValueError(f"it should have {expected:,} bytes and has {size:,}")
         if 0 in shape[1:]:
             raise ValueError(f"its array has the shape {shape}: an axis of size 0")
         stored: StoredArray
         if is_packed:
-            refuse_bomb(wanted, path, name)
+            refuse_bomb(expected, path, name)
             why = "it is packed (.gz). Unpacked with gunzip it can"
             stored = Loaded(path, name, shape, dtype, why, is_label, lambda: _unpacked(path, shape, dtype, offset))
         else:

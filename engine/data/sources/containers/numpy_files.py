@@ -83,22 +83,22 @@ def npy_arrays(file: Path) -> dict[str, StoredArray]:
 
 def npz_arrays(path: Path) -> dict[str, StoredArray]:
     """Return the arrays of a `.npz` file by name, in its order. Raises `UserError`."""
-    found: dict[str, StoredArray] = {}
-    with reading(path, AGAIN), _Reader(path) as opened, _archive(opened, path) as file:
+    arrays: dict[str, StoredArray] = {}
+    with reading(path, AGAIN), _Reader(path) as reader, _archive(reader, path) as file:
         entries = [entry for entry in file.infolist() if entry.filename.endswith(".npy")]
         if len(entries) > MOST_ARRAYS:
             raise UserError(f"{path} holds {len(entries):,} arrays; at most {MOST_ARRAYS:,} are taken. {AGAIN}")
         for entry in entries:
             name = entry.filename.removesuffix(".npy")
-            _refuse_odd(entry, name, found, path)
+            _refuse_odd(entry, name, arrays, path)
             with file.open(entry) as content:
                 shape, is_by_column, dtype = _npy_header(content)
                 begin = content.tell()
             is_plain = entry.compress_type == zipfile.ZIP_STORED and not (is_by_column and len(shape) > 1)
-            offset = _begin(opened, entry) + begin if is_plain else 0
-            found[name] = _array(path, name, shape, dtype, offset)
-            _refuse_unusable(found[name], entry.file_size - begin)
-    return found
+            offset = _begin(reader, entry) + begin if is_plain else 0
+            arrays[name] = _array(path, name, shape, dtype, offset)
+            _refuse_unusable(arrays[name], entry.file_size - begin)
+    return arrays
 
 
 def _array(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], offset: int) -> NumpyArray:
@@ -119,16 +119,16 @@ class _Reader(io.BufferedReader):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read `size` bytes. Raises `ValueError` above the limit `DIRECTORY_BYTES`."""
-        wanted = DIRECTORY_BYTES + 1 if size is None or size < 0 else size
-        data = super().read(min(wanted, DIRECTORY_BYTES + 1))
+        count = DIRECTORY_BYTES + 1 if size is None or size < 0 else size
+        data = super().read(min(count, DIRECTORY_BYTES + 1))
         if len(data) > DIRECTORY_BYTES:
             raise ValueError(f"its directory has more than {DIRECTORY_BYTES:,} bytes")
         return data
 
 
-def _archive(opened: IO[bytes], path: Path) -> zipfile.ZipFile:
+def _archive(reader: IO[bytes], path: Path) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(opened)
+        return zipfile.ZipFile(reader)
     except zipfile.BadZipFile as error:
         if "not a zip file" in str(error):
             raise UserError(
@@ -138,8 +138,8 @@ def _archive(opened: IO[bytes], path: Path) -> zipfile.ZipFile:
         raise
 
 
-def _refuse_unusable(array: StoredArray, held: int) -> None:
-    """Raise an error for an array whose size is not `held` bytes, or whose dtype or shape cannot be used."""
+def _refuse_unusable(array: StoredArray, stored_bytes: int) -> None:
+    """Raise an error for an array whose size is not `stored_bytes` bytes, or whose dtype or shape cannot be used."""
     name, shape, dtype = array.name, array.shape, array.dtype
     if dtype.hasobject:
         raise UserError(
@@ -147,17 +147,17 @@ def _refuse_unusable(array: StoredArray, held: int) -> None:
             "run a program. Expected numbers, or texts as responses. "
             f"Store it with a type, as in {name}.astype('float32')."
         )
-    if array.bytes != held or any(size < 0 for size in shape):
-        raise ValueError(f"array '{name}' should have {array.bytes:,} bytes and has {held:,}")
+    if array.bytes != stored_bytes or any(size < 0 for size in shape):
+        raise ValueError(f"array '{name}' should have {array.bytes:,} bytes and has {stored_bytes:,}")
     if (0 in shape[1:] or not dtype.itemsize) and shape[:1] != (0,):
-        what = f"has the shape {shape}: an axis of size 0" if dtype.itemsize else "holds texts without characters"
-        raise UserError(f"{array.what} {what}.")
+        flaw = f"has the shape {shape}: an axis of size 0" if dtype.itemsize else "holds texts without characters"
+        raise UserError(f"{array.what} {flaw}.")
 
 
-def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, StoredArray], path: Path) -> None:
+def _refuse_odd(entry: zipfile.ZipInfo, name: str, arrays: Mapping[str, StoredArray], path: Path) -> None:
     """Refuse entries that NumPy does not write, and impossible sizes, before anything is read."""
     refuse_odd_name(name, path)
-    if name in found:
+    if name in arrays:
         raise UserError(f"{path} holds two arrays called '{name}'. {AGAIN}")
     most = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: MOST_DEFLATED}.get(entry.compress_type, 0)
     if not most:
@@ -166,10 +166,10 @@ def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, StoredArr
         raise ValueError(f"array '{name}' cannot have {plural(entry.file_size, 'byte')}")
 
 
-def _begin(opened: IO[bytes], entry: zipfile.ZipInfo) -> int:
+def _begin(reader: IO[bytes], entry: zipfile.ZipInfo) -> int:
     """Return the offset of the bytes of a zip entry, from its local header in the file."""
-    opened.seek(entry.header_offset)
-    header = opened.read(30)
+    reader.seek(entry.header_offset)
+    header = reader.read(30)
     return entry.header_offset + 30 + sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
 
 
@@ -177,9 +177,9 @@ def _npy_header(content: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.
     version = np.lib.format.read_magic(content)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version[0]}.{version[1]} of NumPy's format is not known")
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    parse = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     with _quiet():
-        return read(content)
+        return parse(content)
 
 
 @contextmanager

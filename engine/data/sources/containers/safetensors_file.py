@@ -50,7 +50,7 @@ class Tensor(Place):
 
 def safetensors_arrays(path: Path) -> dict[str, StoredArray]:
     """Return the tensors of a file by name, in its order. bfloat16 is read as float32. Raises `UserError`."""
-    found: dict[str, StoredArray] = {}
+    tensors: dict[str, StoredArray] = {}
     with reading(path, AGAIN):
         try:
             with safe_open(path, framework="numpy"):  # which checks the header: its size, offsets, shapes and dtypes
@@ -65,10 +65,10 @@ def safetensors_arrays(path: Path) -> dict[str, StoredArray]:
             raise UserError(f"{path} holds {len(header):,} tensors; at most {MOST_ARRAYS:,} are taken.")
         for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"][0]):
             refuse_odd_name(name, path)
-            found[name] = _tensor(
+            tensors[name] = _tensor(
                 path, name, entry["dtype"], tuple(entry["shape"]), 8 + size + entry["data_offsets"][0]
             )
-    return found
+    return tensors
 
 
 def _tensor(path: Path, name: str, dtype: str, shape: tuple[int, ...], offset: int) -> StoredArray:

@@ -63,10 +63,10 @@ def refuse_odd_name(name: str, path: Path) -> None:
 
 def refuse_bomb(declared: int, path: Path, name: str) -> None:
     """Raise `UserError` where a compressed array declares more bytes than the whole file can hold."""
-    held = path.stat().st_size
-    if declared > MOST_DEFLATED * held + LEAST_STORED:
+    size = path.stat().st_size
+    if declared > MOST_DEFLATED * size + LEAST_STORED:
         raise UserError(
-            f"Array '{name}' of {path} declares {format_bytes(declared)}, more than the file of {format_bytes(held)} "
+            f"Array '{name}' of {path} declares {format_bytes(declared)}, more than the file of {format_bytes(size)} "
             "can hold. It is damaged. Write the file again."
         )
 
@@ -125,7 +125,7 @@ class StoredArray:
         """Raise `UserError` where the array does not fit into the free memory."""
         refuse_too_large(self.bytes, self.what, "Use fewer samples or smaller ones.")
 
-    def take(self, chosen: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return the samples with these indices. Raises `UserError` for a file that cannot be read or was cut off."""
         raise NotImplementedError
 
@@ -153,19 +153,19 @@ class Place(StoredArray):
 
     offset: int = 0
 
-    def take(self, chosen: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return the samples with these indices. Raises `UserError` where the file cannot be read, or was cut off.
 
         Samples close together are read in one piece, long ones each by itself. Short ones far apart are taken from the
         memory-mapped file, which saves a system call per sample.
         """
-        first, last = int(chosen.min()), int(chosen.max())
-        if _CAN_READ_AT and last - first < CLOSE * len(chosen):
-            return np.take(self._span(first, last + 1), chosen - first, 0)
+        first, last = int(indices.min()), int(indices.max())
+        if _CAN_READ_AT and last - first < CLOSE * len(indices):
+            return np.take(self._span(first, last + 1), indices - first, 0)
         if self.sample_bytes < mmap.PAGESIZE or not _CAN_READ_AT:
-            return self._mapped()[chosen]
-        samples = np.empty((len(chosen), *self.shape[1:]), self.dtype)
-        for place, number in enumerate(chosen.tolist()):
+            return self._mapped()[indices]
+        samples = np.empty((len(indices), *self.shape[1:]), self.dtype)
+        for place, number in enumerate(indices.tolist()):
             self._read(number, samples[place : place + 1])
         return samples
 
@@ -265,9 +265,9 @@ class Converted(StoredArray):
     stored: StoredArray | None = None
     change: Callable[[Array], Array] = np.asarray
 
-    def take(self, chosen: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return the samples with these indices. Raises `UserError`."""
-        return self.change(self._source.take(chosen))
+        return self.change(self._source.take(indices))
 
     def read(self) -> Array:
         """Return the whole array. Raises `UserError`."""
@@ -294,14 +294,14 @@ class Joined(StoredArray):
 
     parts: tuple[StoredArray, ...] = ()
 
-    def take(self, chosen: Array) -> Array:
+    def take(self, indices: Array) -> Array:
         """Return the samples with these indices. Raises `UserError`."""
-        part_of = np.searchsorted(self._ends, chosen, side="right")
-        samples = np.empty((len(chosen), *self.shape[1:]), self.dtype)
+        part_of = np.searchsorted(self._ends, indices, side="right")
+        samples = np.empty((len(indices), *self.shape[1:]), self.dtype)
         for number in np.unique(part_of).tolist():
             here = part_of == number
             start = self._ends[number] - self.parts[number].shape[0]
-            samples[here] = self.parts[number].take(chosen[here] - start)
+            samples[here] = self.parts[number].take(indices[here] - start)
         return samples
 
     def begin(self, count: int) -> Array | None:
@@ -331,11 +331,11 @@ class Joined(StoredArray):
 def joined(files: Sequence[Mapping[str, StoredArray]], folder: Path) -> dict[str, StoredArray]:
     """Return the arrays of several files by name; those of one name are joined along their samples, in the order of
     the files. Raises `UserError` where they differ in more than the number of samples."""
-    found: dict[str, list[StoredArray]] = {}
+    parts_of: dict[str, list[StoredArray]] = {}
     for arrays in files:
         for name, array in arrays.items():
-            found.setdefault(name, []).append(array)
-    return {name: parts[0] if len(parts) == 1 else _join(name, parts, folder) for name, parts in found.items()}
+            parts_of.setdefault(name, []).append(array)
+    return {name: parts[0] if len(parts) == 1 else _join(name, parts, folder) for name, parts in parts_of.items()}
 
 
 def _join(name: str, parts: list[StoredArray], folder: Path) -> Joined:
