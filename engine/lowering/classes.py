@@ -92,8 +92,8 @@ class _Printer:
     def __init__(self, planned: Plan) -> None:
         self._keys: dict[int, Hashable] = {}
         self._kinds: dict[Hashable, Kind] = {}
-        used = {named.call.target for step in planned.all_steps() for named in step.calls}
-        files = {split_code(target)[0] for target in used if is_users(target) and not is_expression(target)}
+        targets = {named_call.call.target for step in planned.all_steps() for named_call in step.calls}
+        files = {split_code(target)[0] for target in targets if is_users(target) and not is_expression(target)}
         self._taken = {*own_names(), *RESERVED, *_USED_IN_FILE, *map(companion, files)}
         self._kinds[self._key(planned)] = Kind("Network")
         self._gather(planned, "")
@@ -137,9 +137,9 @@ class _Printer:
         """Return the arguments of the modules and blocks of a plan. Those of nested kinds must be set already."""
         slots: dict[Slot, Any] = {}
         for step in planned.steps:
-            for named in step.calls:
-                if named.attribute:
-                    slots |= {(named.attribute, key): value for key, value in named.call.kwargs.items()}
+            for named_call in step.calls:
+                if named_call.attribute:
+                    slots |= {(named_call.attribute, key): value for key, value in named_call.call.kwargs.items()}
             for number, copy in enumerate(step.copies):
                 slots |= {(f"{step.variable}.{number}", key): value for key, value in self._given(copy).items()}
         return slots
@@ -190,17 +190,17 @@ class _Printer:
     def _forward(self, kind: Kind) -> list[str]:
         planned = kind.plans[0]
         values = {Port(id, "out"): name for id, name in zip(planned.inputs, planned.arguments, strict=True)}
-        taken = {*planned.arguments, *(step.variable for step in planned.steps)}
+        namespace = {*planned.arguments, *(step.variable for step in planned.steps)}
         lines: list[str] = []
         for number, step in enumerate(planned.steps):
             tensors = [values[port] for port in step.feeds] or [values[Port(step.layer.id, "out")]]
-            names = _variables(step, taken)
+            names = _variables(step, namespace)
             if not step.calls and not step.copies:
                 values |= dict.fromkeys(step.ports, tensors[0])
                 continue
             values |= zip(step.ports, names, strict=True)
             sizes = {", ".join(type.short() for type in same.steps[number].outputs) for same in kind.plans}
-            statements = _copies(step, tensors, names, taken) if step.copies else _calls(step, tensors, names)
+            statements = _copies(step, tensors, names, namespace) if step.copies else _calls(step, tensors, names)
             lines += _commented(statements, sizes.pop() if len(sizes) == 1 else "")
         outputs = [values[port] for port in planned.outputs]
         if len(outputs) > 1:
@@ -215,9 +215,9 @@ def _about(kind: Kind) -> list[str]:
     sizes = {tuple(_sizes(type) for type in plan.types) for plan in kind.plans}
     if len(sizes) > 1 or any(port not in ends for port in planned.outputs):
         return []
-    given = " and ".join(f"{name} {size}" for name, size in zip(planned.arguments, sizes.pop(), strict=True))
+    arguments = " and ".join(f"{name} {size}" for name, size in zip(planned.arguments, sizes.pop(), strict=True))
     result = " and ".join(_sizes(ends[port]) for port in planned.outputs)
-    line = f'    """Map {given} to {result}."""'
+    line = f'    """Map {arguments} to {result}."""'
     return [line, ""] if len(line) <= LINE_LENGTH else []
 
 
@@ -226,9 +226,9 @@ def _sizes(type: TensorType) -> str:
     return f"({', '.join(['N', *(str(size) if isinstance(size, int) else 'T' for size in type.sizes)])})"
 
 
-def _call_key(named: NamedCall) -> Hashable:
+def _call_key(named_call: NamedCall) -> Hashable:
     """Return a key of a call without the values that a class can take as arguments: those of a constructor."""
-    layer_call = named.call
+    layer_call = named_call.call
     values = tuple(layer_call.kwargs) if layer_call.kind == "module" else repr(dict(layer_call.kwargs))
     rest = (
         repr(layer_call.args),
@@ -238,7 +238,7 @@ def _call_key(named: NamedCall) -> Hashable:
         layer_call.repeat,
         layer_call.pick,
     )
-    return (named.attribute, layer_call.target, layer_call.kind, *rest)
+    return (named_call.attribute, layer_call.target, layer_call.kind, *rest)
 
 
 def _row(head: str, blocks: Sequence[tuple[str, list[str]]], *, is_list: bool) -> list[str]:
@@ -250,7 +250,7 @@ def _row(head: str, blocks: Sequence[tuple[str, list[str]]], *, is_list: bool) -
         if max(map(len, lines)) <= LINE_LENGTH:
             return lines
         indent = 16 if is_list else 12
-        items = [line for name, given in blocks for line in call(indent, f"{name}(", given, "),")]
+        items = [line for name, parameters in blocks for line in call(indent, f"{name}(", parameters, "),")]
         return [f"        {head}", *(["            [", *items, "            ],"] if is_list else items), "        )"]
     loop = f"for _ in range({len(blocks)})"
     lines = call(8, head, [f"{texts[0]} {loop}" if is_list else f"*({texts[0]} {loop})"], ")")
@@ -268,10 +268,10 @@ def _class_name(variable: str) -> str:
     return name if name.isidentifier() else f"Block{name}"
 
 
-def _numbered(name: str, taken: Collection[str]) -> str:
+def _numbered(name: str, namespace: Collection[str]) -> str:
     """Return the name of a class with a number where it is taken: `Stage2`."""
     names = (f"{name}{number}" for number in count(2))
-    return next(free for free in chain((name,), names) if free not in taken)
+    return next(free for free in chain((name,), names) if free not in namespace)
 
 
 def _height(planned: Plan) -> int:
@@ -287,12 +287,12 @@ def _arguments(instances: Sequence[Mapping[Slot, Any]]) -> dict[Slot, str]:
         if len(set(values)) > 1:
             columns.setdefault("\n".join(values), []).append(slot)
     names: dict[Slot, str] = {}
-    taken: set[str] = set()
+    namespace: set[str] = set()
     plain = [slots[0][1] for slots in columns.values()]
     for slots in columns.values():
         attribute, key = slots[0]
-        name = unique(key if plain.count(key) == 1 else f"{attribute.replace('.', '_')}_{key}", taken)
-        taken.add(name)
+        name = unique(key if plain.count(key) == 1 else f"{attribute.replace('.', '_')}_{key}", namespace)
+        namespace.add(name)
         names |= dict.fromkeys(slots, name)
     return names
 
@@ -324,36 +324,36 @@ def _is_chain(step: Step) -> bool:
     return len(step.feeds) == len(step.ports) == 1
 
 
-def _variables(step: Step, taken: set[str]) -> list[str]:
+def _variables(step: Step, namespace: set[str]) -> list[str]:
     """Return a variable per output of a layer: the layer's own, followed by the port if there are several."""
     if len(step.ports) < 2:
         return [step.variable] * len(step.ports)
     names = []
     for port in step.ports:
-        names.append(unique(f"{step.variable}_{port.name}", taken))
-        taken.add(names[-1])
+        names.append(unique(f"{step.variable}_{port.name}", namespace))
+        namespace.add(names[-1])
     return names
 
 
 def _calls(step: Step, tensors: list[str], names: list[str]) -> list[list[str]]:
     """Return the lines of a statement per call of a layer."""
     statements = []
-    for number, named in enumerate(step.calls):
+    for number, named_call in enumerate(step.calls):
         is_last = number == len(step.calls) - 1
-        statements.append(_statement(", ".join(names) if is_last else step.variable, named, tensors))
+        statements.append(_statement(", ".join(names) if is_last else step.variable, named_call, tensors))
         tensors = [step.variable]
     return statements
 
 
-def _statement(variable: str, named: NamedCall, tensors: list[str]) -> list[str]:
+def _statement(variable: str, named_call: NamedCall, tensors: list[str]) -> list[str]:
     """Return the lines of a statement such as `conv_1 = self.conv_1(image_1)`."""
-    layer_call = named.call
+    layer_call = named_call.call
     inputs = [f"[{', '.join(tensors)}]"] if layer_call.as_list else tensors * layer_call.repeat
     if is_expression(layer_call.target):
         return [f"        {variable} = {users_expression(split_expression(layer_call.target)[0], tensors)}"]
     match layer_call.kind:
         case "module":
-            head, arguments = f"self.{named.attribute}(", [*inputs, *keywords(layer_call.call_kwargs)]
+            head, arguments = f"self.{named_call.attribute}(", [*inputs, *keywords(layer_call.call_kwargs)]
         case "function":
             head, arguments = (
                 f"{spelled(layer_call.target)}(",
@@ -366,7 +366,7 @@ def _statement(variable: str, named: NamedCall, tensors: list[str]) -> list[str]
     return call(8, f"{variable} = {head}", arguments, f"){pick}")
 
 
-def _copies(step: Step, tensors: list[str], names: list[str], taken: set[str]) -> list[list[str]]:
+def _copies(step: Step, tensors: list[str], names: list[str], namespace: set[str]) -> list[list[str]]:
     """Return the call of a block, or the loop over its copies if they have further inputs or outputs."""
     target = ", ".join(names)
     if step.calls:
@@ -376,7 +376,7 @@ def _copies(step: Step, tensors: list[str], names: list[str], taken: set[str]) -
     if len(step.copies) == 1 or _is_chain(step):
         return [call(8, f"{target} = self.{step.variable}(", tensors, ")")]
     chained, shared = tensors[: len(names)], tensors[len(names) :]
-    copy = unique("copy", taken)
+    copy = unique("copy", namespace)
     begin = [f"        {target} = {', '.join(chained)}", f"        for {copy} in self.{step.variable}:"]
     return [[*begin, *call(12, f"{target} = {copy}(", [*names, *shared], ")")]]
 

@@ -25,7 +25,7 @@ def fill_constants(module: nn.Module, project: Project, base: Path) -> None:
         raise UserError(f"{where}{problem.message}")
     path = checked_constants(project.network, project.constants, base)
     assert path is not None
-    state, _ = read_weights_file(path, what="constants")
+    state, _ = read_weights_file(path, noun="constants")
     set_constants(module, state)
 
 

@@ -22,12 +22,12 @@ Pair = tuple[torch.Tensor, torch.Tensor]
 def normalizations(network: Network, weights: State, analysis: Analysis | None = None) -> dict[str, Pair]:
     """Return shift and scale of each layer of the network that has fitted ones, by the layer's id."""
     modules = prefixes(network, analysis or analyse(network))
-    found = {}
+    pairs = {}
     for id in network.layers:
         keys = [f"{modules[id][0]}.{part}" for part in ("shift", "scale")] if modules.get(id) else []
         if keys and all(key in weights for key in keys):
-            found[id] = weights[keys[0]], weights[keys[1]]
-    return found
+            pairs[id] = weights[keys[0]], weights[keys[1]]
+    return pairs
 
 
 def trained_preparation(

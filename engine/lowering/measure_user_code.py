@@ -83,15 +83,19 @@ def measure(question: Question, file: str) -> Measured:
         call = user_code.find(code_target(file, question.name))
     else:
         call = user_code.find(expression_target(question.name, len(question.inputs)))
-    what = file or "The expression"
-    runs = [_run(call, values, question.inputs, lengths, what) for lengths in LENGTHS]
+    subject = file or "The expression"
+    runs = [_run(call, values, question.inputs, lengths, subject) for lengths in LENGTHS]
     (first, work), (second, _) = runs
     if len(first) != len(second):
-        raise UserError(f"{what}: it gives {len(first)} tensors, and then {len(second)} for another length.")
+        raise UserError(f"{subject}: it gives {len(first)} tensors, and then {len(second)} for another length.")
     symbols = _symbols(question.inputs)
-    if not symbols and any(one.shape != other.shape for one, other in zip(first, second, strict=True)):
-        raise UserError(f"{what}: the sizes of what comes out depend on the numbers that go in. They have to be fixed.")
-    outputs = tuple(_type(one, other, symbols, question, what) for one, other in zip(first, second, strict=True))
+    if not symbols and any(tensor.shape != other.shape for tensor, other in zip(first, second, strict=True)):
+        raise UserError(
+            f"{subject}: the sizes of what comes out depend on the numbers that go in. They have to be fixed."
+        )
+    outputs = tuple(
+        _type(tensor, other, symbols, question, subject) for tensor, other in zip(first, second, strict=True)
+    )
     is_known = all(x.is_known for x in question.inputs)
     return Measured(outputs, weights, work // BATCH if is_known else 0)
 
@@ -100,7 +104,7 @@ def _symbols(inputs: Sequence[TensorType]) -> list[str]:
     return list(dict.fromkeys(size.name for x in inputs for size in x.sizes if isinstance(size, Symbol)))
 
 
-def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], lengths: Sequence[int], what: str) -> Any:
+def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], lengths: Sequence[int], subject: str) -> Any:
     """Return the output tensors and the number of floating-point operations."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
@@ -113,27 +117,27 @@ def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], length
         shape = (BATCH, *(size if isinstance(size, int) else steps[size.name] for size in x.sizes))
         real = torch.zeros(shape) if x.kind == "index" else torch.rand(shape)
         tensors.append(torch.complex(real, torch.rand(shape)) if x.kind == "complex" else real)
-    with user_code.in_words(what), torch.no_grad(), FlopCounterMode(display=False) as counter:
+    with user_code.in_words(subject), torch.no_grad(), FlopCounterMode(display=False) as counter:
         result = call(*tensors, **values)
     outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
     for output in outputs:
         if not isinstance(output, torch.Tensor):
-            raise UserError(f"{what}: expected a tensor or a tuple of tensors, received a {type(output).__name__}.")
+            raise UserError(f"{subject}: expected a tensor or a tuple of tensors, received a {type(output).__name__}.")
         if output.dim() < 2 or output.shape[0] != BATCH:
             received = " × ".join(map(str, output.shape)) or "a single number"
             raise UserError(
-                f"{what}: the first axis of what comes out must be the batch, and there must be another; "
+                f"{subject}: the first axis of what comes out must be the batch, and there must be another; "
                 f"for a batch of {BATCH} it gave {received}."
             )
     return outputs, counter.get_total_flops()
 
 
-def _type(one: Any, other: Any, symbols: list[str], question: Question, what: str) -> TensorType:
+def _type(tensor: Any, other: Any, symbols: list[str], question: Question, subject: str) -> TensorType:
     """Return the type of an output from its tensors for two lengths."""
-    rank = one.dim() - 1
+    rank = tensor.dim() - 1
     sizes: list[Size] = []
     for dim in range(1, rank + 1):
-        a, b = one.shape[dim], other.shape[dim]
+        a, b = tensor.shape[dim], other.shape[dim]
         if a == b:
             sizes.append(int(a))
             continue
@@ -141,12 +145,12 @@ def _type(one: Any, other: Any, symbols: list[str], question: Question, what: st
             name for index, name in enumerate(symbols) if (a, b) == tuple(lengths[index % 4] for lengths in LENGTHS)
         ]
         sizes.append(Symbol(same[0] if same else f"{symbols[0]}'"))
-    kind = "complex" if one.is_complex() else "real" if one.is_floating_point() else "index"
+    kind = "complex" if tensor.is_complex() else "real" if tensor.is_floating_point() else "index"
     axes = LAYOUTS.get(question.layout) or _axes(rank, question.inputs, kind)
     if axes is None or len(axes) != rank:
-        wanted = f"the layout '{question.layout}'" if question.layout in LAYOUTS else "any layout"
-        received = " × ".join(map(str, one.shape[1:]))
-        raise UserError(f"{what}: {received} (without the batch) does not fit {wanted}. Choose another layout.")
+        expected = f"the layout '{question.layout}'" if question.layout in LAYOUTS else "any layout"
+        received = " × ".join(map(str, tensor.shape[1:]))
+        raise UserError(f"{subject}: {received} (without the batch) does not fit {expected}. Choose another layout.")
     return TensorType(tuple(axes), tuple(sizes), kind)  # type: ignore[arg-type]  # one of three words
 
 

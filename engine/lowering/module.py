@@ -66,12 +66,12 @@ def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengt
 
 
 def _add_plan(
-    root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[Value], prefix: str, path: str = ""
+    root: nn.Module, graph: fx.Graph, planned: Plan, arguments: Sequence[Value], prefix: str, path: str = ""
 ) -> list[Value]:
-    """Add the steps of a network, or of the network of a block, with inputs `given`. Return the output values.
+    """Add the steps of a network, or of the network of a block, with inputs `arguments`. Return the output values.
 
     `prefix` and `path` stand before the attributes and the ids of layers in a block."""
-    inputs = dict(zip(planned.inputs, given, strict=True))
+    inputs = dict(zip(planned.inputs, arguments, strict=True))
     values: dict[Port, Value] = {Port(id, "out"): value for id, value in inputs.items()}
     for step in planned.steps:
         before = next(iter(reversed(graph.nodes)), None)  # torch 2.11: `reversed` gives no iterator here
@@ -97,23 +97,23 @@ def _note_layer(graph: fx.Graph, before: fx.Node | None, id: str, path: str) -> 
 
 
 def _add_copies(
-    root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str, path: str
+    root: nn.Module, graph: fx.Graph, step: Step, values: list[Value], prefix: str, path: str
 ) -> list[Value]:
     """Add the copies of a block in series and return the last outputs. Inputs without an output enter every copy."""
     count = len(step.copies)
     for number, copy in enumerate(step.copies):
         inner = prefix + f"{copy_path(step.variable, number, count)}/".replace("/", ".")
-        outputs = _add_plan(root, graph, copy, given, inner, f"{path}{copy_path(step.layer.id, number, count)}/")
-        given = [*outputs, *given[len(outputs) :]]
+        outputs = _add_plan(root, graph, copy, values, inner, f"{path}{copy_path(step.layer.id, number, count)}/")
+        values = [*outputs, *values[len(outputs) :]]
     return outputs
 
 
 def _add_function(
-    root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str, path: str
+    root: nn.Module, graph: fx.Graph, step: Step, values: list[Value], prefix: str, path: str
 ) -> list[Value]:
     """Add the operations of a function that takes the network of a block as an argument: trace it once with `fx.Proxy`
     values. Each evaluation shares the modules of that network."""
-    (copy,), (named_call,), (value,) = step.copies, step.calls, given
+    (copy,), (named_call,), (value,) = step.copies, step.calls, values
     tracer = GraphAppendingTracer(graph)
 
     def inner(x: fx.Proxy) -> fx.Proxy:
@@ -125,25 +125,25 @@ def _add_function(
     return [Value(result.node, value.lengths)]
 
 
-def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:
+def _add_step(root: nn.Module, graph: fx.Graph, step: Step, values: list[Value], prefix: str) -> list[Value]:
     """Add the modules and nodes of one layer and return its outputs. An input layer returns its placeholder."""
-    tensors = tuple(value.tensor for value in given)
-    before = tuple(value.lengths for value in given)
+    tensors = tuple(value.tensor for value in values)
+    before = tuple(value.lengths for value in values)
     after = next((lengths for lengths in before if lengths is not None), None)
     if step.lengths is not None:
         kwargs = dict(step.lengths.kwargs)
         after = graph.call_function(resolve(step.lengths.target), (*before, *step.lengths.args), kwargs)
     lengths_by_role = {"before": before[0] if len(before) == 1 else before, "after": after}
-    for named in step.calls:
-        if named.call.kind == "module":
-            make = user_code.construct if is_users(named.call.target) else _construct
-            _hold(root, prefix + named.attribute, partial(make, named.call.target, named.call.kwargs))
-        if named.call.lengths == "each":
+    for named_call in step.calls:
+        if named_call.call.kind == "module":
+            make = user_code.construct if is_users(named_call.call.target) else _construct
+            _hold(root, prefix + named_call.attribute, partial(make, named_call.call.target, named_call.call.kwargs))
+        if named_call.call.lengths == "each":
             each = zip(tensors, before, strict=True)
-            tensors = tuple(_add_call(graph, named, (x,), prefix, {"lengths": n}) if n else x for x, n in each)
+            tensors = tuple(_add_call(graph, named_call, (x,), prefix, {"lengths": n}) if n else x for x, n in each)
             continue
-        lengths = {"lengths": lengths_by_role[named.call.lengths]} if named.call.lengths else {}
-        tensors = (_add_call(graph, named, tensors, prefix, lengths),)
+        lengths = {"lengths": lengths_by_role[named_call.call.lengths]} if named_call.call.lengths else {}
+        tensors = (_add_call(graph, named_call, tensors, prefix, lengths),)
         tensors[0].meta[LAYER] = f"{prefix.replace('.', '/')}{step.layer.name}"
     if len(step.ports) < 2:
         nodes = [tensors[0]]
@@ -175,13 +175,13 @@ def _hold(root: nn.Module, path: str, make: Callable[[], nn.Module]) -> None:
 
 
 def _add_call(
-    graph: fx.Graph, named: NamedCall, tensors: tuple[fx.Node, ...], prefix: str, lengths: dict[str, Any]
+    graph: fx.Graph, named_call: NamedCall, tensors: tuple[fx.Node, ...], prefix: str, lengths: dict[str, Any]
 ) -> fx.Node:
-    call = named.call
+    call = named_call.call
     arguments: tuple[Any, ...] = (list(tensors),) if call.as_list else tensors * call.repeat
     match call.kind:
         case "module":
-            node = graph.call_module(prefix + named.attribute, arguments, {**call.call_kwargs, **lengths})
+            node = graph.call_module(prefix + named_call.attribute, arguments, {**call.call_kwargs, **lengths})
         case "function":
             node = graph.call_function(resolve(call.target), (*arguments, *call.args), {**call.kwargs, **lengths})
         case "method":
@@ -199,9 +199,9 @@ def _of_add_on(add_on: AddOn, target: str) -> Callable[..., Any]:
     return function
 
 
-def _failed(add_on: AddOn, what: str, error: Exception) -> UserError:
+def _failed(add_on: AddOn, failure: str, error: Exception) -> UserError:
     reason = f"{type(error).__name__}: {error}".rstrip(".")
-    return UserError(f"The add-on '{add_on.title}' {what}: {reason}. Tell its makers.")
+    return UserError(f"The add-on '{add_on.title}' {failure}: {reason}. Tell its makers.")
 
 
 def resolve(target: str) -> Callable[..., Any]:

@@ -48,9 +48,9 @@ def safe_name(name: str) -> str:
     return f"{name}_layer" if name in RESERVED else name
 
 
-def unique(name: str, taken: Collection[str]) -> str:
-    """Return the name with as many underscores appended as make it unique among `taken`."""
-    while name in taken:
+def unique(name: str, namespace: Collection[str]) -> str:
+    """Return the name with as many underscores appended as make it unique among `namespace`."""
+    while name in namespace:
         name += "_"
     return name
 
@@ -218,9 +218,9 @@ def refuse_unknown(network: Network, analysis: Analysis) -> None:
         raise UserError(f"The sizes of '{unknown.name}' are not known. {where}")
 
 
-def _named(calls: tuple[Call, ...], variable: str, taken: set[str]) -> tuple[NamedCall, ...]:
+def _named(calls: tuple[Call, ...], variable: str, namespace: set[str]) -> tuple[NamedCall, ...]:
     """Return the calls with attribute names: the first module without a name of its own has the name of the layer."""
-    named = []
+    named_calls = []
     is_free = True
     for call in calls:
         attribute = ""
@@ -228,10 +228,10 @@ def _named(calls: tuple[Call, ...], variable: str, taken: set[str]) -> tuple[Nam
             if not call.name and is_free:
                 attribute, is_free = variable, False
             else:
-                attribute = unique(f"{variable}_{call.name or 'then'}", taken)
-                taken.add(attribute)
-        named.append(NamedCall(attribute, call))
-    return tuple(named)
+                attribute = unique(f"{variable}_{call.name or 'then'}", namespace)
+                namespace.add(attribute)
+        named_calls.append(NamedCall(attribute, call))
+    return tuple(named_calls)
 
 
 RESERVED = _reserved()

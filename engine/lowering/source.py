@@ -41,11 +41,11 @@ def bundled_sources(targets: Iterable[str]) -> list[list[str]]:
     return [inspect.getsource(part).rstrip().split("\n") for part in parts]
 
 
-def _gather(part: Any, found: dict[Any, None]) -> None:
-    if part not in found:
-        for used in _used(part):
-            _gather(used, found)
-        found[part] = None
+def _gather(part: Any, parts: dict[Any, None]) -> None:
+    if part not in parts:
+        for dependency in _used(part):
+            _gather(dependency, parts)
+        parts[part] = None
 
 
 def _used(part: Any) -> Iterator[Any]:
@@ -58,8 +58,8 @@ def _used(part: Any) -> Iterator[Any]:
             yield value
 
 
-def _is_ours(named: Any) -> bool:
-    return getattr(named, "__module__", None) is not None and named.__module__.startswith(OWN)
+def _is_ours(item: Any) -> bool:
+    return getattr(item, "__module__", None) is not None and item.__module__.startswith(OWN)
 
 
 def source(
@@ -106,7 +106,7 @@ def _heading(planned: Plan, title: str, about: Sequence[str]) -> list[str]:
         kind = ", whole numbers" if type.kind == "index" else ""
         lines.append(f"{word} {name}: N × {type.short()} (batch × {' × '.join(type.axes)}){kind}")
     lines += ["", *map(_clean, about)] if about else []
-    network_calls = [named.call for step in planned.all_steps() for named in step.calls]
+    network_calls = [named_call.call for step in planned.all_steps() for named_call in step.calls]
     targets = {layer_call.target for layer_call in network_calls if layer_call.kind != "method"}
     standard = (
         ["import operator"] if any(layer_call.target.startswith("operator.") for layer_call in network_calls) else []
@@ -138,7 +138,7 @@ def _add_on_imports(planned: Plan) -> list[str]:
 
 def _helpers(planned: Plan) -> list[list[str]]:
     """Return the bundled classes and functions that the network uses, each as lines of source."""
-    network_calls = (named.call for step in planned.all_steps() for named in step.calls)
+    network_calls = (named_call.call for step in planned.all_steps() for named_call in step.calls)
     return bundled_sources(
         dict.fromkeys(layer_call.target for layer_call in network_calls if layer_call.kind != "method")
     )

@@ -102,7 +102,7 @@ def _read_state_dict(path: Path) -> State:
                 _refuse_long_names(file, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of versions of pickle
-            found = torch.load(path, map_location="cpu", weights_only=True)
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         raise UserError(f"The weights {path} cannot be read: {error.strerror or error}.") from error
     except pickle.UnpicklingError as error:
@@ -116,7 +116,7 @@ def _read_state_dict(path: Path) -> State:
         raise
     except Exception as error:  # torch checks little: damaged bytes raise whatever they lead to
         raise _no_state_dict(path, error) from None
-    return _tensors(found, path)
+    return _tensors(content, path)
 
 
 def _refuse_long_names(file: IO[bytes], path: Path) -> None:
@@ -136,14 +136,14 @@ def _no_state_dict(path: Path, error: Exception) -> UserError:
     )
 
 
-def _tensors(found: Any, path: Path) -> State:
+def _tensors(content: Any, path: Path) -> State:
     """Return the tensors of a state-dict, also where a training script saved it beside other things."""
     for _ in range(3):
-        if isinstance(found, Mapping):
-            state = {str(key): value for key, value in found.items() if isinstance(value, torch.Tensor)}
+        if isinstance(content, Mapping):
+            state = {str(key): value for key, value in content.items() if isinstance(value, torch.Tensor)}
             if state:
                 return state
-            found = next((found[name] for name in WRAPPERS if isinstance(found.get(name), Mapping)), None)
+            content = next((content[name] for name in WRAPPERS if isinstance(content.get(name), Mapping)), None)
     raise UserError(
         f"{path} holds no tensors by name.", hint="Save the weights as torch.save(model.state_dict(), FILE)."
     )
@@ -153,7 +153,7 @@ def _tensors(found: Any, path: Path) -> State:
 
 
 def start_report(project: Project, base: Path) -> MatchReport:
-    """Return what of its weights a project starts from; relative paths start at `base`. Builds no numbers.
+    """Return the report on the weights that a project starts from; relative paths start at `base`. Builds no numbers.
 
     Raises `UserError` where the weights are missing, changed or damaged.
     """
@@ -163,8 +163,8 @@ def start_report(project: Project, base: Path) -> MatchReport:
     has_own_code = any(layer.type.family == "Custom" for layer in network.layers.values())
     with torch.device("cpu" if has_own_code else "meta"):
         module = build(network, analysis)
-    found = _matched(project, analysis, module, state, layers)
-    return replace(found, file=str(path), sha256=project.weights.sha256 or sha256(path))
+    report = _matched(project, analysis, module, state, layers)
+    return replace(report, file=str(path), sha256=project.weights.sha256 or sha256(path))
 
 
 def fill_from(project: Project, analysis: Analysis, module: nn.Module, path: Path, expected_sha256: str) -> MatchReport:
@@ -173,16 +173,16 @@ def fill_from(project: Project, analysis: Analysis, module: nn.Module, path: Pat
     What does not match keeps its values. Raises `UserError`.
     """
     state, layers = read_source(path, expected_sha256)
-    found = _matched(project, analysis, module, state, layers)
+    report = _matched(project, analysis, module, state, layers)
     own = module.state_dict()
     values: State = {}
-    for one in found.matched:
-        tensor = state[one.source.key]
-        if one.source.parts > 1:
-            tensor = tensor.chunk(one.source.parts)[one.source.part]
-        values[one.key] = tensor.reshape(own[one.key].shape)
+    for pair in report.matched:
+        tensor = state[pair.source.key]
+        if pair.source.parts > 1:
+            tensor = tensor.chunk(pair.source.parts)[pair.source.part]
+        values[pair.key] = tensor.reshape(own[pair.key].shape)
     module.load_state_dict(values, strict=False)
-    return replace(found, file=str(path), sha256=expected_sha256)
+    return replace(report, file=str(path), sha256=expected_sha256)
 
 
 def _matched(project: Project, analysis: Analysis, module: nn.Module, state: State, layers: Layers) -> MatchReport:
@@ -193,13 +193,13 @@ def _matched(project: Project, analysis: Analysis, module: nn.Module, state: Sta
     constants = {key for key in own_shapes if key.rpartition(".")[0] in operators}  # a file of their own has them
     own = Side(own_shapes, modules, fitted | constants)
     # Whole numbers are counters, or codes of quantised weights, which are no weights of ours.
-    kept = {key: value for key, value in state.items() if not _is_whole(value) or key.endswith(COUNTERS)}
+    tensors = {key: value for key, value in state.items() if not _is_whole(value) or key.endswith(COUNTERS)}
     names = dict(project.weights.map)
     if project.training.reset_input_normalization:
         inputs = [id for id, layer in project.network.layers.items() if isinstance(layer.type, InputLayer)]
         reset = {key for key in fitted if any(key.startswith(f"{name}.") for id in inputs for name in modules[id])}
         names |= dict.fromkeys(reset, "")
-    return match(own, Side(_shapes(kept), layers), names.items())
+    return match(own, Side(_shapes(tensors), layers), names.items())
 
 
 def _is_whole(value: torch.Tensor) -> bool:
@@ -217,6 +217,6 @@ def measured_keys(network: Network, modules: Mapping[str, tuple[str, ...]]) -> f
     return frozenset(f"{name}.{part}" for name in names for part in ("shift", "scale"))
 
 
-def loaded_layers(found: MatchReport) -> frozenset[str]:
+def loaded_layers(report: MatchReport) -> frozenset[str]:
     """Return the id paths of the layers whose weights were all loaded."""
-    return frozenset(layer.id for layer in found.layers if layer.state == "loaded")
+    return frozenset(layer.id for layer in report.layers if layer.state == "loaded")

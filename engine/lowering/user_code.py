@@ -84,8 +84,8 @@ def in_running_words(error: BaseException, file: str) -> str:
 
 def _words(error: BaseException) -> str:
     message = " ".join(str(error).strip().split())
-    shown = message if len(message) <= 400 else message[:397] + "..."
-    return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
+    text = message if len(message) <= 400 else message[:397] + "..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _module(file: str) -> ModuleType:

@@ -175,8 +175,8 @@ def load_state(module: nn.Module, state: Mapping[str, torch.Tensor], *, assign: 
     if not is_container or not parts.keys() <= children.keys():
         module.load_state_dict(dict(state), assign=assign)
         return
-    for name, given in parts.items():
-        load_state(children[name], given, assign=assign)
+    for name, tensors in parts.items():
+        load_state(children[name], tensors, assign=assign)
 
 
 def _sizes(tensor: torch.Tensor) -> str:

@@ -78,37 +78,37 @@ def write_weights_file(
 
 def _separate(state: Mapping[str, torch.Tensor]) -> State:
     """Return the tensors on the CPU, contiguous, with storages of their own: safetensors refuses shared ones."""
-    seen: set[int] = set()
-    found: State = {}
+    storages: set[int] = set()
+    tensors: State = {}
     for key, value in state.items():
         tensor = value.detach().to("cpu").contiguous()
         storage = tensor.untyped_storage()
-        if storage.data_ptr() in seen or storage.nbytes() != tensor.nbytes:
+        if storage.data_ptr() in storages or storage.nbytes() != tensor.nbytes:
             tensor = tensor.clone()
-        seen.add(tensor.untyped_storage().data_ptr())
-        found[key] = tensor
-    return found
+        storages.add(tensor.untyped_storage().data_ptr())
+        tensors[key] = tensor
+    return tensors
 
 
-def read_weights_file(path: Path, expected_sha256: str = "", *, what: str = "weights") -> tuple[State, Layers]:
+def read_weights_file(path: Path, expected_sha256: str = "", *, noun: str = "weights") -> tuple[State, Layers]:
     """Return the tensors by key, and the prefixes of the keys per id path of a layer; no layers for a file of another
     program.
 
-    With `expected_sha256`, a file with another checksum is refused; `what` names the content in messages. Raises
+    With `expected_sha256`, a file with another checksum is refused; `noun` names the content in messages. Raises
     `UserError` for a file that is missing, damaged, no safetensors file, or beyond the limits of this module.
     """
     try:
         header = _header(path)
         if expected_sha256 and sha256(path) != expected_sha256:
             raise UserError(
-                f"The {what} {path} changed: their SHA-256 is not {expected_sha256[:16]}...",
-                hint=f"Bring the file back, or choose the {what} again.",
+                f"The {noun} {path} changed: their SHA-256 is not {expected_sha256[:16]}...",
+                hint=f"Bring the file back, or choose the {noun} again.",
                 code="changed",
             )
         layers = _layers(header.get("__metadata__", {}), path)
         state = load_file(path)
     except OSError as error:
-        raise UserError(f"The {what} {path} cannot be read: {error.strerror or error}.") from error
+        raise UserError(f"The {noun} {path} cannot be read: {error.strerror or error}.") from error
     except SafetensorError as error:
         raise _damaged(path, str(error)) from None
     except (KeyError, ValueError, RuntimeError) as error:  # such as a number format that torch does not have
@@ -157,10 +157,10 @@ def _header(path: Path) -> dict[str, Any]:
 
 def _layers(metadata: Mapping[str, Any], path: Path) -> Layers:
     try:
-        found = json.loads(metadata.get(LAYERS, "{}"))
-        if not isinstance(found, dict):
+        content = json.loads(metadata.get(LAYERS, "{}"))
+        if not isinstance(content, dict):
             raise TypeError
-        layers = {id: tuple(prefixes) for id, prefixes in found.items()}
+        layers = {id: tuple(prefixes) for id, prefixes in content.items()}
     except (TypeError, ValueError, RecursionError):
         raise _damaged(path, f"'{LAYERS}' in its header is not an object of lists") from None
     if not all(isinstance(prefix, str) for prefixes in layers.values() for prefix in prefixes):

@@ -10,11 +10,11 @@ def seen_keys(query: torch.Tensor, key: torch.Tensor, causal: bool, ends: torch.
     Steps are dimension 2. `ends` tell how many keys of each sample are real.
     """
     steps = torch.arange(key.shape[2], device=key.device)
-    seen = None if ends is None else (steps < ends.unsqueeze(1))[:, None, None]
+    mask = None if ends is None else (steps < ends.unsqueeze(1))[:, None, None]
     if causal:
         before = steps <= torch.arange(query.shape[2], device=key.device).unsqueeze(1)
-        seen = before if seen is None else seen & before
-    return seen
+        mask = before if mask is None else mask & before
+    return mask
 
 
 def attend(
@@ -29,9 +29,9 @@ def attend(
 ) -> torch.Tensor:
     """Scaled dot-product attention of sequences (batch, steps, channels) whose channels are divided among heads."""
     q, k, v = (torch.unflatten(x, 2, (heads, -1)).transpose(1, 2) for x in (query, key, value))
-    seen = None if ends is None else seen_keys(q, k, causal, ends)
+    mask = None if ends is None else seen_keys(q, k, causal, ends)
     mixed = nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=seen, dropout_p=dropout, is_causal=causal and seen is None, scale=scale
+        q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=causal and mask is None, scale=scale
     )
     return mixed.transpose(1, 2).flatten(2)
 
@@ -294,7 +294,8 @@ class GroupedAttention(nn.Module):
         return torch.stack((a * cosine - b * sine, a * sine + b * cosine), 4).flatten(3)
 
     def added(self, x: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor | None:
-        """What is added to the scores, or nothing where torch's causal mask does it."""
+        """Bias that is added to the scores, (1, heads or 1, steps, steps), or None where torch's causal mask is
+        enough."""
         steps = torch.arange(x.shape[1], device=x.device)
         after = steps - steps.unsqueeze(1)
         added = torch.zeros((1, 1, x.shape[1], x.shape[1]), dtype=x.dtype, device=x.device)

@@ -57,17 +57,17 @@ def pad_steps(
         steps = torch.minimum(steps, last)
     elif mode == "circular":
         steps = steps.remainder(last + 1)
-    taken = take_steps(x, steps)
+    padded = take_steps(x, steps)
     if mode in ("zeros", "constant"):
         outside = (steps < 0) | (steps > last)
-        taken = taken.masked_fill(outside.view(*outside.shape, *[1] * (x.dim() - 2)), value)
-    return taken
+        padded = padded.masked_fill(outside.view(*outside.shape, *[1] * (x.dim() - 2)), value)
+    return padded
 
 
 def joined_lengths(*lengths: torch.Tensor | int | None) -> torch.Tensor:
     """Lengths of sequences that stand one behind the other; a number for those of a known length."""
-    given = [length for length in lengths if length is not None]
-    return torch.as_tensor(sum(given))
+    numbers = [length for length in lengths if length is not None]
+    return torch.as_tensor(sum(numbers))
 
 
 def lengths_of(*lengths: torch.Tensor, port: int) -> torch.Tensor:
@@ -133,21 +133,21 @@ def reduce_steps(x: torch.Tensor, kind: str, lengths: torch.Tensor, keepdim: boo
     zeros = mask_steps(x, lengths)
     match kind:
         case "sum":
-            found = zeros.sum(1, keepdim=True)
+            reduced = zeros.sum(1, keepdim=True)
         case "mean":
-            found = zeros.sum(1, keepdim=True) / count
+            reduced = zeros.sum(1, keepdim=True) / count
         case "norm":
-            found = torch.linalg.vector_norm(zeros, dim=1, keepdim=True)
+            reduced = torch.linalg.vector_norm(zeros, dim=1, keepdim=True)
         case "variance":
             centred = mask_steps(zeros - zeros.sum(1, keepdim=True) / count, lengths)
-            found = centred.square().sum(1, keepdim=True) / count
+            reduced = centred.square().sum(1, keepdim=True) / count
         case "max":
-            found = mask_steps(x, lengths, float("-inf")).amax(1, keepdim=True)
+            reduced = mask_steps(x, lengths, float("-inf")).amax(1, keepdim=True)
         case "min":
-            found = mask_steps(x, lengths, float("inf")).amin(1, keepdim=True)
+            reduced = mask_steps(x, lengths, float("inf")).amin(1, keepdim=True)
         case _:
-            found = mask_steps(x, lengths, float("-inf")).logsumexp(1, keepdim=True)
-    return found if keepdim else found.squeeze(1)
+            reduced = mask_steps(x, lengths, float("-inf")).logsumexp(1, keepdim=True)
+    return reduced if keepdim else reduced.squeeze(1)
 
 
 def reduce_cells(x: torch.Tensor, kind: str, cells: int, lengths: torch.Tensor) -> torch.Tensor:
@@ -189,8 +189,8 @@ def over_real_steps(
     """A function of vectors (count, channels) over all real steps of (batch, channels, steps); zeros elsewhere."""
     steps = x.transpose(1, 2)
     real = real_steps(steps, lengths)
-    found = normalise(steps[real])
-    return torch.zeros_like(steps, dtype=found.dtype).masked_scatter(real.unsqueeze(2), found).transpose(1, 2)
+    vectors = normalise(steps[real])
+    return torch.zeros_like(steps, dtype=vectors.dtype).masked_scatter(real.unsqueeze(2), vectors).transpose(1, 2)
 
 
 def normalise_groups(

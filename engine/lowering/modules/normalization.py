@@ -38,8 +38,8 @@ class Normalize(nn.Module):
         self.register_buffer("scale", torch.ones(channels))
 
     def _load_from_state_dict(self, state_dict: dict[str, torch.Tensor], prefix: str, *args: object) -> None:
-        given = state_dict.get(f"{prefix}shift")
-        if given is not None and given.dtype == torch.float64:
+        shift = state_dict.get(f"{prefix}shift")
+        if shift is not None and shift.dtype == torch.float64:
             self.shift = self.shift.double()
         super()._load_from_state_dict(state_dict, prefix, *args)
 

@@ -18,8 +18,8 @@ class NotInTorch(Exception):
 def whole_numbers(x: list[Any], a: dict[str, Any], index: int, name: str) -> list[int] | None:
     """Return whole numbers that are an attribute in older versions of an operator and an input in newer ones."""
     if name in a:
-        return [int(one) for one in a[name]]
-    return None if x[index] is None else [int(one) for one in x[index].reshape(-1)]
+        return [int(number) for number in a[name]]
+    return None if x[index] is None else [int(number) for number in x[index].reshape(-1)]
 
 
 def torch_functions() -> dict[str, Any]:
@@ -82,7 +82,7 @@ def format_in_torch(number: int) -> Any:
 
 def general_product(x: list[Any], a: dict[str, Any]) -> Any:
     """Return alpha · A · B + beta · C."""
-    left, right = (one.T if a.get(name) else one for one, name in zip(x, ("transA", "transB"), strict=False))
+    left, right = (matrix.T if a.get(name) else matrix for matrix, name in zip(x, ("transA", "transB"), strict=False))
     product = a.get("alpha", 1.0) * (left @ right)
     return product if x[2] is None else product + a.get("beta", 1.0) * x[2]
 
@@ -90,12 +90,12 @@ def general_product(x: list[Any], a: dict[str, Any]) -> Any:
 def attention(x: list[Any], a: dict[str, Any]) -> Any:
     """Return attention of queries to keys, whose heads are a dimension of their own, or parts of the last one. Raises
     `NotInTorch` for earlier keys and for other outputs."""
-    if a["num_outputs"] > 1 or any(one is not None for one in x[4:7]) or a.get("softcap"):
+    if a["num_outputs"] > 1 or any(tensor is not None for tensor in x[4:7]) or a.get("softcap"):
         raise NotInTorch("Attention")
     counts = (a.get("q_num_heads"), a.get("kv_num_heads"), a.get("kv_num_heads"))
     query, key, value = (
-        one.unflatten(-1, (count, -1)).transpose(1, 2) if one.dim() == 3 else one
-        for one, count in zip(x[:3], counts, strict=True)
+        tensor.unflatten(-1, (count, -1)).transpose(1, 2) if tensor.dim() == 3 else tensor
+        for tensor, count in zip(x[:3], counts, strict=True)
     )
     mask = x[3] if x[3] is None or x[3].dtype == torch.bool else x[3].to(query.dtype)
     result = nn.functional.scaled_dot_product_attention(
@@ -346,8 +346,8 @@ def gathered(x: list[Any], a: dict[str, Any]) -> Any:
     """Return the numbers at places of one dimension."""
     axis = a.get("axis", 0) % x[0].dim()
     places = from_start(x[1], x[0].shape[axis])
-    taken = x[0].index_select(axis, places.reshape(-1))
-    return taken.reshape([*x[0].shape[:axis], *places.shape, *x[0].shape[axis + 1 :]])
+    rows = x[0].index_select(axis, places.reshape(-1))
+    return rows.reshape([*x[0].shape[:axis], *places.shape, *x[0].shape[axis + 1 :]])
 
 
 def sliced(x: list[Any], a: dict[str, Any]) -> Any:

@@ -27,7 +27,7 @@ class OnnxOperatorInTorch(OnnxOperator):
         ]
         if not self.one_by_one:
             return self._computed(operands)
-        samples = [self._computed([one[at : at + 1] for one in operands]) for at in range(len(x[0]))]
+        samples = [self._computed([operand[at : at + 1] for operand in operands]) for at in range(len(x[0]))]
         return [torch.cat(several) for several in zip(*samples, strict=True)]
 
     def _computed(self, x: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -38,7 +38,7 @@ class OnnxOperatorInTorch(OnnxOperator):
         values = {f"x{number}": tensor for number, tensor in enumerate(x)} | self.constants()
         opset = dict(self.inner_opsets).get("", self.opset)
         values = nodes_in_torch([self.node], values, opset, torch_functions())
-        return [values[name] for name, kept in zip(results, self.results, strict=True) if kept]
+        return [values[name] for name, result in zip(results, self.results, strict=True) if result]
 
 
 def nodes_in_torch(nodes: Any, values: dict[str, Any], opset: int, functions: dict[str, Any]) -> dict[str, Any]:
@@ -50,14 +50,14 @@ def nodes_in_torch(nodes: Any, values: dict[str, Any], opset: int, functions: di
     values = {**values, "": None}
     for node in nodes:
         attributes = {
-            one.name: attribute_in_torch(onnx.helper.get_attribute_value(one), device) for one in node.attribute
+            proto.name: attribute_in_torch(onnx.helper.get_attribute_value(proto), device) for proto in node.attribute
         }
         inputs = [values[name] for name in node.input]
         if node.op_type == "If":
             graph = attributes["then_branch" if bool(inputs[0]) else "else_branch"]
-            stored = {one.name: attribute_in_torch(one, device) for one in graph.initializer}
+            stored = {constant.name: attribute_in_torch(constant, device) for constant in graph.initializer}
             inner = nodes_in_torch(graph.node, {**values, **stored}, opset, functions)
-            results = [inner[one.name] for one in graph.output]
+            results = [inner[output.name] for output in graph.output]
         elif node.domain in ("", "ai.onnx") and node.op_type in functions:
             counts = {"opset": opset, "num_inputs": len(inputs), "num_outputs": len(node.output)}
             result = functions[node.op_type]([*inputs, *[None] * 6], {**counts, **attributes})

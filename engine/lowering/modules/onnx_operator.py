@@ -21,10 +21,10 @@ def onnx_attribute(name: str, value: Any, constants: dict[str, torch.Tensor]) ->
 
     if not isinstance(value, dict):
         return onnx.helper.make_attribute(name, value)
-    found = onnx.AttributeProto()
+    proto = onnx.AttributeProto()
     key = value.get("constant")
-    found.ParseFromString(bytes(constants[key].cpu().numpy()) if key else base64.b64decode(value["proto"]))
-    return found
+    proto.ParseFromString(bytes(constants[key].cpu().numpy()) if key else base64.b64decode(value["proto"]))
+    return proto
 
 
 def onnx_node(module: "OnnxOperator", inputs: list[str], outputs: list[str]) -> Any:
@@ -75,8 +75,8 @@ def as_operand(x: torch.Tensor, sizes: tuple[int | str | None, ...]) -> torch.Te
 
 
 def as_result(x: torch.Tensor, sizes: tuple[int | str | None, ...]) -> torch.Tensor:
-    """Return what the operator gives with the batch first, and without dimensions of size 1 that the port lacks: those
-    with 0 in `sizes`."""
+    """Return the result of an operator with the batch first, and without dimensions of size 1 that the port lacks:
+    those with 0 in `sizes`."""
     if None in sizes:
         x = x.movedim(sizes.index(None), 0)
     own = [size for size in sizes if size is not None]
@@ -161,8 +161,8 @@ class OnnxOperator(nn.Module):
             ],
             [
                 helper.make_empty_tensor_value_info(name)
-                for name, kept in zip(results, self.results, strict=True)
-                if kept
+                for name, result in zip(results, self.results, strict=True)
+                if result
             ],
             [
                 onnx.numpy_helper.from_array(tensor.detach().cpu().numpy().astype(dtype), name)
@@ -186,9 +186,9 @@ class OnnxOperator(nn.Module):
     def forward(self, *x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
         """Compute the operator for inputs (N, ...) and return its results (N, ...), one or a tuple."""
         floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.get_default_dtype())
-        kept = (result for result in self.results if result is not None)
+        forms = (result for result in self.results if result is not None)
         results = tuple(
-            _of_network(value, sizes, floats) for value, (_, sizes) in zip(self.tensors(*x), kept, strict=True)
+            _of_network(value, sizes, floats) for value, (_, sizes) in zip(self.tensors(*x), forms, strict=True)
         )
         return results[0] if len(results) == 1 else results
 
@@ -200,14 +200,14 @@ class OnnxOperator(nn.Module):
         """Return the results in the number formats of the operator, computed by ONNX Runtime."""
         if self.session is None:
             self.session = self._start()
-        given = {}
+        feeds = {}
         for number, (tensor, (dtype, sizes)) in enumerate(zip(x, self.inputs, strict=True)):
             value = as_operand(tensor.detach(), sizes).to("cpu", getattr(torch, dtype))
-            given[f"x{number}"] = value.contiguous().numpy()
+            feeds[f"x{number}"] = value.contiguous().numpy()
         if not self.one_by_one:
-            return [as_matrix(value) for value in self.session.run(None, given)]
+            return [as_matrix(value) for value in self.session.run(None, feeds)]
         samples = [
-            [as_matrix(value) for value in self.session.run(None, {name: x[at : at + 1] for name, x in given.items()})]
+            [as_matrix(value) for value in self.session.run(None, {name: x[at : at + 1] for name, x in feeds.items()})]
             for at in range(len(x[0]))
         ]
         if any(value.shape[:1] != (1,) for value in samples[0]):

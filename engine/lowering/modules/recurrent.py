@@ -220,8 +220,8 @@ class LstmLoop(RecurrentLoop):
     ) -> tuple[torch.Tensor, ...]:
         h, c = state
         projector, peephole = getattr(self, f"output_projector_{name}"), getattr(self, f"peephole_{name}")
-        shown = h if projector is None else h @ projector
-        of_h = nn.functional.linear(shown, getattr(self, f"weight_hh_{name}"), getattr(self, f"bias_hh_{name}"))
+        projected = h if projector is None else h @ projector
+        of_h = nn.functional.linear(projected, getattr(self, f"weight_hh_{name}"), getattr(self, f"bias_hh_{name}"))
         i, f, g, o = (inputs[0] + of_h).chunk(4, 1)
         if peephole is not None:
             i = i + peephole[: self.hidden_size] * c
@@ -287,6 +287,6 @@ class GruLoop(RecurrentLoop):
     def product(self, name: str, h: torch.Tensor, start: int, end: int) -> torch.Tensor:
         """Multiply the hidden state by these rows of the recurrent weights."""
         projector, bias = getattr(self, f"output_projector_{name}"), getattr(self, f"bias_hh_{name}")
-        shown = h if projector is None else h @ projector
+        projected = h if projector is None else h @ projector
         rows = getattr(self, f"weight_hh_{name}")[start:end]
-        return nn.functional.linear(shown, rows, None if bias is None else bias[start:end])
+        return nn.functional.linear(projected, rows, None if bias is None else bias[start:end])

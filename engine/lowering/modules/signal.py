@@ -33,8 +33,8 @@ class Stft(nn.Module):
             turns = torch.arange(self.fft_length // 2 + 1).unsqueeze(1) * torch.arange(size) % self.fft_length
             angles = turns.to(x.dtype) * (2.0 * math.pi / self.fft_length)
             rows = torch.cat((angles.cos(), -angles.sin())) * self.window
-            found = nn.functional.conv1d(x.reshape(-1, 1, x.shape[2]), rows.unsqueeze(1), stride=self.hop)
-            real, imaginary = torch.unflatten(found, 0, (-1, x.shape[1])).chunk(2, 2)
+            products = nn.functional.conv1d(x.reshape(-1, 1, x.shape[2]), rows.unsqueeze(1), stride=self.hop)
+            real, imaginary = torch.unflatten(products, 0, (-1, x.shape[1])).chunk(2, 2)
         else:
             frames = x.unfold(2, self.window.shape[0], self.hop) * self.window
             spectrum = torch.fft.rfft(frames, n=self.fft_length).transpose(2, 3)
@@ -164,12 +164,12 @@ class Cwt(nn.Module):
         x = x.transpose(1, 2)
         if torch.compiler.is_exporting():
             rows = torch.cat(self.waves()).flip(1).unsqueeze(1)
-            found = nn.functional.conv1d(torch.cat((x[:, :, 1:], x), 2).reshape(-1, 1, 2 * self.steps - 1), rows)
-            real, imaginary = torch.unflatten(found, 0, (-1, x.shape[1])).chunk(2, 2)
+            spectrum = nn.functional.conv1d(torch.cat((x[:, :, 1:], x), 2).reshape(-1, 1, 2 * self.steps - 1), rows)
+            real, imaginary = torch.unflatten(spectrum, 0, (-1, x.shape[1])).chunk(2, 2)
         else:
             products = torch.fft.rfft(x).unsqueeze(2) * self.bank
-            found = torch.fft.ifft(products, n=self.steps)
-            real, imaginary = found.real, found.imag
+            spectrum = torch.fft.ifft(products, n=self.steps)
+            real, imaginary = spectrum.real, spectrum.imag
         if self.gives == "parts":
             y = torch.stack((real, imaginary), 2).flatten(1, 2)
         else:
@@ -214,17 +214,17 @@ class Modwt(nn.Module):
         if x.dtype in (torch.float16, torch.bfloat16):
             x = x.float()
         steps, channels = x.shape[1], x.shape[2]
-        left = x.transpose(1, 2).reshape(-1, 1, steps)
+        approximation = x.transpose(1, 2).reshape(-1, 1, steps)
         whole = torch.arange(steps, device=x.device)[-1:] + 1  # the length as a tensor, which an exporter keeps free
         rows = []
         for level in range(self.levels):
             apart, reach = 2**level, (self.filters.shape[2] - 1) * 2**level
             around = torch.remainder(torch.arange(steps + reach, device=x.device) - reach, whole)
-            both = nn.functional.conv1d(left.index_select(2, around), self.filters.flip(2), dilation=apart)
-            detail, left = both.chunk(2, 1)
+            both = nn.functional.conv1d(approximation.index_select(2, around), self.filters.flip(2), dilation=apart)
+            detail, approximation = both.chunk(2, 1)
             rows.append(detail)
         if self.analysis:
-            y = left
+            y = approximation
             for level in reversed(range(self.levels)):
                 apart, reach = 2**level, (self.filters.shape[2] - 1) * 2**level
                 around = torch.remainder(torch.arange(steps + reach, device=x.device), whole)
@@ -233,7 +233,7 @@ class Modwt(nn.Module):
                 fine = nn.functional.conv1d(rows[level].index_select(2, around), self.filters[:1], dilation=apart)
                 y = torch.cat((fine, coarse.reshape(-1, self.levels - level, steps)), 1)
         else:
-            y = torch.cat([*rows, left], 1)
+            y = torch.cat([*rows, approximation], 1)
         y = torch.unflatten(y, 0, (-1, channels))
         return y.flatten(1, 2).transpose(1, 2) if self.as_sequence else y
 
@@ -246,8 +246,8 @@ class SpectralConv(nn.Module):
     def __init__(self, in_channels: int, out_channels: int, modes: tuple[int, ...]) -> None:
         super().__init__()
         self.modes = tuple(modes)
-        kept = [2 * count for count in modes[:-1]] + [modes[-1]]
-        self.weight = nn.Parameter(torch.rand(out_channels, in_channels, *kept, 2) / (in_channels * out_channels))
+        sizes = [2 * count for count in modes[:-1]] + [modes[-1]]
+        self.weight = nn.Parameter(torch.rand(out_channels, in_channels, *sizes, 2) / (in_channels * out_channels))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.dtype in (torch.float16, torch.bfloat16):
@@ -273,8 +273,8 @@ class SpectralConv(nn.Module):
         """The product of each frequency's channels with its matrix, in real numbers."""
         there, own = self.weight[..., : real.shape[-1], :].unbind(-1)
         rows = torch.cat((torch.cat((there, -own), 1), torch.cat((own, there), 1)))
-        given = torch.cat((real, imaginary), 1)
-        mixed = torch.bmm(given.flatten(2).permute(2, 0, 1), rows.flatten(2).permute(2, 1, 0))
+        stacked = torch.cat((real, imaginary), 1)
+        mixed = torch.bmm(stacked.flatten(2).permute(2, 0, 1), rows.flatten(2).permute(2, 1, 0))
         mixed = torch.unflatten(mixed.permute(1, 2, 0), 2, real.shape[2:]).to(real.dtype)
         first, second = mixed.chunk(2, 1)
         return first.contiguous(), second.contiguous()
@@ -297,18 +297,18 @@ class SpectralConv(nn.Module):
         real, imaginary = x @ cos, -(x @ sin)
         for dim in range(2, x.dim() - 1):
             cos, sin = self.waves(x.shape[dim], dim, x)
-            one, other = real.transpose(dim, -1), imaginary.transpose(dim, -1)
-            real = (one @ cos + other @ sin).transpose(dim, -1)
-            imaginary = (other @ cos - one @ sin).transpose(dim, -1)
+            a, b = real.transpose(dim, -1), imaginary.transpose(dim, -1)
+            real = (a @ cos + b @ sin).transpose(dim, -1)
+            imaginary = (b @ cos - a @ sin).transpose(dim, -1)
         return real, imaginary
 
     def real_inverse(self, real: torch.Tensor, imaginary: torch.Tensor, sizes: torch.Size) -> torch.Tensor:
-        """What these frequencies make at all places, by the definition."""
+        """The inverse transform of these frequencies at all places, by the definition."""
         for dim in range(2, real.dim() - 1):
             cos, sin = self.waves(sizes[dim - 2], dim, real)
-            one, other = real.transpose(dim, -1), imaginary.transpose(dim, -1)
-            real = ((one @ cos.t() - other @ sin.t()) / sizes[dim - 2]).transpose(dim, -1)
-            imaginary = ((other @ cos.t() + one @ sin.t()) / sizes[dim - 2]).transpose(dim, -1)
+            a, b = real.transpose(dim, -1), imaginary.transpose(dim, -1)
+            real = ((a @ cos.t() - b @ sin.t()) / sizes[dim - 2]).transpose(dim, -1)
+            imaginary = ((b @ cos.t() + a @ sin.t()) / sizes[dim - 2]).transpose(dim, -1)
         cos, sin = self.waves(sizes[-1], real.dim() - 1, real)
         size = torch.arange(sizes[-1], device=real.device)[-1:] + 1
         twice = 2 * torch.arange(self.modes[-1], device=real.device)

@@ -47,7 +47,7 @@ class TransformerLayer(nn.Module):
         self.dropout = dropout
 
     def self_attention(self, x: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
-        """What each step (batch, steps, channels) gathers from the others."""
+        """Self-attention among the steps (batch, steps, channels)."""
         dropout = self.dropout if self.training else 0.0
         mixed = attend(self.query(x), self.key(x), self.value(x), self.heads, self.causal, lengths, dropout)
         return nn.functional.dropout(self.result(mixed), self.dropout, self.training)
@@ -124,7 +124,7 @@ class TransformerDecoderLayer(TransformerLayer):
         return y
 
     def cross_attention(self, x: torch.Tensor, memory: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
-        """What each step gathers from the memory."""
+        """Attention of each step (batch, steps, channels) to the memory (batch, memory steps, channels)."""
         dropout = self.dropout if self.training else 0.0
         query, key, value = self.cross_query(x), self.cross_key(memory), self.cross_value(memory)
         mixed = attend(query, key, value, self.heads, self.cross_causal, lengths, dropout)
