@@ -154,7 +154,7 @@ class TrainerBuilder:
     def _plan(
         self, validation: ResidentDataset | None, test: ResidentDataset | None, metrics: Sequence[Metric]
     ) -> TrainingPlan:
-        """Return how long the training lasts, when it validates, and on what."""
+        """Return the plan of the training: its length, and its validations."""
         options = self.options
         return TrainingPlan(
             self.length,
@@ -196,7 +196,7 @@ class TrainerBuilder:
 
     @cached_property
     def _scales(self) -> Mapping[int, Scale]:
-        """Return what normalises the numbers of each output, by its index."""
+        """Return the normalization of the numbers of each output, by its index."""
         job = self.job
         return {
             output: scale_of(self.network.get_submodule(job.module_names[id][0]), job.device)
@@ -204,14 +204,15 @@ class TrainerBuilder:
         }
 
     def _distillation(self) -> Distillation | None:
-        """Return what adds the answers of a teacher to the loss, and note it; None without one."""
+        """Return the distillation, which adds the answers of a teacher to the loss, and note it; None without a
+        teacher."""
         options = self.options
         scales = self._scales if options.normalize_targets else {}
-        found = distillation_for(self.job, self.precision, scales)
-        if found is not None:
+        distillation = distillation_for(self.job, self.precision, scales)
+        if distillation is not None:
             weight = format_percent(options.distil_weight)
             self.notes.append(f"Learns from {options.distil_from}: {weight} of the training loss are its answers.")
-        return found
+        return distillation
 
     def batches(self, augmentation: Augmentation | None = None, shard_weights: Sequence[float] = ()) -> BatchLoader:
         """Create the batches of the training split."""
@@ -253,7 +254,7 @@ class TrainerBuilder:
         if job.has_stages:
             return self._pipeline_step()
         network = self.network.to(job.device)
-        called, strategy = self._strategy(batches)
+        module, strategy = self._strategy(batches)
         statistics = BatchStatistics(network, self._share, self.precision, batches.one_pass)
         least_squares = (
             LevenbergMarquardt(options, network, self.parameters, job.group) if options.solver == "lm" else None
@@ -272,7 +273,7 @@ class TrainerBuilder:
             user_step=user_code.target(options, "step_function"),
             nan_check=nan_check_for(options, network, job.group),
             distillation=self._distillation(),
-            watch=self._watch(network, called),
+            watch=self._watch(network, module),
             adapters=OutputAdapters(job.targets, mixes=options.mixes),
             manual_backward=not options.hooks_file and job.accelerations.uses("manual-backward"),
         )
@@ -307,30 +308,30 @@ class TrainerBuilder:
     def _strategy(self, batches: BatchLoader) -> tuple[nn.Module, Strategy]:
         """Choose what is called in training: the network, recomputed or compiled; and how workers share a step."""
         job, options, network = self.job, self.options, self.network
-        environment, called = job.project.environment, network
+        environment, module = job.project.environment, network
         step = self._gradient_step(batches)
         if options.gradient_checkpointing != "off":
             assert isinstance(network, fx.GraphModule)  # as it was built
-            called = CheckpointedNetwork(network, options.gradient_checkpointing, self._share)
+            module = CheckpointedNetwork(network, options.gradient_checkpointing, self._share)
         elif environment.strategy != "fully-sharded" and options.solver != "lm":
-            called, note = accelerate(options.acceleration, network, step, job.group, job.device)
+            module, note = accelerate(options.acceleration, network, step, job.group, job.device)
             self.notes += [note] if note else []
         replicates = environment.strategy in ("auto", "data-parallel") and not job.strategy and options.solver != "lm"
         learns = True
         if job.group.size > 1 and replicates and form_of_data_parallel(environment, job.device) == "ddp":
             # A user's own step may leave out any parameter, or none.
-            learns = not options.step_function and all_learn(network, called, step, job.group, job.device)
-        return called, strategy_for(
+            learns = not options.step_function and all_learn(network, module, step, job.group, job.device)
+        return module, strategy_for(
             environment,
             network,
             job.group,
             job.device,
             self._share,
             job.strategy,
-            called,
+            module,
             all_learn=learns,
             # DDP's static graph knows no micro-batches without all-reduce. User code may compute otherwise every step.
-            is_static=options.gradient_accumulation == 1 and called is network and not user_code.has_code(job.project),
+            is_static=options.gradient_accumulation == 1 and module is network and not user_code.has_code(job.project),
         )
 
     def _gradient_step(self, batches: BatchLoader) -> Step:
@@ -364,15 +365,15 @@ class TrainerBuilder:
 
         return PipelineEvaluator(step.model, self.loss, metrics, evaluation)
 
-    def _watch(self, network: nn.Module, called: nn.Module) -> Watch:
-        """Create the record of gradients and layers; `called` is what training calls instead of the network."""
+    def _watch(self, network: nn.Module, module: nn.Module) -> Watch:
+        """Create the record of gradients and layers; `module` is what training calls instead of the network."""
         job, options = self.job, self.options
         refusals = {}
         if options.solver == "lm":
             refusals["gradient_norm"] = "the solver lm computes a Jacobian of all samples, and no gradient"
         if job.has_stages:
             refusals["layers"] = "each worker of a pipeline has some of the layers, and only one worker records them"
-        elif hasattr(called, "_orig_mod"):
+        elif hasattr(module, "_orig_mod"):
             refusals["layers"] = "the layers of a compiled network cannot be recorded; use acceleration none"
         layers = None
         if job.group.rank == 0 and not job.has_stages:  # the first worker records layers for all

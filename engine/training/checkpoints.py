@@ -213,10 +213,10 @@ def write_files(
         text = json.dumps(json_state, separators=(",", ":"))
         (path / STATE).touch(mode=0o600)  # the run is its user's
         (path / STATE).write_text(text, encoding="utf-8")
-        named = {
+        by_name = {
             f"{number}": tensor.detach().to("cpu", copy=True).contiguous() for number, tensor in enumerate(tensors)
         }
-        save_file(named, path / TENSORS)
+        save_file(by_name, path / TENSORS)
         for name in (STATE, TENSORS):
             _flush(path / name)
         write_manifest(path, iteration, shards)
@@ -253,8 +253,8 @@ def read(checkpoint: Checkpoint, *, by_shards: bool = False) -> JsonState:
         files = cache(partial(ShardFiles, checkpoint.path))
 
         def sharded(saved: Mapping[str, Any]) -> Any:
-            found = files().tensor(saved)
-            return found if by_shards else found.whole()
+            content = files().tensor(saved)
+            return content if by_shards else content.whole()
 
         state = _whole(json.loads(text), load_file(checkpoint.path / TENSORS), sharded)
     except OSError as error:

@@ -62,9 +62,9 @@ class ClassMetric:
         predicted, counted = scores.argmax(dim=-1), target != IGNORED
         runs = run_of_each(counts).reshape(-1, *[1] * (target.ndim - 1)).expand_as(target)
         several = [counted & (predicted == target), counted, counted]
-        chosen = [target, predicted, target]
-        places = zip(several, chosen, strict=True)
-        columns = [self._per_class(runs[which], of[which], len(counts)) for which, of in places]
+        classes = [target, predicted, target]
+        places = zip(several, classes, strict=True)
+        columns = [self._per_class(runs[mask], of[mask], len(counts)) for mask, of in places]
         return torch.cat(columns, dim=1)
 
     def _per_class(self, runs: torch.Tensor, classes: torch.Tensor, count: int) -> torch.Tensor:
@@ -105,7 +105,7 @@ class Confusion:
 
 
 def _counted(places: torch.Tensor, size: int) -> torch.Tensor:
-    """Return how often each index occurs."""
+    """Return the number of occurrences of each index."""
     return torch.bincount(places.flatten(), minlength=size).double()
 
 

@@ -27,7 +27,7 @@ Step = Callable[[nn.Module], object]
 def accelerate(
     how: str, network: nn.Module, step: Step, group: ProcessGroup, device: torch.device
 ) -> tuple[nn.Module, str]:
-    """Return what to call instead of the network, and a note about it.
+    """Return the module to call instead of the network, and a note about it.
 
     `how` is the option `acceleration`; `step` computes gradients with a module on a batch. Weights, statistics and
     random numbers are unchanged afterwards. All workers decide alike. A collective.
@@ -51,20 +51,21 @@ def accelerate(
     return network, f"Not compiled: with torch.compile a step is {gain:.2f} times as fast."
 
 
-def all_learn(network: nn.Module, called: nn.Module, step: Step, group: ProcessGroup, device: torch.device) -> bool:
+def all_learn(network: nn.Module, module: nn.Module, step: Step, group: ProcessGroup, device: torch.device) -> bool:
     """Return whether every trainable parameter gets a gradient on every worker, by one step of what training calls.
 
     Weights get none where every path to the loss passes a layer that stops gradients, or where a loss ignores an
     output. A collective.
     """
     with _restored(network, device):
-        step(called)
+        step(module)
         missing = sum(p.requires_grad and p.grad is None for p in network.parameters())
     return not group.all_reduce(torch.tensor([float(missing)], device=device)).item()
 
 
 def _failure(step: Step, module: nn.Module) -> str:
-    """Return why it cannot be computed, or nothing. Compiling may fail, such as without a C++ compiler."""
+    """Return the reason why it cannot be computed; empty where it can. Compiling may fail, such as without a C++
+    compiler."""
     try:
         step(module)
     except Exception as error:  # whatever it is, the network itself is not to blame: it is tried without
@@ -120,8 +121,8 @@ def choose_threads(job: TrainingJob, network: nn.Module, precision: Precision, t
     def step() -> None:
         torch.autograd.backward(loss(as_tuple(precision.call(trial, *inputs)), targets))
 
-    chosen, seconds = fastest((1, place.threads), torch.set_num_threads, step)
-    if chosen == place.threads:
+    threads, seconds = fastest((1, place.threads), torch.set_num_threads, step)
+    if threads == place.threads:
         return []
     one_ms, all_ms = (1000 * seconds[n] for n in (1, place.threads))
     return [

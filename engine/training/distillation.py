@@ -34,8 +34,8 @@ class Distillation:
     def __init__(
         self,
         teacher: nn.Module,
-        teacher_wanted: Sequence[Wanted],
-        wanted: Sequence[Wanted],
+        teacher_outputs: Sequence[Wanted],
+        outputs: Sequence[Wanted],
         temperature: float,
         weight: float,
         precision: Precision,
@@ -50,9 +50,9 @@ class Distillation:
         are float64. `scales` normalise outputs that are numbers, by their index. `mixes`: targets are class
         probabilities."""
         self._teacher = teacher
-        self._wanted = tuple(wanted)
-        self._teacher_adapters = OutputAdapters(teacher_wanted)
-        self._adapters = OutputAdapters(wanted, mixes=mixes)
+        self._wanted = tuple(outputs)
+        self._teacher_adapters = OutputAdapters(teacher_outputs)
+        self._adapters = OutputAdapters(outputs, mixes=mixes)
         self._temperature, self._weight = temperature, weight
         self._precision, self._num_inputs = precision, num_inputs
         self._order, self._doubles = tuple(order), frozenset(doubles)
@@ -65,9 +65,9 @@ class Distillation:
         with torch.no_grad():
             answers = as_tuple(self._precision.call(self._teacher, *self._taken(inputs)))
             answers, _ = self._teacher_adapters(answers, targets)
-        outputs, wanted = self._adapters(outputs, targets)
+        outputs, labels = self._adapters(outputs, targets)
         taught = [
-            self._divergence(number, outputs[number], answers[number].to(outputs[number].dtype), wanted[number])
+            self._divergence(number, outputs[number], answers[number].to(outputs[number].dtype), labels[number])
             for number in range(len(self._wanted))
         ]
         return (1 - self._weight) * loss + self._weight * sum(taught)
@@ -75,11 +75,11 @@ class Distillation:
     def _taken(self, inputs: Tensors) -> Tensors:
         """Return the inputs in the order of the teacher, in single precision unless it needs double, and the lengths
         behind them."""
-        taken = [inputs[place] for place in self._order]
-        for place, x in enumerate(taken):
+        teacher_inputs = [inputs[place] for place in self._order]
+        for place, x in enumerate(teacher_inputs):
             if x.dtype == torch.float64 and place not in self._doubles:
-                taken[place] = x.float()
-        return (*taken, *inputs[self._num_inputs :])
+                teacher_inputs[place] = x.float()
+        return (*teacher_inputs, *inputs[self._num_inputs :])
 
     def _divergence(
         self, number: int, output: torch.Tensor, answer: torch.Tensor, target: torch.Tensor
@@ -99,8 +99,8 @@ class Distillation:
                 output / t, torch.sigmoid(answer / t), reduction="none"
             ) - functional.binary_cross_entropy_with_logits(answer / t, torch.sigmoid(answer / t), reduction="none")
             return over_samples(torch.where(counted, each, 0.0), counted) * t**2
-        said, taught = (functional.log_softmax(x / t, dim=axis) for x in (output, answer))
-        divergence = functional.kl_div(said, taught, reduction="none", log_target=True).sum(axis)
+        student, teacher = (functional.log_softmax(x / t, dim=axis) for x in (output, answer))
+        divergence = functional.kl_div(student, teacher, reduction="none", log_target=True).sum(axis)
         counted = torch.ones_like(divergence, dtype=torch.bool)
         if not target.is_floating_point() and target.shape == divergence.shape:
             counted = target != IGNORED
@@ -117,8 +117,8 @@ def distillation_for(job: TrainingJob, precision: Precision, scales: Mapping[int
     teacher = read_teacher(job.project, Path(job.info.base))
     refuse_teacher(teacher, job.project, job.dataset)
     network, analysis = teacher.network, analyse(teacher.network)
-    wanted = wanted_of(network, analysis, job.dataset, is_padded=job.is_padded)
-    module: nn.Module = build(network, analysis, logits=folding(wanted), lengths=job.is_padded)
+    outputs = wanted_of(network, analysis, job.dataset, is_padded=job.is_padded)
+    module: nn.Module = build(network, analysis, logits=folding(outputs), lengths=job.is_padded)
     fill(module, load(teacher.weights)[0])
     module = precision.network(module).eval().requires_grad_(False).to(job.device)
     own = [number for _, _, number in fed_inputs(job.project.network, job.dataset)]
@@ -126,7 +126,7 @@ def distillation_for(job: TrainingJob, precision: Precision, scales: Mapping[int
     order = [own.index(number) for _, _, number in fed]
     return Distillation(
         module,
-        wanted,
+        outputs,
         job.targets,
         options.distil_temperature,
         options.distil_weight,

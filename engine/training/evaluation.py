@@ -48,7 +48,7 @@ Rows = tuple[torch.Tensor, torch.Tensor]
 
 @dataclass(frozen=True)
 class EvaluationOptions:
-    """What an evaluation does beside loss and metrics."""
+    """Options of an evaluation beside loss and metrics."""
 
     confusion: Confusion | None = None
     adapters: OutputAdapters | None = None
@@ -147,18 +147,18 @@ class MetricAccumulator:
 
 
 def metrics_for(
-    options: TrainingOptions, dataset: DatasetInfo, targets: Tensors, wanted: Sequence[Wanted] = ()
+    options: TrainingOptions, dataset: DatasetInfo, targets: Tensors, outputs: Sequence[Wanted] = ()
 ) -> tuple[Metric, ...]:
     """Return the metrics that the options ask for, the main one first.
 
-    They compare the first output, logits, with its target. `targets` are those of the whole training split, `wanted`
+    They compare the first output, logits, with its target. `targets` are those of the whole training split, `outputs`
     the outputs. Raises `UserError` where a library is missing.
     """
-    return tuple(_metric(name, options, dataset, targets, wanted) for name in options.metrics_for(dataset.task))
+    return tuple(_metric(name, options, dataset, targets, outputs) for name in options.metrics_for(dataset.task))
 
 
 def _metric(
-    name: str, options: TrainingOptions, dataset: DatasetInfo, targets: Tensors, wanted: Sequence[Wanted]
+    name: str, options: TrainingOptions, dataset: DatasetInfo, targets: Tensors, outputs: Sequence[Wanted]
 ) -> Metric:
     is_labels = dataset.task == "labels"
     match name:
@@ -176,7 +176,7 @@ def _metric(
             return Mape()
         case "custom":
             target = user_code.target(options, "metric_function")
-            single = {number: one.type.dim("C") for number, one in enumerate(wanted) if one.is_binary}
+            single = {number: output.type.dim("C") for number, output in enumerate(outputs) if output.is_binary}
             return UserMetric(target, higher_is_better=options.metric_higher_is_better, single=single)
         case "r2":
             return R2(centre_of(targets[0]))

@@ -29,7 +29,7 @@ def gradient_clip(
     if math.isinf(limit):
         return None
     clip = {"l2norm": each_norm, "global-l2norm": global_norm, "absolute-value": each_element}
-    method, chosen = clip[options.gradient_threshold_method], list(parameters)
+    method, tensors = clip[options.gradient_threshold_method], list(parameters)
 
     def sum_parts(norms: torch.Tensor) -> torch.Tensor:
         return (group or SingleProcess()).all_reduce(norms.square()).sqrt()
@@ -40,10 +40,10 @@ def gradient_clip(
     joins_stages = in_stages and method is global_norm
 
     def run() -> None:
-        gradients = [p.grad for p in chosen if p.grad is not None]
+        gradients = [p.grad for p in tensors if p.grad is not None]
         if not gradients:
             if joins_stages:
-                of_all_stages(torch.zeros(1, device=chosen[0].device))  # the others wait for it
+                of_all_stages(torch.zeros(1, device=tensors[0].device))  # the others wait for it
             return
         if type(gradients[0]) is torch.Tensor:
             method(gradients, limit, of_all_stages if joins_stages else _as_they_are)

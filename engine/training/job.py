@@ -79,7 +79,7 @@ class TrainingJob:
     events: EventSink = field(default_factory=NullEventSink)
     requests: RequestSource = field(default_factory=NoRequests)
     notes: tuple[str, ...] = ()
-    """What to tell the user about how this job came to be."""
+    """Notes for the user on the preparation of this job."""
 
     @property
     def options(self) -> TrainingOptions:
@@ -110,7 +110,7 @@ class TrainingJob:
 
     @property
     def shard_weights(self) -> tuple[float, ...]:
-        """Return how large the workers' shards are in proportion to each other; empty where they are equal."""
+        """Return the relative sizes of the workers' shards; empty where they are equal."""
         weights = tuple(place.load for place in self.places)
         return weights if len(set(weights)) > 1 else ()
 
@@ -138,7 +138,7 @@ class TrainingJob:
 
     @cached_property
     def targets(self) -> tuple[Wanted, ...]:
-        """Return what each output of the network is trained to predict."""
+        """Return each output of the network with the target that it predicts."""
         if self.data is None:
             return ()
         return wanted_of(self.project.network, self.analysis, self.dataset, is_padded=self.is_padded)
@@ -159,7 +159,7 @@ class TrainingJob:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Return what is written beside all weights of this run."""
+        """Return the metadata that is written beside all weights of this run."""
         return {
             "task": self.dataset.task,
             "classes": list(self.dataset.classes),
@@ -169,7 +169,7 @@ class TrainingJob:
         }
 
     def preparation(self, state: Mapping[str, torch.Tensor]) -> Preparation:
-        """Return how the data is prepared for a network with these weights."""
+        """Return the preparation of data for a network with these weights."""
         return trained_preparation(self.project, self.dataset, state, self.analysis)
 
 
@@ -239,9 +239,9 @@ def initial_network(job: TrainingJob) -> nn.Module:
     fill_constants(module, job.project, registry.base())
     loaded: frozenset[str] = frozenset()
     if job.starts_from_weights:
-        given = job.info.weights
-        found = fill_from(job.project, job.analysis, module, Path(given["file"]), given["sha256"])
-        loaded = loaded_layers(found)
+        weights = job.info.weights
+        report = fill_from(job.project, job.analysis, module, Path(weights["file"]), weights["sha256"])
+        loaded = loaded_layers(report)
     if job.data is not None:
         _fit_normalisation(job, module, loaded)
     return module
@@ -282,13 +282,13 @@ def _head_id(network: Network, port: Port) -> str:
 
 
 def weights_note(job: TrainingJob) -> list[str]:
-    """Return what the run started from, where that is no random numbers."""
+    """Return a note on the weights that the run started from; none for random numbers."""
     if not job.starts_from_weights:
         return []
-    given = job.info.weights
-    fresh = ", ".join(given["fresh_layers"][:MOST_NAMED]) + (" and more" if given["fresh"] > MOST_NAMED else "")
-    num_loaded = plural(given["loaded"] + given["partly"], "layer")
-    return [f"Started from {given['file']}: {num_loaded} loaded{f', fresh: {fresh}' if fresh else ''}."]
+    weights = job.info.weights
+    fresh = ", ".join(weights["fresh_layers"][:MOST_NAMED]) + (" and more" if weights["fresh"] > MOST_NAMED else "")
+    num_loaded = plural(weights["loaded"] + weights["partly"], "layer")
+    return [f"Started from {weights['file']}: {num_loaded} loaded{f', fresh: {fresh}' if fresh else ''}."]
 
 
 def double_inputs(job: TrainingJob, module: nn.Module) -> frozenset[int]:

@@ -118,7 +118,7 @@ class LayerWatch:
             yield id, torch.linalg.vector_norm(torch.stack([n for o, n in zip(owners, norms, strict=True) if o == id]))
 
     def take(self) -> list[Event]:
-        """Return what was recorded since the last report. Waits for the device."""
+        """Return the events recorded since the last report. Waits for the device."""
         if self._recorded is None:
             return []
         (step, ids, rows), self._recorded = self._recorded, None
@@ -144,7 +144,7 @@ def _short(number: float) -> float:
 
 
 class Watch:
-    """What one worker records beside the loss, which may change while the run trains."""
+    """Recorder of one worker for gradients and layers, which can be switched while the run trains."""
 
     def __init__(
         self,
@@ -173,13 +173,13 @@ class Watch:
         self.switch("gradient_norm", is_on=gradient_norm)
         self.switch("layers", is_on=watches_layers)
 
-    def refusal(self, what: str) -> str:
-        """Return why this cannot be recorded, or nothing. The same on all workers."""
-        return self._refusals.get(what, "")
+    def refusal(self, record: str) -> str:
+        """Return the reason why `record` is refused; empty where it is not. The same on all workers."""
+        return self._refusals.get(record, "")
 
-    def switch(self, what: str, *, is_on: bool) -> None:
+    def switch(self, record: str, *, is_on: bool) -> None:
         """Start or stop recording `gradient_norm` or `layers`. Called by all workers at the same step."""
-        self._is_on[what] = is_on
+        self._is_on[record] = is_on
         self._parameters = self._all_parameters if self._is_on["gradient_norm"] else []
         self._layers = self._layer_watch if self._is_on["layers"] else None
 
@@ -217,11 +217,11 @@ class Watch:
         return events
 
     def state_dict(self) -> dict[str, bool]:
-        """Return what is recorded."""
+        """Return which records are on."""
         return dict(self._is_on)
 
     def load_state_dict(self, state: Mapping[str, bool]) -> None:
-        """Restore what is recorded. Older checkpoints do not hold it."""
-        for what, is_on in state.items():
-            if what in self._is_on and not (is_on and self.refusal(what)):
-                self.switch(what, is_on=bool(is_on))
+        """Restore which records are on. Older checkpoints do not hold it."""
+        for record, is_on in state.items():
+            if record in self._is_on and not (is_on and self.refusal(record)):
+                self.switch(record, is_on=bool(is_on))

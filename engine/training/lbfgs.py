@@ -51,15 +51,15 @@ class Tolerance:
         self._first = math.nan
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what the gradient is compared with."""
+        """Return the first gradient, with which later ones are compared."""
         return {"first": self._first}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what the gradient is compared with."""
+        """Restore the first gradient, with which later ones are compared."""
         self._first = float(state["first"])
 
     def of_gradient(self, largest: float, loss: float) -> str:
-        """Return why the run ends here, or nothing, given the largest gradient and the loss."""
+        """Return the reason why the run ends, or an empty text, for the largest gradient and the loss."""
         if math.isnan(self._first):
             self._first = largest
         if largest <= self._gradient * max(1.0, min(abs(loss), self._first)):
@@ -67,7 +67,7 @@ class Tolerance:
         return ""
 
     def of_step(self, length: float) -> str:
-        """Return why the run ends here, or nothing, given the norm of the step over all weights."""
+        """Return the reason why the run ends, or an empty text, for the norm of the step over all weights."""
         return f"the step ({length:.2g}) is below its tolerance" if 0 < length <= self._step else ""
 
 

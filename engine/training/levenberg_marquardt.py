@@ -145,8 +145,8 @@ class LevenbergMarquardt:
         (responses,) = batch.targets
         most = max(1, _MAX_JACOBIAN // (len(self._axes) * responses.shape[1]))
         for start in range(0, batch.count, most):
-            chosen = slice(start, min(start + most, batch.count))
-            yield tuple(x[chosen] for x in batch.inputs), responses[chosen]
+            part = slice(start, min(start + most, batch.count))
+            yield tuple(x[part] for x in batch.inputs), responses[part]
 
     def _derivatives(self, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the Jacobian `(samples · responses, weights)`, and the outputs."""

@@ -238,11 +238,11 @@ class OutputAdapters:
     two: 0 for the first class.
     """
 
-    def __init__(self, wanted: Sequence[Wanted], *, mixes: bool = False) -> None:
+    def __init__(self, outputs: Sequence[Wanted], *, mixes: bool = False) -> None:
         """`mixes`: training targets are class probabilities, whose argmax is the class."""
-        self._wanted = tuple(wanted)
+        self._wanted = tuple(outputs)
         self._mixes = mixes
-        self._is_plain = not mixes and all(spec.facts.per == "sample" and not spec.is_binary for spec in wanted)
+        self._is_plain = not mixes and all(spec.facts.per == "sample" and not spec.is_binary for spec in outputs)
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> tuple[Tensors, Tensors]:
         """Raises `UserError` where an output has more steps than its target."""
@@ -274,21 +274,21 @@ class OutputAdapters:
 _REGRESSION_LOSSES: dict[str, OutputLoss] = {"half-mse": half_mse, "mse": mse, "mae": mae}
 
 
-def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensors) -> Loss:
+def loss_for(options: TrainingOptions, specs: Sequence[Wanted], targets: Tensors) -> Loss:
     """Return the loss that the options ask for: the weighted sum over outputs.
 
     `targets` are those of the whole training split, on the device: class weights may follow from them.
     """
     if options.loss == "custom":
-        user_loss, adapters = UserLoss(user_code.target(options, "loss_function")), OutputAdapters(wanted)
+        user_loss, adapters = UserLoss(user_code.target(options, "loss_function")), OutputAdapters(specs)
         return lambda outputs, targets: user_loss(outputs, adapters(outputs, targets)[1])
-    named = [loss_of(options, spec) for spec in wanted]
-    chosen = zip(named, wanted, targets, strict=True)
-    losses = [_output_loss(name, options, spec, target) for (name, _), spec, target in chosen]
-    weights = [weight for _, weight in named]
-    first = wanted[0]
+    terms = [loss_of(options, spec) for spec in specs]
+    parts = zip(terms, specs, targets, strict=True)
+    losses = [_output_loss(name, options, spec, target) for (name, _), spec, target in parts]
+    weights = [weight for _, weight in terms]
+    first = specs[0]
     is_plain = first.facts.per == "sample" and first.facts.task != "transcripts" and not first.is_binary
-    return SingleOutputLoss(losses[0]) if is_plain and weights == [1.0] else _WeightedSum(wanted, losses, weights)
+    return SingleOutputLoss(losses[0]) if is_plain and weights == [1.0] else _WeightedSum(specs, losses, weights)
 
 
 @dataclass(frozen=True)
@@ -314,9 +314,9 @@ class SingleOutputLoss:
 class _WeightedSum:
     """The weighted sum of the losses of all outputs."""
 
-    def __init__(self, wanted: Sequence[Wanted], losses: Sequence[OutputLoss], weights: Sequence[float]) -> None:
-        self._wanted, self._losses, self._weights = tuple(wanted), losses, weights
-        self._adapters = OutputAdapters(wanted)
+    def __init__(self, outputs: Sequence[Wanted], losses: Sequence[OutputLoss], weights: Sequence[float]) -> None:
+        self._wanted, self._losses, self._weights = tuple(outputs), losses, weights
+        self._adapters = OutputAdapters(outputs)
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         outputs, targets = self._adapters(outputs, targets)

@@ -48,10 +48,10 @@ class MatlabConvention:
     def regularize(self) -> None:
         """Add L2 regularisation to the gradients."""
         for parameters, l2 in self._l2:
-            chosen = [p for p in parameters if p.grad is not None]
-            if chosen:
-                weights = [local_shard(p.detach()) for p in chosen]
-                torch._foreach_add_(list(_gradients(chosen)), weights, alpha=l2)
+            with_gradients = [p for p in parameters if p.grad is not None]
+            if with_gradients:
+                weights = [local_shard(p.detach()) for p in with_gradients]
+                torch._foreach_add_(list(_gradients(with_gradients)), weights, alpha=l2)
 
     @torch.no_grad()
     def before_update(self, groups: list[Group], rate: float) -> None:
@@ -87,9 +87,9 @@ def join_biases(network: nn.Module) -> None:
     for module in network.modules():
         if not isinstance(module, nn.LSTM | LstmLoop):
             continue
-        named = dict(module.named_parameters(recurse=False))
-        for name, bias in named.items():
+        by_name = dict(module.named_parameters(recurse=False))
+        for name, bias in by_name.items():
             if name.startswith("bias_hh") and bias.requires_grad:
-                named[name.replace("_hh", "_ih")].add_(bias)
+                by_name[name.replace("_hh", "_ih")].add_(bias)
                 bias.zero_()
                 bias.requires_grad_(False)

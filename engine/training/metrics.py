@@ -37,7 +37,7 @@ class SumMetric(Metric, Protocol):
 
     @property
     def width(self) -> int:
-        """Return how many numbers are summed."""
+        """Return the number of sums."""
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
         """Return the sums of each run of samples, `(len(counts), width)` in double precision."""
@@ -51,7 +51,8 @@ class DatasetMetric(Metric, Protocol):
     """A metric computed from outputs and targets of all samples together."""
 
     def rows(self, outputs: Tensors, targets: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what the metric needs of some samples, `(rows, ...)`, and the target of each row, of what counts."""
+        """Return the rows that the metric needs of some samples, `(rows, ...)`, and their targets, of those that
+        count."""
 
     def nothing(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the rows of no samples."""

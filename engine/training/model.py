@@ -17,7 +17,7 @@ from netwright.engine.training.weight_averaging import Average, BatchStatistics
 
 
 class TrainedModel:
-    """What a training step changes, an evaluation looks at, and a checkpoint holds."""
+    """State of a training: network, solver and precision, as steps change it and checkpoints hold it."""
 
     def __init__(
         self,

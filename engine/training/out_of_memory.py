@@ -38,17 +38,17 @@ _WORDS = (
 def is_out_of_memory(error: BaseException) -> bool:
     """Return whether memory ran out, on the CPU or a device: libraries say so in several ways."""
     words = str(error).lower()
-    return isinstance(error, MemoryError) or any(known in words for known in _WORDS)
+    return isinstance(error, MemoryError) or any(phrase in words for phrase in _WORDS)
 
 
 def short_text(error: BaseException) -> str:
-    """Return what could not be allocated: the number alone where a library says much more."""
+    """Return the memory that could not be allocated: the number alone where a library says much more."""
     words = str(error).strip().partition("\n")[0][:300]
-    if (found := _ASKED.search(words)) is not None:
-        return f"another {format_bytes(int(found[1]))} could not be had"
-    if (found := _ASKED_OF_GPU.search(words)) is not None:
-        whose = f" of the {found[3]} of GPU {found[2]}" if found[2] else " on the device"
-        return f"another {found[1]} could not be had{whose}"
+    if (match := _ASKED.search(words)) is not None:
+        return f"another {format_bytes(int(match[1]))} could not be had"
+    if (match := _ASKED_OF_GPU.search(words)) is not None:
+        whose = f" of the {match[3]} of GPU {match[2]}" if match[2] else " on the device"
+        return f"another {match[1]} could not be had{whose}"
     return words or "out of memory"
 
 
@@ -58,22 +58,22 @@ def location_of(error: BaseException) -> str:
     From the stack: the innermost module that a built network holds under a name. Empty where it was neither.
     """
     names: dict[int, str] = {}
-    found, at = "", error.__traceback__
+    layer, at = "", error.__traceback__
     while at is not None:
         module = _module_of(at)
         if module is not None:
             if not names and hasattr(module, "graph"):  # as a network is built
                 names = {id(inner): name for name, inner in module.named_modules() if name}
-            found = names.get(id(module), found)
-        elif at.tb_frame.f_code.co_name == "backward" and not found:
+            layer = names.get(id(module), layer)
+        elif at.tb_frame.f_code.co_name == "backward" and not layer:
             return "in the backward pass"
         at = at.tb_next
-    return f"in the layer {found.replace('.', '/')}" if found else ""
+    return f"in the layer {layer.replace('.', '/')}" if layer else ""
 
 
 def _module_of(frame: TracebackType) -> Any:
-    given = frame.tb_frame.f_locals.get("self")
-    return given if hasattr(given, "named_modules") else None
+    module = frame.tb_frame.f_locals.get("self")
+    return module if hasattr(module, "named_modules") else None
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _samples(folder: RunFolder) -> int:
 
 
 def offer(options: TrainingOptions, memory: Memory) -> tuple[str, str]:
-    """Return what helps most with these options, and the setting to resume with, if one is enough."""
+    """Return the best way out with these options, and the setting to resume with, if one is enough."""
     pieces = options.gradient_accumulation
     fixed = memory.weights + memory.gradients + memory.optimizer
     if options.solver == "lm" or (options.is_full_batch and fixed > memory.activations):
@@ -130,12 +130,12 @@ def _table(project: Project, samples: int) -> tuple[Memory, str]:
     memory = memory_of(project, analysis, DatasetInfo((), {"training": samples}, ()))
     pieces = project.training.gradient_accumulation
     piece = -(-memory.batch // pieces)
-    kept = []
+    layers = []
     for row in table_rows(project.network, analysis):
         if row.shapes is not None and not row.shapes.inner and (size := activation_bytes(row.shapes, piece)):
-            kept.append((size, f"{row.path} ({row.shapes.output.short()})"))
-    kept.sort(key=lambda row: -row[0])
-    rows = [(name, size) for size, name in kept[:MOST_ROWS]]
+            layers.append((size, f"{row.path} ({row.shapes.output.short()})"))
+    layers.sort(key=lambda row: -row[0])
+    rows = [(name, size) for size, name in layers[:MOST_ROWS]]
     rows += [("all activations", memory.activations), ("weights", memory.weights), ("gradients", memory.gradients)]
     rows += [("solver", memory.optimizer), ("in all", memory.total)]
     lines = [f"{format_bytes(size):>10}  {name}" for name, size in rows]

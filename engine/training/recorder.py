@@ -221,11 +221,11 @@ class Recorder:
     def _squared_gradients(self) -> list[torch.Tensor]:
         """Return this worker's parts of the squared gradient norms, where they are recorded, which is the same on all
         workers."""
-        held = [result.squared_gradient for result in self._held]
-        if not any(square is not None for square in held):
+        results = [result.squared_gradient for result in self._held]
+        if not any(square is not None for square in results):
             return []
         none = torch.zeros((), dtype=torch.float64, device=self._held[0].loss.device)
-        return [torch.stack([none if square is None else square for square in held])]
+        return [torch.stack([none if square is None else square for square in results])]
 
     def _metric_sums(self) -> list[torch.Tensor]:
         """Return for each metric the sums of each held step over this worker's samples `(steps, width)`.
@@ -234,18 +234,18 @@ class Recorder:
         """
         if not self._metrics:
             return []
-        held = self._held
-        device = held[0].loss.device
+        results = self._held
+        device = results[0].loss.device
         try:
-            outputs = tuple(torch.cat(pieces) for pieces in zip(*(result.outputs for result in held), strict=True))
-            targets = tuple(torch.cat(pieces) for pieces in zip(*(result.targets for result in held), strict=True))
+            outputs = tuple(torch.cat(pieces) for pieces in zip(*(result.outputs for result in results), strict=True))
+            targets = tuple(torch.cat(pieces) for pieces in zip(*(result.targets for result in results), strict=True))
         except RuntimeError:  # sizes differ, as of sequences: faster to find out than to compare the sizes of each step
-            counts = [torch.tensor([result.count], device=device) for result in held]
-            steps = list(zip(held, counts, strict=True))
+            counts = [torch.tensor([result.count], device=device) for result in results]
+            steps = list(zip(results, counts, strict=True))
             return [
                 torch.cat([m.sums(result.outputs, result.targets, n) for result, n in steps]) for m in self._metrics
             ]
-        lengths = torch.tensor([result.count for result in held], device=device)
+        lengths = torch.tensor([result.count for result in results], device=device)
         return [metric.sums(outputs, targets, lengths) for metric in self._metrics]
 
     def _by_name(self, numbers: list[float], count: int) -> dict[str, list[list[float]]]:

@@ -80,7 +80,7 @@ class Curve:
 
 
 def _run_of_equal_distance(steps: list[int], start: int) -> tuple[int, int]:
-    """Return where the run of equal distances that begins here ends, and its distance."""
+    """Return the end of the run of equal distances that begins here, and the distance."""
     if start + 1 == len(steps):
         return start + 1, 1
     apart = steps[start + 1] - steps[start]
@@ -180,8 +180,8 @@ class Reporter:
         if report.gradient_norms:
             values["gradient_norm"] = list(report.gradient_norms)
         points = Points(split="training", first_step=report.first_step, steps_apart=1, values=values)
-        seen = self._watch.take() if self._watch is not None else []
-        self._outbox.put(*split_points(points), *seen, self._progress(epoch, step, rate, report))
+        statistics = self._watch.take() if self._watch is not None else []
+        self._outbox.put(*split_points(points), *statistics, self._progress(epoch, step, rate, report))
         self.send_waiting()
         if self._efficiency is not None and self._efficiency.is_due(self.clock.elapsed_s):
             with self.clock.aside():

@@ -218,24 +218,24 @@ class ShardFiles:
 
         class Reader(HuggingFaceStorageReader):
             def read_metadata(self) -> Any:
-                return known if known is not None else super().read_metadata()
+                return metadata if metadata is not None else super().read_metadata()
 
-        known = None
+        metadata = None
         self._reader = Reader(str(folder))
-        known = self._reader.read_metadata()
-        self._tensors = known.state_dict_metadata
+        metadata = self._reader.read_metadata()
+        self._tensors = metadata.state_dict_metadata
 
     def tensor(self, saved: Mapping[str, Any]) -> SavedTensor:
         """Return the tensor that `state.json` means. Raises `ValueError` where the files do not hold all of it."""
         key, shape = key_of(int(saved["$shard"])), [int(size) for size in saved["shape"]]
-        known = self._tensors.get(key)
+        entry = self._tensors.get(key)
         if (
-            known is None
-            or list(known.size) != shape
-            or sum(c.sizes.numel() for c in known.chunks) != known.size.numel()
+            entry is None
+            or list(entry.size) != shape
+            or sum(c.sizes.numel() for c in entry.chunks) != entry.size.numel()
         ):
             raise ValueError(f"the shards do not hold all of tensor {key}")
-        return SavedTensor(self, key, shape, known.properties.dtype)
+        return SavedTensor(self, key, shape, entry.properties.dtype)
 
     def read_into(self, key: str, target: Any) -> Any:
         """Read into a tensor, of a sharded one what this worker holds; return it."""

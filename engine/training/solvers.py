@@ -51,11 +51,11 @@ class Schedule:
         self._total_steps = total_steps
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what validations and requests have changed."""
+        """Return the state that validations and requests have changed."""
         return {"best": self._best, "worse": self._worse_in_a_row, "drops": self._drops, "factor": self._factor}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what validations and requests have changed."""
+        """Restore the state that validations and requests have changed."""
         self._best, self._worse_in_a_row = float(state["best"]), int(state["worse"])
         self._drops, self._factor = int(state["drops"]), float(state["factor"])
 
@@ -115,7 +115,7 @@ class Solver:
 
     @property
     def finished(self) -> str:
-        """Return why there is nothing left to do, or nothing."""
+        """Return the reason why the solver is at an end; empty while it is not."""
         return self._optimizer.finished if isinstance(self._optimizer, Lbfgs) else ""
 
     def unscale(self, scale: LossScale) -> None:
@@ -219,8 +219,8 @@ def _groups(
 ) -> list[dict[str, Any]]:
     """Return the trainable parameters, grouped by their factors."""
     factors: dict[tuple[float, float], list[nn.Parameter]] = {}
-    for parameter, chosen in trainable_parameters(network, parameters):
-        factors.setdefault((chosen.learn_rate_factor, chosen.l2_factor), []).append(parameter)
+    for parameter, setting in trainable_parameters(network, parameters):
+        factors.setdefault((setting.learn_rate_factor, setting.l2_factor), []).append(parameter)
     return [
         {
             "params": members,
@@ -237,15 +237,15 @@ def trainable_parameters(
 ) -> Iterator[tuple[nn.Parameter, ParameterOptions]]:
     """Yield each trainable parameter with its options. By default weights are regularised, biases and normalisation are
     not."""
-    seen: set[nn.Parameter] = set()
+    distinct: set[nn.Parameter] = set()
     for path, module in network.named_modules():
         for name, parameter in module.named_parameters(recurse=False):
-            if parameter not in seen and parameter.requires_grad:
-                seen.add(parameter)
+            if parameter not in distinct and parameter.requires_grad:
+                distinct.add(parameter)
                 # The biases of a recurrent layer and of an attention have one axis, as all biases do.
                 is_weight = parameter.dim() >= 2 and "bias" not in name and not isinstance(module, _NORMALISATIONS)
-                chosen = parameters.get(f"{path}.{name}" if path else name)
-                yield parameter, chosen or ParameterOptions(l2_factor=float(is_weight))
+                setting = parameters.get(f"{path}.{name}" if path else name)
+                yield parameter, setting or ParameterOptions(l2_factor=float(is_weight))
 
 
 def _optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> Any:

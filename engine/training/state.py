@@ -16,7 +16,7 @@ UNIT_S = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one step gave, left on the device: this worker's part of the loss of the whole batch, and its outputs.
+    """Result of one step, on the device: this worker's part of the loss of the whole batch, and its outputs.
 
     `count` of the samples are this worker's, `total` those of all workers.
     """
@@ -85,7 +85,7 @@ class Target:
     higher_is_better: bool
 
     def reached(self, evaluation: Evaluation) -> str:
-        """Return why the run ends with this evaluation, or nothing."""
+        """Return the reason why the run ends with this evaluation; empty where it goes on."""
         value = evaluation.values[self.name]
         if not (value >= self.value if self.higher_is_better else value <= self.value):
             return ""
@@ -103,7 +103,8 @@ class Limits:
     target: Target | None = None
 
     def reached(self, step: int, evaluation: Evaluation) -> str:
-        """Return why the run ends after a validation, or nothing. One before the first step ends no run."""
+        """Return the reason why the run ends after a validation; empty where it goes on. One before the first step ends
+        no run."""
         return self.target.reached(evaluation) if self.target is not None and step > 0 else ""
 
 
@@ -184,7 +185,7 @@ class TrainingState:
 
 
 class LearnRateSchedule(Protocol):
-    """What the learn rate depends on beside the step."""
+    """Events that change the learn rate beside the step."""
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
         """Take note of the objective after this many steps."""

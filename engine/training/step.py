@@ -25,7 +25,7 @@ from netwright.engine.training.user_step import UserStep
 
 @dataclass(frozen=True)
 class StepOptions:
-    """What a step does where the training options ask for it."""
+    """Optional parts of a training step."""
 
     clip: Clip | None = None
     user_step: str = ""
@@ -56,27 +56,27 @@ class TrainStep:
 
         Raises `UserError` for a user's step that cannot be used.
         """
-        chosen = options or StepOptions()
+        settings = options or StepOptions()
         self.model = model
         self.loss = loss
         self.learn_rate = learn_rate
-        self.adapters = chosen.adapters or OutputAdapters(())
-        self.watch = chosen.watch or Watch(model.network.parameters(), model.group)
-        self.nan_check = chosen.nan_check
+        self.adapters = settings.adapters or OutputAdapters(())
+        self.watch = settings.watch or Watch(model.network.parameters(), model.group)
+        self.nan_check = settings.nan_check
         self.num_skipped = 0
         """Steps that were skipped in a row, because loss or gradients are not finite."""
         self.skipped_batch: Batch | None = None
         """The batch of the last of them."""
         self._share = share or Share()
-        self._clip = chosen.clip
-        self._distillation = chosen.distillation
+        self._clip = settings.clip
+        self._distillation = settings.distillation
         self._user_step: UserStep | None = None
-        if chosen.user_step:
-            self._user_step = UserStep(chosen.user_step, model.network, model.training_output, loss)
+        if settings.user_step:
+            self._user_step = UserStep(settings.user_step, model.network, model.training_output, loss)
         self._manual_backward: ManualBackward | None = None
         is_plain = type(model.strategy) is Single and model.strategy.module is model.network
-        is_plain = is_plain and not chosen.user_step and chosen.distillation is None
-        if chosen.manual_backward and is_plain and model.precision.name in ("fp32", "fp64"):
+        is_plain = is_plain and not settings.user_step and settings.distillation is None
+        if settings.manual_backward and is_plain and model.precision.name in ("fp32", "fp64"):
             self._manual_backward = manual_backward(model.network, loss)
 
     @property
@@ -86,7 +86,7 @@ class TrainStep:
 
     @property
     def finished(self) -> str:
-        """Return why the solver has nothing left to do, or nothing. The same on all workers."""
+        """Return the reason why the solver is at an end; empty while it is not. The same on all workers."""
         return self.model.solver.finished
 
     def __call__(self, batch: Batch, step: int) -> StepResult:

@@ -64,7 +64,7 @@ class NonFiniteLossError(RunError):
 
 @dataclass(frozen=True)
 class TrainerOptions:
-    """What a training does beside its steps, where the run asks for it."""
+    """Optional parts of a training beside its steps."""
 
     hooks: Hooks | None = None
     saver: CheckpointSaver | None = None
@@ -87,17 +87,17 @@ class Trainer:
         tracker: BestModelTracker,
         options: TrainerOptions | None = None,
     ) -> None:
-        chosen = options or TrainerOptions()
+        settings = options or TrainerOptions()
         self._plan = plan
-        self._hooks = chosen.hooks or NoHooks()
+        self._hooks = settings.hooks or NoHooks()
         self._step = step
         self._evaluator = evaluator
         self._batches = batches
         self._reporter = reporter
         self._tracker = tracker
-        self._saver = chosen.saver or CheckpointSaver(TrainingOptions(checkpoint_unit="never"))
-        self._diagnosis = chosen.diagnosis or NanDiagnosis(step)
-        self._replay = chosen.replay
+        self._saver = settings.saver or CheckpointSaver(TrainingOptions(checkpoint_unit="never"))
+        self._diagnosis = settings.diagnosis or NanDiagnosis(step)
+        self._replay = settings.replay
         self._state = TrainingState(plan.length, batches.order.steps_per_epoch)
         self._control = Control(plan, self._state, step, reporter, self._validate)
         self._validated_step = -1
@@ -326,13 +326,13 @@ class Trainer:
         self._reporter.send_waiting()
         # A request or patience may have come with the last step.
         is_complete = state.is_complete
-        kept = tracker.finish(state.step, state.epoch)
-        validation = tracker.best_evaluation if kept == "best" else self._last_validation
+        choice = tracker.finish(state.step, state.epoch)
+        validation = tracker.best_evaluation if choice == "best" else self._last_validation
         if tracker.has_new_statistics and self._plan.validation is not None:
             validation = self._evaluator.evaluate(self._plan.validation)
         test = self._evaluator.evaluate(self._plan.test) if self._plan.test is not None else None
         if test is not None:
-            self._reporter.tested(tracker.best_step if kept == "best" else state.step, test)
+            self._reporter.tested(tracker.best_step if choice == "best" else state.step, test)
         reason = state.length.all_done if is_complete else state.end_reason
         self._call_hook("on_end", reason=reason, test=test)
         return Outcome(
@@ -344,7 +344,7 @@ class Trainer:
             metrics=self._recent_metrics(),
             validation=validation,
             test=test,
-            kept=kept,
+            kept=choice,
             samples_per_second=speed,
             seconds=self._reporter.clock.elapsed_s,
             time_shares=time_shares,

@@ -37,7 +37,7 @@ class Hooks(Protocol):
     watches_steps: bool
 
     def ended_by(self, moment: str) -> str:
-        """Return why the run ends, where the function of this moment ends it."""
+        """Return the reason why the run ends, where the function of this moment ends it."""
 
     def on_step(self, epoch: int, step: int, result: StepResult) -> bool:
         """Call after a step; returns the answer of this worker alone."""
@@ -133,7 +133,7 @@ class FileHooks:
         self.watches_steps = self._on_step is not None
 
     def ended_by(self, moment: str) -> str:
-        """Return why the run ends, where the function of this moment ends it."""
+        """Return the reason why the run ends, where the function of this moment ends it."""
         return f"ended by {moment} of {self._file}"
 
     def on_step(self, epoch: int, step: int, result: StepResult) -> bool:
@@ -245,7 +245,7 @@ class UserMetric:
                 return sums_of_runs(torch.stack([value, torch.ones_like(value)], dim=1), counts)
             self._gives_mean = True
         sizes = counts.tolist()
-        parts = [zip(*(torch.split(x, sizes) for x in given), strict=True) for given in (outputs, targets)]
+        parts = [zip(*(torch.split(x, sizes) for x in tensors), strict=True) for tensors in (outputs, targets)]
         means = [self._of(*part).mean() for part in zip(*parts, strict=True)]
         return torch.stack([torch.stack(means) * counts, counts.double()], dim=1)
 

@@ -106,12 +106,12 @@ class Average:
             yield
             return
         tensors = [*self._weights, *(self._statistics.statistics if self._statistics else [])]
-        held = [tensor.detach().clone() for tensor in tensors]
+        backup = [tensor.detach().clone() for tensor in tensors]
         self.put(fresh=fresh)
         try:
             yield
         finally:
-            _copy(tensors, held)
+            _copy(tensors, backup)
 
     def put(self, *, fresh: bool) -> None:
         """Give the network the mean weights permanently."""
@@ -140,8 +140,8 @@ class Average:
         """Restore the average."""
         self._count, self._measured = int(state["count"]), int(state["measured"])
         self._mean = [shard_like(mean, p) for mean, p in zip(state["mean"], self._weights, strict=False)]
-        known = self._statistics.statistics if self._statistics else []
-        self._measured_statistics = [mine.to(own) for mine, own in zip(state["statistics"], known, strict=False)]
+        statistics = self._statistics.statistics if self._statistics else []
+        self._measured_statistics = [mine.to(own) for mine, own in zip(state["statistics"], statistics, strict=False)]
 
 
 @torch.no_grad()

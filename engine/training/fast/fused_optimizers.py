@@ -60,12 +60,12 @@ class _Fused:
                 self._update(group, parameters, gradients, moments)
 
     def _update_some(self, group: Group, moments: dict[str, list[torch.Tensor]], gradients: list[Any]) -> None:
-        chosen = [number for number, gradient in enumerate(gradients) if gradient is not None]
-        if chosen:
+        numbers = [number for number, gradient in enumerate(gradients) if gradient is not None]
+        if numbers:
             self._separate_counts(moments)
-            some = {name: [tensors[number] for number in chosen] for name, tensors in moments.items()}
-            parameters = [group["params"][number] for number in chosen]
-            self._update(group, parameters, [gradients[number] for number in chosen], some)
+            some = {name: [tensors[number] for number in numbers] for name, tensors in moments.items()}
+            parameters = [group["params"][number] for number in numbers]
+            self._update(group, parameters, [gradients[number] for number in numbers], some)
 
     def _separate_counts(self, moments: dict[str, list[torch.Tensor]]) -> None:
         """Give each parameter a step count of its own, where a group shares one."""
@@ -212,8 +212,8 @@ def usable(groups: Iterable[Group]) -> bool:
 
 @functools.cache
 def refusal(device: torch.device = CPU, dtype: torch.dtype = torch.float32) -> str:
-    """Return why the fused kernels cannot be used on this device, or nothing: two steps of each kernel on one number
-    are compared with the formula in plain Python."""
+    """Return the reason why the fused kernels cannot be used on this device, or an empty text: two steps of each kernel
+    on one number are compared with the formula in plain Python."""
     if dtype not in (torch.float32, torch.float64) or device.type not in ("cpu", "cuda"):
         return f"there is no fused kernel for {dtype} on {device.type}"
     makers: list[Callable[[list[Group]], FusedAdam | FusedSgd]] = [

@@ -244,15 +244,15 @@ def _chain(network: nn.Module) -> list[nn.Module] | None:
 
 
 def _calls(network: fx.GraphModule) -> Iterator[nn.Module] | None:
-    placeholder, *called, output = network.graph.nodes
-    before = [placeholder, *called]
+    placeholder, *modules, output = network.graph.nodes
+    before = [placeholder, *modules]
     is_chain = (
         placeholder.op == "placeholder"
-        and all(node.op == "call_module" and not node.kwargs for node in called)
-        and all(node.args == (previous,) for node, previous in zip([*called, output], before, strict=True))
-        and len({node.target for node in called}) == len(called)
+        and all(node.op == "call_module" and not node.kwargs for node in modules)
+        and all(node.args == (previous,) for node, previous in zip([*modules, output], before, strict=True))
+        and len({node.target for node in modules}) == len(modules)
     )
-    return (network.get_submodule(str(node.target)) for node in called) if is_chain else None
+    return (network.get_submodule(str(node.target)) for node in modules) if is_chain else None
 
 
 class ManualBackward:
@@ -295,8 +295,8 @@ class ManualBackward:
         return same and all(_is_same(mine, theirs) for mine, theirs in pairs)
 
 
-def _is_same(one: torch.Tensor | None, other: torch.Tensor | None) -> bool:
-    return one is not None and other is not None and torch.equal(one, other)
+def _is_same(first: torch.Tensor | None, second: torch.Tensor | None) -> bool:
+    return first is not None and second is not None and torch.equal(first, second)
 
 
 def manual_backward(network: nn.Module, loss: Loss) -> ManualBackward | None:
@@ -308,8 +308,8 @@ def manual_backward(network: nn.Module, loss: Loss) -> ManualBackward | None:
 
 @functools.cache
 def refusal() -> str:
-    """Return why the manual backward cannot be used with this version of torch, or nothing: small chains, one for each
-    kind of layer, are computed both ways."""
+    """Return the reason why the manual backward fails with this version of torch, or an empty text: small chains, one
+    for each kind of layer, are computed both ways."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         try:

@@ -43,7 +43,7 @@ def test_a_compiled_network_has_the_same_parameters_and_what_was_tried_left_no_t
     assert all(p.grad is None for p in model.parameters())
     assert [p.data_ptr() for p in called.parameters()] == [p.data_ptr() for p in model.parameters()]
     torch.testing.assert_close(model.state_dict(), plain.state_dict(), rtol=0, atol=0)
-    assert strategy_for(EnvironmentOptions(), model, SingleProcess(), CPU, Share(), called=called).module is called
+    assert strategy_for(EnvironmentOptions(), model, SingleProcess(), CPU, Share(), module=called).module is called
     found = called(torch.arange(15.0).view(5, 3))
     torch.manual_seed(7)
     torch.testing.assert_close(found, plain(torch.arange(15.0).view(5, 3)))
