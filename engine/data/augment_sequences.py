@@ -71,7 +71,7 @@ class SequenceChanges:
         self._longest_mask = options.time_mask if options.does("time_mask") else 0
 
     def shift(self, draws: CounterRng) -> torch.Tensor | None:
-        """Return how many steps (N) each sample is moved, None where none is."""
+        """Return the number of steps by which each sample is moved (N); None where none is."""
         return None if self._shift is None else draws.between("time_shift", *self._shift).round().long()
 
     def __call__(self, x: torch.Tensor, steps: Steps, draws: CounterRng) -> torch.Tensor:

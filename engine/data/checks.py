@@ -42,7 +42,7 @@ PASSED = {
     "leak": "No column gives the target away.",
     "labels": "No label is contradicted by similar samples.",
 }
-"""What is said of the checks that found nothing."""
+"""Title of each check that finds nothing."""
 
 
 def check_data(options: DataOptions, base: Path, *, labels: bool = False, files: bool = True) -> DataCheck:
@@ -163,7 +163,7 @@ def _splits_of(dataset: Opened) -> Array:
 
 
 def _of_other_targets(dataset: Opened, places: Array) -> Array:
-    """Return which samples (N) have other targets than the first; targets of more than one value do not count."""
+    """Return whether each sample has other targets than the first (N); targets of more than one value do not count."""
     other = np.zeros(len(places), bool)
     for info, target in zip(dataset.outline.wanted, dataset.outline.targets, strict=True):
         if info.per == "sample" and info.task != "transcripts":

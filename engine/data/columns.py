@@ -72,7 +72,7 @@ Cells = Array | Sequence[str]
 
 
 def text_counts(cells: Sequence[str], rows: Array | None = None) -> Counter[str]:
-    """Return how often each text occurs, in some rows (N) or in all; missing ones do not count."""
+    """Return the number of occurrences of each text, in some rows (N) or in all; missing ones do not count."""
     if isinstance(cells, CodedTexts):
         codes = cells.codes if rows is None else cells.codes[rows]
         counts = np.bincount(codes[codes >= 0], minlength=len(cells.names)).tolist()
@@ -92,7 +92,7 @@ class LeftOutColumn:
 def fit_column(
     name: str, cells: Cells, training: Array, options: DataOptions, subject: str, decimal: str = "."
 ) -> ColumnPreparation | LeftOutColumn:
-    """Return how a column becomes numbers, fitted on the training rows. NaN and empty texts are missing values.
+    """Return the preparation of a column, fitted on the training rows. NaN and empty texts are missing values.
 
     `subject` names the column in errors, `decimal` is the mark of its table. Raises `UserError`.
     """

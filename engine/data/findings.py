@@ -1,4 +1,4 @@
-"""What a check of data finds: kind, severity, what training does about it, and the edit that helps."""
+"""Findings of a check of data: kind, severity, the effect on training, and the edit that helps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

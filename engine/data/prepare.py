@@ -239,7 +239,7 @@ def _texts(record: Preparation, texts: Sequence[str]) -> Array:
 
 def _in_order(record: Preparation, arrays: Mapping[str, Array]) -> list[Array]:
     """Return the arrays in the order of the network's inputs, by their name in the data or in the network."""
-    ordered = []
+    inputs = []
     for input in record.inputs:
         name = next((name for name in (input.source, input.name) if name in arrays), None)
         if name is None:
@@ -247,8 +247,8 @@ def _in_order(record: Preparation, arrays: Mapping[str, Array]) -> list[Array]:
                 f"There is no array {quoted(input.source or input.name)}.{did_you_mean(input.name, arrays)} "
                 f"Expected {expected_of(record)}."
             )
-        ordered.append(np.asarray(arrays[name]))
-    return ordered
+        inputs.append(np.asarray(arrays[name]))
+    return inputs
 
 
 def _arrays(record: Preparation, arrays: Sequence[Array]) -> Arrays:

@@ -207,7 +207,7 @@ def _changed_sequences(
 
 
 def _places(indices: Array, training: Array) -> Array:
-    """Return where the chosen samples are in the training split."""
+    """Return the places of these samples in the training split (n)."""
     return np.asarray(np.argsort(training)[np.searchsorted(np.sort(training), indices)])
 
 

@@ -53,7 +53,7 @@ class Scan:
     noun: str = "sample"
 
     def name(self, index: int) -> str:
-        """Return how a sample is named for the user: its file, or its number from 1."""
+        """Return the name of a sample for the user: its file, or its number from 1."""
         return self.names[index] if self.names is not None else f"{self.noun} {index + 1:,}"
 
 

@@ -1,4 +1,4 @@
-"""What a split goes by, of each sample: names of splits, groups, or places in time, from columns or names of files."""
+"""Keys by which samples are split: names of splits, groups, or places in time, from columns or names of files."""
 
 import os
 import re

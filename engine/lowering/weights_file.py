@@ -117,7 +117,7 @@ def read_weights_file(path: Path, expected_sha256: str = "", *, noun: str = "wei
 
 
 def read_preparation(path: Path) -> Preparation | None:
-    """Return how raw data is prepared for the network of the weights; None where the file does not say it. Raises
+    """Return the preparation of raw data for the network of the weights; None where the file does not say it. Raises
     `UserError` for a file that cannot be read, or is damaged."""
     if path.suffix.lower() != ".safetensors":
         return None

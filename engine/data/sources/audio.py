@@ -287,7 +287,7 @@ def bad_sounds(bad: Sequence[tuple[str, str]], total: int, folder: Path) -> User
 
 
 def preparation(options: DataOptions, facts: Sequence[SoundFacts]) -> SoundPreparation:
-    """Return how sounds become numbers, by the options, and by the files where they leave it open. Raises
+    """Return the preparation of sounds by the options, and by the files where they leave it open. Raises
     `UserError`."""
     rate = options.sample_rate or Counter(sound.rate for sound in facts).most_common(1)[0][0]
     seconds = options.sound_duration or min(AUTO_SECONDS, max(sound.seconds for sound in facts))

@@ -90,7 +90,7 @@ class CsvBatches:
         self.most_rows = int(1.1 * path.stat().st_size / min(bytes_per_row, path.stat().st_size)) + 1
 
     def _format(self, name: str, first: Any) -> NumberFormat | None:
-        """Return how the numbers of a column are written that holds more than plain ones."""
+        """Return the number format of a column that holds more than plain numbers."""
         cells = (str(cell) for cell in first.column(name).unique().to_pylist() if cell is not None)
         try:
             return number_format((cell for cell in cells if not is_missing(cell)), self.decimal)

@@ -93,7 +93,7 @@ def _numbers(cells: Sequence[str], how: NumberFormat) -> Array:
 def _format_of(
     table: CsvTable, name: str, gathered: GatheredCells, cells: Sequence[str], rows: int
 ) -> NumberFormat | None:
-    """Return how a column is written as numbers; None for one of texts. `cells` are those of a column that holds more
+    """Return the number format of a column; None for one of texts. `cells` are those of a column that holds more
     than plain numbers. Raises `UserError` for gaps that are not kept, and for a few texts among numbers."""
     if table.missing == "keep":
         rows -= gathered.empties

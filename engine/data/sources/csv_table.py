@@ -155,7 +155,7 @@ class CsvTable:
         return encoding
 
     def _dialect(self, decimal: str) -> Dialect:
-        """Return how the table is written. Raises `UserError`."""
+        """Return the dialect of the table. Raises `UserError`."""
         with self._reading(), self._opened() as file:
             lines = iter(partial(file.readline, ROW_LIMIT + 1), "")
             first = next((line for line in islice(lines, SNIFFED_LINES) if line not in BLANK), "")
@@ -407,7 +407,7 @@ class CsvTable:
         return next(islice(self.rows(), row, None))[0]
 
     def place(self, row: int) -> str:
-        """Return where a row stands, for messages: `line 12`."""
+        """Return the place of a row, for messages: `line 12`."""
         return f"line {self.line(row):,}"
 
     def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:

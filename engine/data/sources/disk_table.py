@@ -186,7 +186,7 @@ def _responses(options: DataOptions, table: StoredTable, path: Path) -> tuple[st
 
 
 def _gaps(columns: Columns, name: str) -> Array:
-    """Return which cells of a column (N) are missing."""
+    """Return whether each cell of a column is missing (N)."""
     numbers = columns.numbers.get(name)
     return np.array([not text for text in columns.texts[name]]) if numbers is None else np.isnan(numbers)
 

@@ -62,7 +62,7 @@ def header_of(path: Path | io.BytesIO, *, decodes: bool = False) -> Header:
 
 
 def flaw_of(path: Path) -> str:
-    """Return why a file cannot be used as an image, as far as its first and last bytes tell; empty where they do not.
+    """Return the reason why a file cannot be used as an image, by its first and last bytes; empty for one that can.
 
     What looks cut off, or like no image, is decoded before it is called so.
     """

@@ -73,7 +73,7 @@ class LongTable:
         return self.table.path
 
     def place(self, row: int) -> str:
-        """Return where a row stands in the file, for messages: `line 12`, or `row 12` of a Parquet file."""
+        """Return the place of a row in the file, for messages: `line 12`, or `row 12` of a Parquet file."""
         return self.table.place(row if self.places is None else int(self.places[row]))
 
     def said(self, group: int) -> str:

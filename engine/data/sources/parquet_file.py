@@ -164,7 +164,7 @@ class ParquetCells:
         return UserError(f"{self.path} has columns and no rows. Expected a Parquet file with rows.")
 
     def place(self, row: int) -> str:
-        """Return where a row stands, for messages: `row 12`."""
+        """Return the place of a row, for messages: `row 12`."""
         return f"row {row + 1:,}"
 
 

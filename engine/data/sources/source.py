@@ -120,7 +120,7 @@ def free_memory() -> int:
 
 
 def _within_groups() -> float:
-    """Return how much more memory the control groups of this process leave it, those of a container among them, in
+    """Return the memory that the control groups of this process leave it, those of a container among them, in
     bytes. What they hold of files is released where memory is short."""
     free = math.inf
     try:
@@ -144,7 +144,7 @@ def _within_groups() -> float:
 
 
 def _within_limits() -> float:
-    """Return how much more memory the limits of the shell (ulimit -d, ulimit -v) leave this process, in bytes."""
+    """Return the memory that the limits of the shell (ulimit -d, ulimit -v) leave this process, in bytes."""
     free = math.inf
     with contextlib.suppress(OSError, ValueError, KeyError):  # no limit is told elsewhere than on Linux
         rows = (line.split() for line in Path("/proc/self/status").read_text().splitlines())

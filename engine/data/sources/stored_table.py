@@ -264,7 +264,8 @@ class _Gathered:
     missing: int = 0
 
     def gaps(self, numbers: Array) -> Array | None:
-        """Return which cells of a batch are missing; None where none is. A minimum is NaN where any number is."""
+        """Return whether each cell of a batch is missing (N); None where none is. A minimum is NaN where any number
+        is."""
         least = numbers.min() if len(numbers) else 0.0
         if self.texts is not None:
             return numbers < 0 if least < 0 else None
