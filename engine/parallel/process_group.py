@@ -125,11 +125,11 @@ class TorchProcessGroup:
         try:
             self._store = open_store(rendezvous, rank, size, timeout)
             self._gather("here", "", timeout)  # the ports are open for as long as the slowest worker takes to come
-            with closed_ports() as opened:
+            with closed_ports() as descriptors:
                 torch.distributed.init_process_group(
                     _backends(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
                 )
-            self.num_foreign_connections = self._close_foreign(opened, timeout)
+            self.num_foreign_connections = self._close_foreign(descriptors, timeout)
             if not isinstance(rendezvous, Path) and rank == 0 and backend == "gloo":  # nccl connects again later
                 _drop_all(rendezvous.listener)
             self._reducer = self._share_memory(timeout) if share_memory and backend == "gloo" else None
@@ -148,14 +148,14 @@ class TorchProcessGroup:
         self._store.wait(keys, timeout)
         return [self._store.get(key).decode() for key in keys]
 
-    def _close_foreign(self, opened: Collection[int], timeout: timedelta) -> int:
+    def _close_foreign(self, descriptors: Collection[int], timeout: timedelta) -> int:
         """Close the connections that lead to no worker; return how many all workers had. A collective.
 
         What a program sends as if it was a worker is not read either: the first sum fails, and the run is restarted.
         """
         with contextlib.ExitStack() as stack:
             own, other = {}, {}
-            for descriptor in opened:
+            for descriptor in descriptors:
                 with contextlib.suppress(OSError):  # closed, not connected any more, or a port
                     each = stack.enter_context(_opened(descriptor))
                     own[each], other[each] = each.getsockname(), each.getpeername()
@@ -242,15 +242,15 @@ class TorchProcessGroup:
 
 
 def notes(group: ProcessGroup) -> tuple[str, ...]:
-    """Return what a user should know of the group: shared memory that is not used, connections of other programs."""
+    """Return notes on the group for the user: shared memory that is not used, connections of other programs."""
     if not isinstance(group, TorchProcessGroup):
         return ()
-    found = []
+    texts = []
     if group.shared_memory_refusal:
-        found.append(f"The acceleration shared-memory is not used: {group.shared_memory_refusal}.")
+        texts.append(f"The acceleration shared-memory is not used: {group.shared_memory_refusal}.")
     if count := group.num_foreign_connections:
-        found.append(f"Another program connected to the workers' ports ({plural(count, 'connection')}, closed).")
-    return tuple(found)
+        texts.append(f"Another program connected to the workers' ports ({plural(count, 'connection')}, closed).")
+    return tuple(texts)
 
 
 @contextlib.contextmanager
@@ -262,12 +262,12 @@ def closed_ports() -> Iterator[set[int]]:
     Yields a set, which holds the descriptors of the new connections afterwards.
     """
     before = set(_tcp_sockets())
-    opened: set[int] = set()
-    yield opened
+    descriptors: set[int] = set()
+    yield descriptors
     for descriptor, is_port in _tcp_sockets().items():
         if is_port and descriptor not in before:
             _drop_all(descriptor)
-    opened.update(descriptor for descriptor in _tcp_sockets() if descriptor not in before)
+    descriptors.update(descriptor for descriptor in _tcp_sockets() if descriptor not in before)
 
 
 def _tcp_sockets() -> dict[int, bool]:
@@ -276,7 +276,7 @@ def _tcp_sockets() -> dict[int, bool]:
     None where the system does not list descriptors (Linux without /proc). psutil would read the table of the whole
     machine, which takes 70 ms.
     """
-    found = {}
+    sockets = {}
     with contextlib.suppress(OSError):
         if sys.platform == "linux":
             for descriptor in map(int, os.listdir("/proc/self/fd")):
@@ -285,8 +285,8 @@ def _tcp_sockets() -> dict[int, bool]:
                         continue
                     with _opened(descriptor) as each:
                         if each.family in (socket.AF_INET, socket.AF_INET6) and each.type == socket.SOCK_STREAM:
-                            found[descriptor] = bool(each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
-    return found
+                            sockets[descriptor] = bool(each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+    return sockets
 
 
 def _opened(descriptor: int) -> socket.socket:

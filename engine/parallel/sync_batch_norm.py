@@ -282,9 +282,9 @@ def _slopes(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The sums of dy and of dy (x - mean) over each channel."""
     if is_plain:
-        none, wanted = None, [False, True, True]
+        none, mask = None, [False, True, True]
         _, scaled, sum_dy = torch.ops.aten.native_batch_norm_backward(
-            dy, x, none, none, none, mean, inverse, True, 0.0, wanted
+            dy, x, none, none, none, mean, inverse, True, 0.0, mask
         )
         return sum_dy, scaled / inverse
     return dy.sum(_others(x)), (dy * (x - mean.view(_along(x)))).sum(_others(x))

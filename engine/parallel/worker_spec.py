@@ -32,7 +32,7 @@ class WorkerSpec:
     base: str = ""
     """Folder that relative paths of data start from, where it is not the one of `run.json`."""
     paths: Mapping[str, str] = field(default_factory=dict)
-    """What this host calls absolute paths of the project; see `netwright.engine.project.moved_paths`."""
+    """Paths on this host of absolute paths of the project; see `netwright.engine.project.moved_paths`."""
 
     def write(self) -> str:
         """Return it as text, for the command line of a fresh interpreter."""

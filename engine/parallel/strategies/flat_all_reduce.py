@@ -17,9 +17,9 @@ from netwright.engine.parallel.strategies.strategy import Replicated
 class FlatAllReduce(Replicated):
     """Data parallel strategy whose gradients are views into one buffer per dtype, summed by one all-reduce each."""
 
-    def __init__(self, network: nn.Module, called: nn.Module, group: ProcessGroup) -> None:
+    def __init__(self, network: nn.Module, module: nn.Module, group: ProcessGroup) -> None:
         super().__init__(network)
-        self.module = called
+        self.module = module
         self._group = group
         parameters = [p for p in network.parameters() if p.requires_grad]
         self._buffers = [_share_gradients(group_of_type) for group_of_type in _by_type(parameters)]

@@ -21,9 +21,9 @@ from netwright.engine.parallel.sync_batch_norm import Share
 class LocalSgd(Replicated):
     """Local SGD strategy. Averages are weighted by the samples that each worker has seen since the last average."""
 
-    def __init__(self, network: nn.Module, called: nn.Module, group: ProcessGroup, share: Share, interval: int) -> None:
+    def __init__(self, network: nn.Module, module: nn.Module, group: ProcessGroup, share: Share, interval: int) -> None:
         super().__init__(network)
-        self.module = called
+        self.module = module
         self._group = group
         self._share = share
         self._interval = interval

@@ -52,16 +52,16 @@ def cut(network: fx.GraphModule, stage_of: Mapping[str, int], count: int) -> lis
     stages = []
     for number in range(count):
         graph = fx.Graph()
-        known = {node: graph.placeholder(node.name) for node in nodes if node.op == "placeholder"}
+        copies = {node: graph.placeholder(node.name) for node in nodes if node.op == "placeholder"}
         entering = leaving[number - 1] if number else []
-        known |= {node: graph.placeholder(node.name) for node in entering}
+        copies |= {node: graph.placeholder(node.name) for node in entering}
         for node in nodes:
             if assigned.get(node) == number:
-                known[node] = graph.node_copy(node, lambda used, known=known: known[used])  # type: ignore[misc]
+                copies[node] = graph.node_copy(node, lambda source, copies=copies: copies[source])  # type: ignore[misc]
         if number < count - 1:
-            graph.output(tuple(known[node] for node in leaving[number]))
+            graph.output(tuple(copies[node] for node in leaving[number]))
         else:
-            graph.output(fx.map_arg(nodes[-1].args[0], lambda used, known=known: known[used]))  # type: ignore[misc]
+            graph.output(fx.map_arg(nodes[-1].args[0], lambda source, copies=copies: copies[source]))  # type: ignore[misc]
         module = fx.GraphModule(network, graph, "Stage")
         stages.append(Stage(module, len(entering), len(leaving[number])))
     _refuse_shared(stages)
@@ -228,7 +228,7 @@ class Pipeline:
         Every worker has the inputs of all pieces. `loss_of` is called on the last worker with the number of a piece and
         the outputs of the network for it.
         """
-        held: dict[int, tuple[Tensors, Tensors]] = {}
+        pending: dict[int, tuple[Tensors, Tensors]] = {}
         for is_forward, number in schedule(self._rank, self._size, len(pieces)):
             if is_forward:
                 entering, leaving = self._compute(pieces[number], call)
@@ -237,11 +237,11 @@ class Pipeline:
                 self._wait(self._sent_back, self._num_wanted(entering))
                 if self.is_last:
                     leaving = (loss_of(number, leaving),)
-                held[number] = entering, leaving
+                pending[number] = entering, leaving
             else:
-                self._go_back(*held.pop(number))
+                self._go_back(*pending.pop(number))
                 # A gradient received for a piece shows that its activations have arrived.
-                self._wait(self._sent, len(held) * self._num_leaving)
+                self._wait(self._sent, len(pending) * self._num_leaving)
         self.finish()
 
     def forward(self, inputs: Tensors, call: Call) -> Tensors | None:
@@ -340,11 +340,11 @@ class Pipeline:
     def _num_wanted(entering: Tensors) -> int:
         return sum(x.requires_grad for x in entering)
 
-    def _wait(self, sent: list[tuple[Any, torch.Tensor]], most: int) -> None:
-        """Wait until at most `most` of the tensors in `sent` are still in transit."""
+    def _wait(self, transfers: list[tuple[Any, torch.Tensor]], most: int) -> None:
+        """Wait until at most `most` of the tensors in `transfers` are still in transit."""
         start = time.perf_counter()
-        while len(sent) > most:
-            sent.pop(0)[0].wait()
+        while len(transfers) > most:
+            transfers.pop(0)[0].wait()
         self._add_communication_time(time.perf_counter() - start)
 
     # ---- saving and loading the state ----
@@ -356,16 +356,16 @@ class Pipeline:
         Tensors received from other workers are on the CPU. A collective.
         """
         own = self.module.state_dict()
-        found: State = {}
+        state: State = {}
         for key, (owner, form) in self._kept.items():
             if owner == self._rank:
-                found[key] = own[key].detach().clone()
+                state[key] = own[key].detach().clone()
                 if self._rank:
-                    self._send(found[key], 0)
+                    self._send(state[key], 0)
             elif self._rank == 0:
-                found[key] = self._receive(form, owner).cpu()
+                state[key] = self._receive(form, owner).cpu()
         self.finish()
-        return found
+        return state
 
     def checkpoint_state(self) -> State:
         """Return the same as `state_dict`. A collective."""
@@ -403,19 +403,19 @@ def _by_name(optimizer: dict[str, Any], groups: list[list[str]]) -> tuple[Kept, 
     """Return an optimizer's state per parameter and the settings of the parameter's group, both by name."""
     names = [name for group in groups for name in group]
     numbers = [number for group in optimizer["param_groups"] for number in group["params"]]
-    kept = {name: optimizer["state"][n] for name, n in zip(names, numbers, strict=True) if n in optimizer["state"]}
+    states = {name: optimizer["state"][n] for name, n in zip(names, numbers, strict=True) if n in optimizer["state"]}
     settings: Kept = {}
     for group, members in zip(optimizer["param_groups"], groups, strict=True):
         own = {key: value for key, value in group.items() if key != "params"}
         settings |= dict.fromkeys(members, own)
-    return kept, settings
+    return states, settings
 
 
-def _by_number(kept: Kept, settings: Kept, groups: list[list[str]]) -> dict[str, Any]:
+def _by_number(states: Kept, settings: Kept, groups: list[list[str]]) -> dict[str, Any]:
     """Return the state dict of a torch optimizer with these parameter groups, from state and settings by name."""
     numbers = {name: number for number, name in enumerate(name for group in groups for name in group)}
     return {
-        "state": {number: kept[name] for name, number in numbers.items() if name in kept},
+        "state": {number: states[name] for name, number in numbers.items() if name in states},
         "param_groups": [{**settings[group[0]], "params": [numbers[name] for name in group]} for group in groups],
     }
 

@@ -25,7 +25,7 @@ def strategy_for(
     device: torch.device,
     share: Share,
     name: str = "",
-    called: nn.Module | None = None,
+    module: nn.Module | None = None,
     *,
     all_learn: bool = True,
     is_static: bool = False,
@@ -33,19 +33,19 @@ def strategy_for(
     """Return the strategy that the options select. Raises `ValueError` for an unknown name.
 
     name: overrides the strategy of the options, such as `flat` or `ddp`, the two forms of data parallel; without it
-    `form_of_data_parallel` chooses between them. called: the module to call in training in place of the network, with
+    `form_of_data_parallel` chooses between them. module: the one to call in training in place of the network, with
     the same parameters. all_learn: each parameter has a gradient in every step. is_static: all steps run the same
     computation, without micro-batches.
     """
-    called = network if called is None else called
+    module = network if module is None else module
     if group.size == 1:
         from netwright.engine.parallel.strategies.single import Single
 
-        return Single(network, called)
-    wanted = name or options.strategy
-    if wanted in ("auto", "data-parallel"):
-        wanted = form_of_data_parallel(options, device, all_learn=all_learn)
-    match wanted:
+        return Single(network, module)
+    strategy = name or options.strategy
+    if strategy in ("auto", "data-parallel"):
+        strategy = form_of_data_parallel(options, device, all_learn=all_learn)
+    match strategy:
         case "fully-sharded":
             from netwright.engine.parallel.strategies.sharded import Sharded
 
@@ -53,15 +53,15 @@ def strategy_for(
         case "local-sgd":
             from netwright.engine.parallel.strategies.local_sgd import LocalSgd
 
-            return LocalSgd(network, called, group, share, options.averaging_interval)
+            return LocalSgd(network, module, group, share, options.averaging_interval)
         case "flat":
             from netwright.engine.parallel.strategies.flat_all_reduce import FlatAllReduce
 
-            return FlatAllReduce(network, called, group)
+            return FlatAllReduce(network, module, group)
         case "ddp":
             from netwright.engine.parallel.strategies.ddp import Ddp
 
             return Ddp(
-                network, called, group, device, options.gradient_compression, all_learn=all_learn, is_static=is_static
+                network, module, group, device, options.gradient_compression, all_learn=all_learn, is_static=is_static
             )
-    raise ValueError(f"There is no strategy '{wanted}'.")
+    raise ValueError(f"There is no strategy '{strategy}'.")

@@ -56,9 +56,9 @@ class Sharded:
         finally:
             self._sum_gradients(True)
 
-    def _sum_gradients(self, wanted: bool) -> None:
+    def _sum_gradients(self, is_on: bool) -> None:
         assert isinstance(self._network, FSDPModule)
-        self._network.set_requires_gradient_sync(wanted)
+        self._network.set_requires_gradient_sync(is_on)
 
     def backward(self, loss: torch.Tensor) -> None:
         """Accumulate the gradients, summed over the workers and sharded between them."""

@@ -12,9 +12,9 @@ from netwright.engine.parallel.strategies.strategy import Replicated
 class Single(Replicated):
     """Strategy of a single worker: a plain backward pass."""
 
-    def __init__(self, network: nn.Module, called: nn.Module | None = None) -> None:
+    def __init__(self, network: nn.Module, module: nn.Module | None = None) -> None:
         super().__init__(network)
-        self.module = network if called is None else called
+        self.module = network if module is None else module
         self._parameters = [p for p in network.parameters() if p.requires_grad]
 
     def zero_grad(self) -> None:
