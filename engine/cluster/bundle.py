@@ -1,5 +1,5 @@
-"""What is copied to a cluster for a run: the project, its own code, its weights, constants and data, and the script of
-the job. Data that the hosts see already is not copied: the project gets the path that they know it by."""
+"""Files that are copied to a cluster for a run: the project, its own code, its weights, constants and data, and the
+script of the job. Data that the hosts see already is not copied: the project gets the path that they know it by."""
 
 import csv
 import glob
@@ -46,7 +46,7 @@ class Bundle:
 
 
 def bundle(project: Project, base: Path, code: dict[str, bytes], profile: ClusterProfile) -> Bundle:
-    """Return what a run of the project, whose folder is `base`, needs on the cluster. `code` are its own files of code.
+    """Return the files that a run of the project, whose folder is `base`, needs on the cluster. `code`: its own code.
 
     Raises `UserError` for files that are missing, too large to copy, or of code outside of the project's folder.
     """
@@ -101,10 +101,10 @@ def environment_of(project: Project, profile: ClusterProfile) -> EnvironmentOpti
 
 
 class _Collector:
-    """Files that are copied, and how the project names them there. `named`: suffixes of files that tables name."""
+    """Files that are copied, and how the project names them there. `suffixes`: those of files that tables name."""
 
-    def __init__(self, base: Path, profile: ClusterProfile, named: Collection[str] = ()) -> None:
-        self._base, self._profile, self._named = base, profile, frozenset(named)
+    def __init__(self, base: Path, profile: ClusterProfile, suffixes: Collection[str] = ()) -> None:
+        self._base, self._profile, self._named = base, profile, frozenset(suffixes)
         self.files: dict[str, Path | bytes] = {}
         self.num_bytes = 0
 
@@ -174,7 +174,7 @@ class _Collector:
         return Path(os.path.normpath(self._base / Path(text).expanduser()))
 
     def _place(self, text: str) -> str:
-        """Return what the project on the cluster calls a file or a folder, which may be a pattern."""
+        """Return the path on the cluster of a file, a folder or a pattern of the project."""
         path = self._path(text)
         if (there := self._profile.remote_path(path)) is not None:
             return there
@@ -187,13 +187,13 @@ class _Collector:
 
     def _place_pattern(self, path: Path) -> str:
         """Copy the files that match a pattern, and return the pattern for the copies."""
-        found = sorted(glob.glob(str(path)))
-        if not found:
+        paths = sorted(glob.glob(str(path)))
+        if not paths:
             hint = "Check the path, or map its folder: path_map of the profile."
             raise UserError(f"No file matches {path}.", code="not_found", hint=hint)
         fixed = Path(*[part for part in path.parent.parts if _PATTERN.isdisjoint(part)])
         name = f"files/{len(self.files)}"
-        for match in found:
+        for match in paths:
             self.add(Path(match), f"{PROJECT}/{name}/{Path(match).relative_to(fixed).as_posix()}")
         return f"{name}/{path.relative_to(fixed).as_posix()}"
 

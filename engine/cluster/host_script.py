@@ -31,25 +31,25 @@ FETCHED = ("best", "last", "result.json", "data.json", "metrics.json", "run.json
 
 
 class Refused(Exception):
-    """What is wrong on the host, in words."""
+    """Error on the host, in words."""
 
 
 def _run(command: list[str], timeout: float = 30.0) -> tuple[int, str, str]:
     """Return exit code, output and errors of a command; 127 where there is none, 124 where it takes too long."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+        process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
     except FileNotFoundError:
         return 127, "", f"there is no command {command[0]}"
     except subprocess.TimeoutExpired:
         return 124, "", f"{command[0]} has not answered within {timeout:g} s"
-    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+    return process.returncode, process.stdout.decode("utf-8", "replace"), process.stderr.decode("utf-8", "replace")
 
 
 def _path(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
-def reach(asked: dict[str, Any]) -> dict[str, Any]:
+def reach(message: dict[str, Any]) -> dict[str, Any]:
     """Return name, cores and Python of the host."""
     return {
         "host": socket.gethostname(),
@@ -58,7 +58,7 @@ def reach(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def versions(asked: dict[str, Any]) -> dict[str, Any]:
+def versions(message: dict[str, Any]) -> dict[str, Any]:
     """Return the versions of what the command of the profile's Python finds: python, netwright, torch, ray."""
     code = (
         "import json, platform, importlib.metadata as m\n"
@@ -71,17 +71,17 @@ def versions(asked: dict[str, Any]) -> dict[str, Any]:
         "print(json.dumps({'python': platform.python_version(), 'netwright': ours, "
         "'torch': of('torch'), 'ray': of('ray')}))"
     )
-    command = [os.path.expanduser(word) for word in asked["python"]]
-    status, output, errors = _run([*command, "-c", code], asked.get("limit_s", 60.0))
+    command = [os.path.expanduser(word) for word in message["python"]]
+    status, output, errors = _run([*command, "-c", code], message.get("limit_s", 60.0))
     if status:
         raise Refused(f"{' '.join(command)} does not start: {(errors or output).strip()[-SAID:]}")
-    found: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
-    return found
+    installed: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
+    return installed
 
 
-def storage(asked: dict[str, Any]) -> dict[str, Any]:
+def storage(message: dict[str, Any]) -> dict[str, Any]:
     """Write a file in the folder of runs, read it back, and return the free bytes and the bytes per second."""
-    folder = _path(asked["folder"])
+    folder = _path(message["folder"])
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, f".netwright-{os.getpid()}")
     content = os.urandom(1 << 20) * 16
@@ -101,49 +101,49 @@ def storage(asked: dict[str, Any]) -> dict[str, Any]:
     return {"folder": folder, "free_bytes": shutil.disk_usage(folder).free, "bytes_per_s": len(content) / seconds}
 
 
-def seen(asked: dict[str, Any]) -> dict[str, Any]:
+def seen(message: dict[str, Any]) -> dict[str, Any]:
     """Return whether a file is there."""
-    return {"is_there": os.path.isfile(_path(asked["path"]))}
+    return {"is_there": os.path.isfile(_path(message["path"]))}
 
 
-def rendezvous(asked: dict[str, Any]) -> dict[str, Any]:
+def rendezvous(message: dict[str, Any]) -> dict[str, Any]:
     """Return an address and a free port of the host, at which others meet it: of an interface, or of the connection
     that ssh has made."""
     address = (os.environ.get("SSH_CONNECTION", "").split() or ["", "", "127.0.0.1"])[2]
     with socket.socket() as free:
-        if asked["interface"]:
-            request = struct.pack("256s", asked["interface"].encode()[:15])
+        if message["interface"]:
+            request = struct.pack("256s", message["interface"].encode()[:15])
             address = socket.inet_ntoa(fcntl.ioctl(free, 0x8915, request)[20:24])  # SIOCGIFADDR
         free.bind((address, 0))
         return {"address": address, "port": free.getsockname()[1]}
 
 
-def prepare(asked: dict[str, Any]) -> dict[str, Any]:
+def prepare(message: dict[str, Any]) -> dict[str, Any]:
     """Make the folder of a job, which must not exist, and delete what killed ones have left. Return its path."""
-    folder = _path(asked["folder"])
+    folder = _path(message["folder"])
     os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-    if asked.get("stale"):
-        for path in glob.glob(os.path.join(glob.escape(os.path.dirname(folder)), asked["stale"])):
-            if time.time() - os.path.getmtime(path) > asked["stale_s"]:
+    if message.get("stale"):
+        for path in glob.glob(os.path.join(glob.escape(os.path.dirname(folder)), message["stale"])):
+            if time.time() - os.path.getmtime(path) > message["stale_s"]:
                 shutil.rmtree(path, ignore_errors=True)
     os.mkdir(folder, 0o700)
     return {"folder": folder}
 
 
-def start(asked: dict[str, Any]) -> dict[str, Any]:
+def start(message: dict[str, Any]) -> dict[str, Any]:
     """Start the job script of a folder: by sbatch, or as a process of its own. Return its number."""
-    folder = _path(asked["folder"])
-    if asked["kind"] == "slurm":
+    folder = _path(message["folder"])
+    if message["kind"] == "slurm":
         status, output, errors = _run(["sbatch", "--parsable", os.path.join(folder, "job.sh")])
         if status:
             raise Refused(f"sbatch: {(errors or output).strip()[-SAID:]}")
         return {"job": output.strip().splitlines()[-1].partition(";")[0]}
-    with open(os.path.join(folder, "output.txt"), "ab") as said:
+    with open(os.path.join(folder, "output.txt"), "ab") as log:
         job = subprocess.Popen(
             ["sh", os.path.join(folder, "job.sh")],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=log,
+            stderr=log,
             cwd=folder,
             start_new_session=True,
         )
@@ -151,7 +151,8 @@ def start(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _started_at(pid: int) -> str:
-    """Return what tells a process from a later one with its number: the boot of the host and the tick of its start."""
+    """Return the identity of a process, apart from later ones with its number: the boot of the host and the tick of
+    its start."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             ticks = file.read().rpartition(")")[2].split()[19]
@@ -172,10 +173,10 @@ def _is_running(job: str) -> bool:
         return False
 
 
-def _job_state(asked: dict[str, Any]) -> tuple[str, str]:
+def _job_state(message: dict[str, Any]) -> tuple[str, str]:
     """Return `waiting`, `running` or `gone`, and the reason that Slurm gives for waiting."""
-    job = asked["job"]
-    if asked["kind"] != "slurm":
+    job = message["job"]
+    if message["kind"] != "slurm":
         return ("running" if _is_running(job) else "gone"), ""
     status, output, errors = _run(["squeue", "-h", "-j", job, "-o", "%T|%r"])
     if status and "Invalid job id" not in errors:
@@ -201,17 +202,17 @@ def _new_bytes(path: str, offset: int, last: bytes) -> tuple[bytes, bool]:
     return data[len(last) :], False
 
 
-def poll(asked: dict[str, Any]) -> dict[str, Any]:
+def poll(message: dict[str, Any]) -> dict[str, Any]:
     """Return the state of a job, and what is new in its log and its output."""
-    folder = _path(asked["folder"])
+    folder = _path(message["folder"])
     run = os.path.join(folder, "run")
-    state, reason = _job_state(asked)
+    state, reason = _job_state(message)
     is_locked = _is_locked(os.path.join(run, "run.lock"))
     answer = {"job_state": state, "job_reason": reason, "is_locked": is_locked, "time": time.time()}
     logs = {"events.jsonl": os.path.join(run, "events.jsonl"), "engine.log": os.path.join(run, "engine.log")}
     for name, path in logs.items():
-        wanted = asked["logs"][name]
-        data, is_new = _new_bytes(path, wanted["offset"], base64.b64decode(wanted["last"]))
+        position = message["logs"][name]
+        data, is_new = _new_bytes(path, position["offset"], base64.b64decode(position["last"]))
         if name == "events.jsonl":
             data = data[: data.rfind(b"\n") + 1]  # a line that is being written, or that a new coordinator cuts off
         answer[name] = {"data": base64.b64encode(data).decode("ascii"), "is_new": is_new}
@@ -243,15 +244,15 @@ def _is_locked(path: str) -> bool:
         os.close(descriptor)
 
 
-def answers(asked: dict[str, Any]) -> dict[str, Any]:
+def answers(message: dict[str, Any]) -> dict[str, Any]:
     """Return the answers of the workers that try the cluster, the state of their job, and its output."""
-    folder = _path(asked["folder"])
-    state, reason = _job_state(asked)
-    found = []
+    folder = _path(message["folder"])
+    state, reason = _job_state(message)
+    replies = []
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "answer-*.json"))):
         with open(path, encoding="utf-8") as file:
-            found.append(json.load(file))
-    return {"answers": found, "job_state": state, "job_reason": reason, "output": _output(folder)}
+            replies.append(json.load(file))
+    return {"answers": replies, "job_state": state, "job_reason": reason, "output": _output(folder)}
 
 
 def _output(folder: str) -> str:
@@ -263,14 +264,14 @@ def _output(folder: str) -> str:
     return output.decode("utf-8", "replace")[-SAID:]
 
 
-def install(asked: dict[str, Any]) -> dict[str, Any]:
+def install(message: dict[str, Any]) -> dict[str, Any]:
     """Install a wheel with what it needs in an environment of its own, and return the versions in it."""
-    target, wheel = _path(asked["target"]), asked["wheel"]
+    target, wheel = _path(message["target"]), message["wheel"]
     python = os.path.join(target, "bin", "python")
     try:
         if not os.path.exists(python):
-            _done([os.path.expanduser(asked["python"]), "-m", "venv", target], 300.0)
-        _done([python, "-m", "pip", "install", "--quiet", "--upgrade", wheel], asked["limit_s"])
+            _done([os.path.expanduser(message["python"]), "-m", "venv", target], 300.0)
+        _done([python, "-m", "pip", "install", "--quiet", "--upgrade", wheel], message["limit_s"])
     finally:
         shutil.rmtree(os.path.dirname(wheel), ignore_errors=True)
     return versions({"python": [python]})
@@ -283,7 +284,7 @@ def _done(command: list[str], timeout: float) -> None:
         raise Refused(f"{' '.join(command[:4])} has failed: {(errors or output).strip()[-SAID:]}")
 
 
-def scheduler(asked: dict[str, Any]) -> dict[str, Any]:
+def scheduler(message: dict[str, Any]) -> dict[str, Any]:
     """Return the partitions of Slurm with their states and numbers of nodes."""
     status, output, errors = _run(["sinfo", "-h", "-o", "%P %a %D %t"], 20.0)
     if status:
@@ -291,12 +292,12 @@ def scheduler(asked: dict[str, Any]) -> dict[str, Any]:
     return {"partitions": [line.split() for line in output.splitlines()]}
 
 
-def request(asked: dict[str, Any]) -> dict[str, Any]:
+def request(message: dict[str, Any]) -> dict[str, Any]:
     """Put requests into the folder of requests of the run, by rename. Return whether the run is there already."""
-    control = os.path.join(_path(asked["folder"]), "run", "control")
+    control = os.path.join(_path(message["folder"]), "run", "control")
     if not os.path.isdir(control):
         return {"delivered": False}
-    for name, content in asked["requests"].items():
+    for name, content in message["requests"].items():
         name = os.path.basename(name)
         path = os.path.join(control, f".{name}.tmp")
         with open(path, "w", encoding="utf-8") as file:
@@ -305,30 +306,30 @@ def request(asked: dict[str, Any]) -> dict[str, Any]:
     return {"delivered": True}
 
 
-def cancel(asked: dict[str, Any]) -> dict[str, Any]:
+def cancel(message: dict[str, Any]) -> dict[str, Any]:
     """End a job without asking its training."""
-    if asked["kind"] == "slurm":
-        status, output, errors = _run(["scancel", asked["job"]])
+    if message["kind"] == "slurm":
+        status, output, errors = _run(["scancel", message["job"]])
         if status and "Invalid job id" not in errors:
             raise Refused(f"scancel: {(errors or output).strip()[-SAID:]}")
-    elif _is_running(asked["job"]):
-        os.killpg(int(asked["job"].partition(":")[0]), signal.SIGKILL if asked.get("now") else signal.SIGTERM)
+    elif _is_running(message["job"]):
+        os.killpg(int(message["job"].partition(":")[0]), signal.SIGKILL if message.get("now") else signal.SIGTERM)
     return {}
 
 
-def delete(asked: dict[str, Any]) -> dict[str, Any]:
+def delete(message: dict[str, Any]) -> dict[str, Any]:
     """Delete the folder of a job that has ended."""
-    folder = _path(asked["folder"])
+    folder = _path(message["folder"])
     if not os.path.isfile(os.path.join(folder, "job.sh")):
         raise Refused(f"{folder} is not the folder of a job")
     shutil.rmtree(folder)
     return {}
 
 
-def pack(asked: dict[str, Any]) -> None:
+def pack(message: dict[str, Any]) -> None:
     """Write what is fetched of a run to standard output, as a tar archive behind the line `ARCHIVE`."""
-    run = os.path.join(_path(asked["folder"]), "run")
-    names = [*FETCHED, *(["checkpoints"] if asked.get("checkpoints") else [])]
+    run = os.path.join(_path(message["folder"]), "run")
+    names = [*FETCHED, *(["checkpoints"] if message.get("checkpoints") else [])]
     print("\n" + ARCHIVE, flush=True)
     with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
         for name in names:
@@ -345,14 +346,14 @@ ACTIONS = {
 }
 
 
-def main(asked: dict[str, Any]) -> None:
-    """Do what is asked, and print the answer."""
-    if asked["do"] == "pack":
-        pack(asked)
+def main(message: dict[str, Any]) -> None:
+    """Carry out the action of a message, and print the answer."""
+    if message["do"] == "pack":
+        pack(message)
         return
     answer: dict[str, Any]
     try:
-        answer = {"result": ACTIONS[asked["do"]](asked)}
+        answer = {"result": ACTIONS[message["do"]](message)}
     except Refused as error:
         answer = {"refused": str(error)}
     except OSError as error:

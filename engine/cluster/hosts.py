@@ -52,7 +52,7 @@ class Host:
         return self.name or "this machine"
 
     def close(self) -> None:
-        """End what is kept of the connection; nothing for this machine and for ssh."""
+        """Close the connection, where one is kept open: neither to this machine nor over ssh."""
 
     @property
     def _interpreter(self) -> tuple[str, ...]:
@@ -75,16 +75,16 @@ class Host:
         try:
             answer = json.loads(lines[-1].removeprefix(host_script.MARK))
         except (IndexError, ValueError):
-            said = output.decode("utf-8", "replace").strip()[-SAID:]
-            raise UnreachableHostError(f"{self} has given no answer: {said or 'nothing'}.") from None
+            reply = output.decode("utf-8", "replace").strip()[-SAID:]
+            raise UnreachableHostError(f"{self} has given no answer: {reply or 'nothing'}.") from None
         if "refused" in answer:
             raise RunError(f"{self}: {answer['refused']}.")
         result: dict[str, Any] = answer["result"]
         return result
 
-    def _script(self, asked: Mapping[str, Any]) -> bytes:
+    def _script(self, message: Mapping[str, Any]) -> bytes:
         source = Path(host_script.__file__).read_text(encoding="utf-8")
-        request = base64.b64encode(json.dumps(asked).encode()).decode()
+        request = base64.b64encode(json.dumps(message).encode()).decode()
         return f"{source}\nmain(json.loads(base64.b64decode('{request}')))\n".encode()
 
     def _run(self, program: bytes, timeout_s: float) -> bytes:
@@ -121,20 +121,20 @@ class Host:
             output, errors = process.communicate(data, timeout=timeout_s)
         except subprocess.TimeoutExpired:
             raise UnreachableHostError(f"{self} has not answered within {timeout_s:g} s.") from None
-        said = errors.decode("utf-8", "replace").strip().splitlines()
-        self._refuse(process.returncode, "\n".join(said[-3:])[-SAID:])
+        lines = errors.decode("utf-8", "replace").strip().splitlines()
+        self._refuse(process.returncode, "\n".join(lines[-3:])[-SAID:])
         return output
 
-    def _refuse(self, status: int, said: str) -> None:
+    def _refuse(self, status: int, text: str) -> None:
         """Raise the error of a command that has failed."""
         if status == SSH_LOST and self.name:
             raise UnreachableHostError(
-                f"{self} cannot be reached: {said or 'ssh has ended'}.", hint=f"Try it: ssh {self.name} true."
+                f"{self} cannot be reached: {text or 'ssh has ended'}.", hint=f"Try it: ssh {self.name} true."
             )
         if status == 127:
             raise RunError(f"{self} has no python3.", hint="Install Python 3.11 or newer there.")
         if status:
-            raise RunError(f"{self}: {said or f'exit code {status}'}.")
+            raise RunError(f"{self}: {text or f'exit code {status}'}.")
 
     def put(self, files: Mapping[str, Path | bytes], folder: str, timeout_s: float = COPY_S) -> None:
         """Copy files and folders, by their paths below `folder`, to the host. Raises `RunError`."""
@@ -157,12 +157,12 @@ class Host:
 
     def get(self, folder: str, target: Path, *, checkpoints: bool, timeout_s: float = COPY_S) -> None:
         """Copy what is fetched of the run in the folder of a job into `target`. Raises `RunError`."""
-        asked = {"do": "pack", "folder": folder, "checkpoints": checkpoints}
+        message = {"do": "pack", "folder": folder, "checkpoints": checkpoints}
         with self._process(self._interpreter, stdin=subprocess.PIPE) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             try:
-                process.stdin.write(self._script(asked))
+                process.stdin.write(self._script(message))
                 process.stdin.close()
                 process.stdin = None
                 while (line := process.stdout.readline(LINE_BYTES)).rstrip() != host_script.ARCHIVE.encode():

@@ -42,14 +42,16 @@ def _built(folder: Path) -> Path:
         raise UserError("This Netwright is not a checkout, and no wheel can be made of it.", hint="Name one: --wheel.")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_S, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"The wheel cannot be built: {error}.", hint="Name one: --wheel FILE.") from error
-    found = next(iter(folder.glob("*.whl")), None)
-    if done.returncode or found is None:
-        said = done.stderr.strip().rpartition("\n")[2]
-        raise UserError(f"The wheel cannot be built: {said or 'pip says nothing'}.", hint="Name one: --wheel FILE.")
-    return found
+    wheel = next(iter(folder.glob("*.whl")), None)
+    if process.returncode or wheel is None:
+        last_line = process.stderr.strip().rpartition("\n")[2]
+        raise UserError(
+            f"The wheel cannot be built: {last_line or 'pip says nothing'}.", hint="Name one: --wheel FILE."
+        )
+    return wheel
 
 
 def _installed(host: Host, profile: ClusterProfile, wheel: Path) -> str:

@@ -51,7 +51,7 @@ class Job:
 
     @property
     def note(self) -> str:
-        """What a run needs whose coordinator is here, in words; empty for others."""
+        """Hint for a run whose coordinator is on this machine; empty for others."""
         way_out = ON_RAY.format(profile=self.profile) if self.kind == "ray" else OTHERS
         return "" if self.remote else f"{HERE} {way_out}"
 

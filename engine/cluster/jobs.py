@@ -88,8 +88,8 @@ def _submitted(
     there = profile.replace(address=host.address()) if isinstance(host, RayHost) else profile
     packed = bundle(project, _origin(project_path).base, dict(code), there)
     job_name = f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{secrets.token_hex(3)}"
-    wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{job_name}"
-    folder_there = str(host.ask("prepare", folder=wanted)["folder"])
+    folder_name = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{job_name}"
+    folder_there = str(host.ask("prepare", folder=folder_name)["folder"])
     try:
         hosts = written(granted_for(project.data))
         script = job_script(profile, folder_there, has_code=bool(code), hosts=hosts)
@@ -300,7 +300,7 @@ def _end_here(folder: RunFolder, state: Any, reason: str, code: str) -> None:
 
 
 def _ends_of_logs(folder: RunFolder) -> dict[str, dict[str, Any]]:
-    """Return how far the logs here go, and their last bytes, by which a log that was replaced is noticed."""
+    """Return the length of each log here, and its last bytes, by which a replaced log is noticed."""
     ends = {}
     for name in LOGS:
         size, last = 0, b""
@@ -332,8 +332,8 @@ def _take_info(folder: RunFolder, data: Mapping[str, Any]) -> None:
     """Take the record of the run on the cluster, with the paths and numbers of this machine. Raises `ValueError` for a
     damaged one."""
     before = folder.read_info()
-    kept = {name: getattr(before, name) for name in OURS}
-    info = replace(RunInfo.read(without_checksum(data)), **kept, coordinator=before.coordinator, workers=())
+    fields_here = {name: getattr(before, name) for name in OURS}
+    info = replace(RunInfo.read(without_checksum(data)), **fields_here, coordinator=before.coordinator, workers=())
     if info != before:
         write_info(folder, info)
 

@@ -70,20 +70,20 @@ def load_profiles(file: Path | None = None) -> tuple[ClusterProfile, ...]:
 def find_profile(name: str = "", file: Path | None = None) -> ClusterProfile:
     """Return the profile of this name; without a name the default one, or the only one. Raises `UserError`."""
     profiles = read_profiles(file)
-    known = profiles.by_name
-    if not known:
+    by_name = profiles.by_name
+    if not by_name:
         hint = "Add one: netwright-engine cluster add NAME --set kind=slurm."
         message = "The execution environment 'parallel' needs a cluster profile, and there is none yet."
         raise UnavailableError(message, code="no_profile", hint=hint)
-    wanted = name or profiles.default or (next(iter(known)) if len(known) == 1 else "")
-    if not wanted:
-        hint = f"Name one of {', '.join(known)}, or choose it: netwright-engine cluster default NAME."
+    choice = name or profiles.default or (next(iter(by_name)) if len(by_name) == 1 else "")
+    if not choice:
+        hint = f"Name one of {', '.join(by_name)}, or choose it: netwright-engine cluster default NAME."
         raise UserError("There are several cluster profiles and none is the default.", code="no_profile", hint=hint)
-    if wanted not in known:
-        hint = did_you_mean(wanted, known) or f"There are: {', '.join(known)}."
-        raise UserError(f"There is no cluster profile '{wanted}'.", code="no_profile", hint=hint)
-    known[wanted].refuse_problems()
-    return known[wanted]
+    if choice not in by_name:
+        hint = did_you_mean(choice, by_name) or f"There are: {', '.join(by_name)}."
+        raise UserError(f"There is no cluster profile '{choice}'.", code="no_profile", hint=hint)
+    by_name[choice].refuse_problems()
+    return by_name[choice]
 
 
 def save_profile(profile: ClusterProfile, *, replacing: str | None = None, file: Path | None = None) -> None:
@@ -97,12 +97,12 @@ def save_profile(profile: ClusterProfile, *, replacing: str | None = None, file:
         if profile.name != replacing and profile.name in profiles.by_name:
             hint = "Choose another name, or change that one: netwright-engine cluster edit."
             raise UserError(f"There is a cluster profile '{profile.name}' already.", code="exists", hint=hint)
-        kept = {name: known for name, known in profiles.by_name.items() if name != replacing}
-        if len(kept) >= MOST_PROFILES:
+        others = {name: other for name, other in profiles.by_name.items() if name != replacing}
+        if len(others) >= MOST_PROFILES:
             raise UserError(f"There are {MOST_PROFILES} cluster profiles already.", hint="Remove one first.")
         is_default = replacing is not None and profiles.default == replacing
         change.profiles = Profiles(
-            profile.name if is_default else profiles.default, _sorted({**kept, profile.name: profile})
+            profile.name if is_default else profiles.default, _sorted({**others, profile.name: profile})
         )
 
 
@@ -112,8 +112,8 @@ def remove_profile(name: str, file: Path | None = None) -> None:
         profiles = change.profiles
         if name not in profiles.by_name:
             raise unknown_profile(name, profiles)
-        kept = {known: profile for known, profile in profiles.by_name.items() if known != name}
-        change.profiles = Profiles("" if profiles.default == name else profiles.default, kept)
+        others = {other: profile for other, profile in profiles.by_name.items() if other != name}
+        change.profiles = Profiles("" if profiles.default == name else profiles.default, others)
 
 
 def set_default(name: str, file: Path | None = None) -> None:

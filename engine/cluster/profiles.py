@@ -219,26 +219,28 @@ class ClusterProfile(Record):
 
     def problems(self) -> list[FieldError]:
         """Return the errors of fields that are missing, malformed or contradict each other."""
-        found = [] if self.name else [FieldError("name", "the profile needs a name, such as lab.")]
-        found += self._address_problems()
+        errors = [] if self.name else [FieldError("name", "the profile needs a name, such as lab.")]
+        errors += self._address_problems()
         for name in ("conda", "container"):
             if self.environment == name and not getattr(self, name):
-                found.append(FieldError(name, f"is empty, and the Python environment is {name}."))
+                errors.append(FieldError(name, f"is empty, and the Python environment is {name}."))
         for name in ("storage", *(() if self.environment != "container" else ("container",))):
             if (path := getattr(self, name)) and not PurePosixPath(path).is_absolute():
-                found.append(FieldError(name, f"expected a path from the root, such as /shared/me, received '{path}'."))
+                errors.append(
+                    FieldError(name, f"expected a path from the root, such as /shared/me, received '{path}'.")
+                )
         if self.kind == "ray" and self.coordinator == "cluster" and not self.storage:
             message = "is empty, and the coordinator is on the cluster: name a folder that all of its nodes see."
-            found.append(FieldError("storage", message))
-        found += [
+            errors.append(FieldError("storage", message))
+        errors += [
             FieldError("path_map", f"expected paths from the root on both sides, received '{here}={there}'.")
             for here, there in self.path_map
             if not (Path(here).is_absolute() and PurePosixPath(there).is_absolute())
         ]
         if self.interface and not _INTERFACE.fullmatch(self.interface):
-            found.append(FieldError("interface", f"'{self.interface}' is no name of an interface, such as eth0."))
+            errors.append(FieldError("interface", f"'{self.interface}' is no name of an interface, such as eth0."))
         if self.kind == "slurm" and self.workers % self.nodes:
-            found.append(
+            errors.append(
                 FieldError(
                     "nodes",
                     f"{self.workers} workers cannot be shared evenly by {self.nodes} nodes.",
@@ -246,8 +248,8 @@ class ClusterProfile(Record):
                 )
             )
         if wrong := [option for option in self.sbatch_options if not option.startswith("-")]:
-            found.append(FieldError("sbatch_options", f"'{wrong[0]}' does not begin with -."))
-        return found
+            errors.append(FieldError("sbatch_options", f"'{wrong[0]}' does not begin with -."))
+        return errors
 
     def _address_problems(self) -> list[FieldError]:
         if self.kind == "ssh" and not self.hosts:
@@ -264,12 +266,12 @@ class ClusterProfile(Record):
 
     def refuse_problems(self) -> None:
         """Raise `FieldErrors` if fields are missing, malformed or contradict each other."""
-        if found := self.problems():
-            raise FieldErrors(error.at(f"{self.name or 'profile'}.{error.path}") for error in found)
+        if errors := self.problems():
+            raise FieldErrors(error.at(f"{self.name or 'profile'}.{error.path}") for error in errors)
 
     def remote_path(self, path: str | Path) -> str | None:
-        """Return what the hosts call a path of this machine by the longest matching entry of `path_map`; None where
-        none matches."""
+        """Return the path on the hosts of a path of this machine, by the longest matching entry of `path_map`; None
+        where none matches."""
         place = Path(path)
         for here, there in sorted(self.path_map, key=lambda pair: -len(Path(pair[0]).parts)):
             if place.is_relative_to(here):

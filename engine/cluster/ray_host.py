@@ -32,7 +32,7 @@ class RayHost(Host):
         return str(self._asked("address", ANSWER_S)["address"])
 
     def ask(self, do: str, timeout_s: float = ANSWER_S, **values: Any) -> dict[str, Any]:
-        """Return what an action of `host_script` answers on a node. Raises `UnreachableHostError` where Ray does not
+        """Return the answer of an action of `host_script` on a node. Raises `UnreachableHostError` where Ray does not
         answer in time, `RunError` where the node refuses."""
         return self._asked("act", timeout_s, action=do, asked=values)
 

@@ -55,8 +55,8 @@ class RayProcess:
                 )
             if not (data := os.read(self._process.stdout.fileno(), CHUNK_BYTES)):
                 self._errors.seek(0)
-                said = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-300:]
-                raise RunError(f"The connection to Ray was lost{f': {said}' if said else '.'}")
+                last_line = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-300:]
+                raise RunError(f"The connection to Ray was lost{f': {last_line}' if last_line else '.'}")
             self._lines += self._buffer.take(data)
         answer = json.loads(self._lines.pop(0))
         if "refused" in answer:

@@ -31,10 +31,10 @@ class RayCluster(RayProcess):
         Made at first use. Raises `UserError`."""
         if self._is_there:
             if not self._there:
-                wanted = f"{self._profile.storage}/{PREFIX}{secrets.token_hex(4)}"
+                path = f"{self._profile.storage}/{PREFIX}{secrets.token_hex(4)}"
                 stale = {"stale": f"{PREFIX}*", "stale_s": LEFT_S}
-                self._sample = self.ask("make_sample", FOLDER_S, folder=wanted, **stale)
-                self._there = wanted
+                self._sample = self.ask("make_sample", FOLDER_S, folder=path, **stale)
+                self._there = path
             return self._there
         if self._shared is None:
             parent = Path(self._profile.storage).expanduser() if self._profile.storage else Path.cwd()
@@ -46,14 +46,14 @@ class RayCluster(RayProcess):
         folder = self.folder
         if self._shared is not None:
             free, per_s = self._shared.measured()
-            shown = str(self._shared.path.parent)
+            place = str(self._shared.path.parent)
         else:
             free, per_s = self._sample["free_bytes"], self._sample["bytes_per_s"]
-            shown = self._profile.storage
+            place = self._profile.storage
         answers = self.ask("sees", limit_s, path=f"{folder}/{SAMPLE_FILE}")
         if blind := {answer["host"] for answer in answers if not answer["is_there"]}:
             raise blind_error(blind, str(Path(folder).parent))
-        return shown, free, per_s
+        return place, free, per_s
 
     def close(self) -> None:
         """End the process, and what it has started."""

@@ -34,9 +34,9 @@ class SharedFolder:
     def __init__(self, profile: ClusterProfile, parent: Path) -> None:
         self._profile = profile
         try:
-            for left in parent.glob(f"{PREFIX}*"):
-                if time.time() - left.stat().st_mtime > LEFT_S:
-                    shutil.rmtree(left, ignore_errors=True)
+            for folder in parent.glob(f"{PREFIX}*"):
+                if time.time() - folder.stat().st_mtime > LEFT_S:
+                    shutil.rmtree(folder, ignore_errors=True)
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         except OSError as error:
             raise UserError(
@@ -57,7 +57,7 @@ class SharedFolder:
         return shutil.disk_usage(self.path).free, len(SAMPLE) / max(time.monotonic() - begin, 1e-9)
 
     def on_hosts(self, path: Path) -> str:
-        """Return what the hosts call a path."""
+        """Return the path on the hosts of a path of this machine."""
         return self._profile.remote_path(str(path)) or str(path)
 
     def close(self) -> None:

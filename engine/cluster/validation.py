@@ -73,21 +73,23 @@ def reach(attempt: Attempt) -> str:
         attempt.ray = RayCluster(attempt.profile)
         return f"{attempt.ray.connect(REACH_S)} at {address}"
     answers = _on_all(attempt.hosts, lambda host: host.ask("reach", REACH_S))
-    said = [
+    sentences = [
         f"{host}: {plural(answer['cores'], 'core')}, Python {answer['python']}"
         for host, answer in zip(attempt.hosts, answers, strict=True)
     ]
     if attempt.profile.kind == "slurm":
         partitions = attempt.first.ask("scheduler", REACH_S)["partitions"]
-        wanted = attempt.profile.partition
+        partition = attempt.profile.partition
         names = sorted({row[0].rstrip("*") for row in partitions})
-        if wanted and wanted not in names:
-            raise UserError(f"Slurm has no partition '{wanted}'.", hint=f"It has {listed(names) if names else 'none'}.")
-        up = [row for row in partitions if row[1] == "up" and (not wanted or row[0].rstrip("*") == wanted)]
+        if partition and partition not in names:
+            raise UserError(
+                f"Slurm has no partition '{partition}'.", hint=f"It has {listed(names) if names else 'none'}."
+            )
+        up = [row for row in partitions if row[1] == "up" and (not partition or row[0].rstrip("*") == partition)]
         if not up:
             raise RunError("No partition of Slurm is up.", hint="Ask who runs it, or name another partition.")
-        said.append(f"{plural(sum(int(row[2]) for row in up), 'node')} in {', '.join(sorted({r[0] for r in up}))}")
-    return "; ".join(said)
+        sentences.append(f"{plural(sum(int(row[2]) for row in up), 'node')} in {', '.join(sorted({r[0] for r in up}))}")
+    return "; ".join(sentences)
 
 
 def _reach_ray(profile: ClusterProfile) -> str:
@@ -106,12 +108,14 @@ def versions(attempt: Attempt) -> str:
     """Every host has Netwright in this version, torch, and a Python that is new enough."""
     if attempt.ray is not None:
         answers = attempt.ray.ask("versions", 2 * TASK_S)
-        found = {_judged(attempt.profile, f"{each['host']} of Ray", each) for each in answers}
-        return f"{plural(len(answers), 'node')}: {'; '.join(sorted(found))}"
+        distinct = {_judged(attempt.profile, f"{each['host']} of Ray", each) for each in answers}
+        return f"{plural(len(answers), 'node')}: {'; '.join(sorted(distinct))}"
     python = python_of(attempt.profile)
     answers = _on_all(attempt.hosts, lambda host: host.ask("versions", TASK_S + 10, python=python, limit_s=TASK_S))
-    said = [_judged(attempt.profile, str(host), answer) for host, answer in zip(attempt.hosts, answers, strict=True)]
-    return "; ".join(dict.fromkeys(said))
+    sentences = [
+        _judged(attempt.profile, str(host), answer) for host, answer in zip(attempt.hosts, answers, strict=True)
+    ]
+    return "; ".join(dict.fromkeys(sentences))
 
 
 def _judged(profile: ClusterProfile, host: str, answer: Mapping[str, Any]) -> str:
@@ -136,10 +140,10 @@ def task(attempt: Attempt) -> str:
         answer = attempt.ray.ask("task", TASK_S)
     else:
         profile = attempt.profile.replace(workers=1, nodes=1)
-        found = _on_all(attempt.hosts, lambda host: _tried(profile, Share(host, (0,), 1), "task", TASK_S)[0])
-        if len(found) > 1:
-            return f"on {listed([answer['host'] for answer in found])}"
-        answer = found[0]
+        answers = _on_all(attempt.hosts, lambda host: _tried(profile, Share(host, (0,), 1), "task", TASK_S)[0])
+        if len(answers) > 1:
+            return f"on {listed([answer['host'] for answer in answers])}"
+        answer = answers[0]
     return f"on {answer['host']}, with {plural(answer['cores'], 'core')}"
 
 
@@ -152,8 +156,8 @@ def workers(attempt: Attempt) -> str:
         )
     else:
         shares = _shares(attempt)
-        found = _on_all(shares, lambda share: _tried_together(profile, share))
-        answers = [answer for each in found for answer in each]
+        groups = _on_all(shares, lambda share: _tried_together(profile, share))
+        answers = [answer for each in groups for answer in each]
     attempt.found["workers"] = answers
     hosts = sorted({answer["host"] for answer in answers})
     if profile.gpus_per_worker and (poor := [a for a in answers if a["gpus"] < profile.gpus_per_worker]):
@@ -183,8 +187,8 @@ def storage(attempt: Attempt) -> str:
         folder, free, per_s = answer["folder"], answer["free_bytes"], answer["bytes_per_s"]
     if free < LEAST_FREE_BYTES:
         raise UserError(f"{folder} has {free / 1e9:.1f} GB left.", hint="Make room there, or name another storage.")
-    seen = ", seen by all nodes" if attempt.ray is not None else ", seen by all hosts" if len(attempt.hosts) > 1 else ""
-    return f"{folder}: {free / 1e9:,.0f} GB free, written with {per_s / 1e6:,.0f} MB/s{seen}"
+    note = ", seen by all nodes" if attempt.ray is not None else ", seen by all hosts" if len(attempt.hosts) > 1 else ""
+    return f"{folder}: {free / 1e9:,.0f} GB free, written with {per_s / 1e6:,.0f} MB/s{note}"
 
 
 def speed(attempt: Attempt) -> str:
@@ -277,12 +281,12 @@ def _shares(attempt: Attempt) -> list[Share]:
 
 
 def _on_all(each: Sequence[T], ask: Callable[[T], R]) -> list[R]:
-    """Return what is answered for each host, all at once. Raises the error that came first."""
+    """Return the answers of all hosts, asked at the same time. Raises the error that came first."""
     with ThreadPoolExecutor(MOST_AT_ONCE) as pool:
-        asked = [pool.submit(ask, one) for one in each]
-        for done in as_completed(asked):
-            done.result()
-        return [done.result() for done in asked]
+        futures = [pool.submit(ask, host) for host in each]
+        for future in as_completed(futures):
+            future.result()
+        return [future.result() for future in futures]
 
 
 def _storage_here(attempt: Attempt) -> tuple[str, int, float]:
@@ -305,15 +309,15 @@ def _tried_together(profile: ClusterProfile, share: Share) -> list[dict[str, Any
         raise
 
 
-def _tried(profile: ClusterProfile, share: Share, what: str, patience_s: float) -> list[dict[str, Any]]:
+def _tried(profile: ClusterProfile, share: Share, test: str, patience_s: float) -> list[dict[str, Any]]:
     """Run `PROBE` as a job with the workers of a host, and return their answers. Raises `RunError`."""
     host = share.host
-    wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{FOLDERS}{time.time_ns()}"
-    folder = str(host.ask("prepare", folder=wanted, stale=f"{FOLDERS}*", stale_s=STALE_S)["folder"])
+    name = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{FOLDERS}{time.time_ns()}"
+    folder = str(host.ask("prepare", folder=name, stale=f"{FOLDERS}*", stale_s=STALE_S)["folder"])
     job = ""
     try:
         program = PROBE.read_bytes()
-        host.put({"probe.py": program, "job.sh": _script(profile, share, folder, what)}, folder, patience_s)
+        host.put({"probe.py": program, "job.sh": _script(profile, share, folder, test)}, folder, patience_s)
         job = str(host.ask("start", folder=folder, kind=profile.kind)["job"])
         return _answers(profile, share, folder, job, patience_s)
     finally:
@@ -321,19 +325,19 @@ def _tried(profile: ClusterProfile, share: Share, what: str, patience_s: float) 
 
 
 def _answers(profile: ClusterProfile, share: Share, folder: str, job: str, patience_s: float) -> list[dict[str, Any]]:
-    begin, host, wanted = time.monotonic(), share.host, len(share.ranks)
+    begin, host, num_workers = time.monotonic(), share.host, len(share.ranks)
     limit_s = patience_s + (QUEUE_S if profile.kind == "slurm" else 0)
-    where = f"{host}: " if wanted < share.world else ""
+    where = f"{host}: " if num_workers < share.world else ""
     while True:
         answer = host.ask("answers", folder=folder, kind=profile.kind, job=job)
-        found: list[dict[str, Any]] = answer["answers"]
-        if len(found) == wanted or share.failed.is_set():
-            return found
+        replies: list[dict[str, Any]] = answer["answers"]
+        if len(replies) == num_workers or share.failed.is_set():
+            return replies
         waited_s = time.monotonic() - begin
-        count = f"{where}{len(found)} of {plural(wanted, 'worker')} have answered"
+        count = f"{where}{len(replies)} of {plural(num_workers, 'worker')} have answered"
         if answer["job_state"] == "gone":
-            said = answer["output"].strip().rpartition("\n")[2][-400:].rstrip(".") or "nothing"
-            raise RunError(f"{count}. The job said: {said}.", hint="Try the Python of the profile there.")
+            last_line = answer["output"].strip().rpartition("\n")[2][-400:].rstrip(".") or "nothing"
+            raise RunError(f"{count}. The job said: {last_line}.", hint="Try the Python of the profile there.")
         if answer["job_state"] == "waiting" and waited_s > QUEUE_S:
             hint = "Try fewer workers or cores, or another partition."
             raise RunError(f"The job waits in the queue: {answer['job_reason'] or 'no reason is known'}.", hint=hint)
@@ -352,9 +356,9 @@ def _clean_up(host: Host, profile: ClusterProfile, folder: str, job: str) -> Non
         return
 
 
-def _script(profile: ClusterProfile, share: Share, folder: str, what: str) -> bytes:
+def _script(profile: ClusterProfile, share: Share, folder: str, test: str) -> bytes:
     lines = ["#!/bin/sh"]
-    command = f'{python_words(profile)} "{folder}/probe.py" "{folder}" {what}'
+    command = f'{python_words(profile)} "{folder}/probe.py" "{folder}" {test}'
     if profile.kind == "slurm":
         lines += sbatch_lines(profile, folder, task_per_worker=True)
         lines += [*interface_lines(profile), f"srun --ntasks={profile.workers} {command}"]
