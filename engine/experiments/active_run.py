@@ -44,7 +44,7 @@ class ActiveRun:
     pidfd: int = -1
     pipe: int = -1
     requests: ReportReader | None = None
-    """What the coordinator of a run on a cluster asks for, see `PlacePlacer`."""
+    """Requests of the coordinator of a run on a cluster, see `PlacePlacer`."""
     answers: int = -1
     """The pipe that its answers go to."""
     is_displaced: bool = False
@@ -57,7 +57,7 @@ class ActiveRun:
         return [number for number in (self.pidfd, asking) if number >= 0]
 
     def asked(self) -> list[dict[str, Any]]:
-        """Return what its coordinator asks its place for."""
+        """Return the requests of its coordinator to its place."""
         return self.requests.read() if self.requests is not None else []
 
     def tell(self, message: Mapping[str, Any]) -> None:
@@ -73,19 +73,19 @@ class ActiveRun:
                 os.kill(self.pid, signal.SIGKILL)
 
     def said(self) -> dict[str, Any]:
-        """Return what the process said before the run began, such as why it was refused."""
+        """Return the report of the process before the run began, such as why it was refused."""
         with contextlib.suppress(OSError, ValueError):
             message = json.loads(os.read(self.pipe, 2**16) or b"{}")
             return message if isinstance(message, dict) else {}
         return {}
 
-    def early_end(self, said: Mapping[str, Any]) -> TrialRun | None:
-        """Return the record of a run that ended before it began, by what its process `said`; None for one that has
-        begun."""
-        if "refusal" in said:
-            return TrialRun(self.name, "refused", reason=str(said["refusal"]), code=str(said.get("code", "")))
-        if "defect" in said:
-            return TrialRun(self.name, "failed", reason=f"A defect of Netwright: {said['defect']}", code="defect")
+    def early_end(self, report: Mapping[str, Any]) -> TrialRun | None:
+        """Return the record of a run that ended before it began, from the `report` of its process; None for one that
+        has begun."""
+        if "refusal" in report:
+            return TrialRun(self.name, "refused", reason=str(report["refusal"]), code=str(report.get("code", "")))
+        if "defect" in report:
+            return TrialRun(self.name, "failed", reason=f"A defect of Netwright: {report['defect']}", code="defect")
         if self.folder.info.is_file() or self.is_displaced:
             return None
         return TrialRun(self.name, "failed", reason="its process ended before the run began", code="worker_died")
@@ -121,8 +121,8 @@ class PlacePlacer(Placer):
         """Return nothing to wait for. Raises `RunError` where the agent has ended before it connected."""
         for answer in self._answers.read():
             if answer["label"] == self._label and self._label not in connected:
-                said = f": {answer['said']}" if answer["said"] else "."
-                raise RunError(f"The agent in its place on Ray ended with code {answer['code']}{said}")
+                words = f": {answer['said']}" if answer["said"] else "."
+                raise RunError(f"The agent in its place on Ray ended with code {answer['code']}{words}")
         if not self._answers.is_open:
             self._end()
         return ""
@@ -162,7 +162,7 @@ class TrialAtWork:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run is made from. `base` is the folder that relative paths start from."""
+    """Project, folder and number of a run to start. `base` is the folder that relative paths start from."""
 
     trial: int
     name: str
@@ -176,9 +176,9 @@ def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
     """Fork the coordinator of a run, which prepares it, or resumes it where it has begun."""
     folder = plan.folder
     reading, writing = os.pipe()
-    placer, placer_ends, asked, answers = None, [], -1, -1
+    placer, placer_ends, request_end, answers = None, [], -1, -1
     if slot.place:
-        (asked, asking), (answered, answers) = os.pipe(), os.pipe()
+        (request_end, asking), (answered, answers) = os.pipe(), os.pipe()
         placer, placer_ends = PlacePlacer(answered, asking), [answered, asking]
     is_begun = folder.info.is_file()
     if not is_begun and folder.path.exists():  # the runner was killed while it was created
@@ -201,7 +201,7 @@ def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
         os.close(descriptor)
     fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
     pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
-    requests = ReportReader(asked) if placer is not None else None
+    requests = ReportReader(request_end) if placer is not None else None
     return ActiveRun(plan.trial, plan.name, folder, slot, pid, pidfd, reading, requests, answers)
 
 
@@ -218,7 +218,7 @@ def ended_run(name: str, folder: RunFolder, objectives: Sequence[Objective]) -> 
     return TrialRun(name, state, scores, seconds, summary.reason, code=str(summary.measured.get("code") or ""))
 
 
-def _counted(folder: RunFolder, what: str) -> float:
+def _counted(folder: RunFolder, quantity: str) -> float:
     """Return the number of parameters, or the FLOPs per sample, of the network of a run."""
-    found = analyse(load(folder.project).project.network)
-    return float(found.parameters if what == "parameters" else found.flops)
+    analysis = analyse(load(folder.project).project.network)
+    return float(analysis.parameters if quantity == "parameters" else analysis.flops)

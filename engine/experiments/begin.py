@@ -74,7 +74,7 @@ def _varied_places(project: Project) -> list[DataOptions]:
 
 
 def origin_of(project_path: Path | None, base: Path) -> Origin:
-    """Return where the project of an experiment is from; `base` is the folder of one that has no file."""
+    """Return the origin of the project of an experiment; `base` is the folder of one that has no file."""
     return origin(project_path) if project_path is not None else Origin(base, base, base / "untitled", "untitled")
 
 
@@ -132,7 +132,7 @@ def _some_trials(project: Project) -> Iterator[Trial]:
 
 
 def _refusal(project: Project, trial: Trial, source: Origin) -> UserError | None:
-    """Return why a trial would be refused; None where it would begin."""
+    """Return the reason why a trial would be refused; None where it would begin."""
     try:
         first = next(iter(runs_of(project, trial, source.base).values()))
         samples = examine(first, source).facts.samples.get("training")

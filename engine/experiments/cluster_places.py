@@ -68,7 +68,7 @@ class ClusterPlaces:
 
     @property
     def waits(self) -> str:
-        """What is waited for, in words."""
+        """Reason for waiting, in words."""
         return self._waits
 
     def change(self, project: Project) -> None:
@@ -77,8 +77,8 @@ class ClusterPlaces:
 
     def find(self, environment: EnvironmentOptions | None, active: Mapping[str, ActiveRun]) -> Slot | None:
         """Return a place that no run is in."""
-        used = {run.slot.place for run in active.values()}
-        free = next((number for number in self._hosts if number not in used), None)
+        places = {run.slot.place for run in active.values()}
+        free = next((number for number in self._hosts if number not in places), None)
         return Slot(place=free, host=self._hosts[free]) if free is not None else None
 
     def environment_in(self, environment: EnvironmentOptions, slot: Slot) -> EnvironmentOptions:
@@ -101,15 +101,15 @@ class ClusterPlaces:
             for offer in run.asked():
                 self._say(place=place, offer=json.dumps(offer) + "\n")
         options = self._project.experiment
-        wanted = {
+        demand = {
             "most": num_left,
             "at_once": options.at_once,
             "limits": {"CPU": options.cores, "GPU": options.gpus},
             "busy": sorted(by_place),
         }
-        if wanted != self._asked and self._is_connected:
-            self._asked = wanted
-            self._say(**wanted)
+        if demand != self._asked and self._is_connected:
+            self._asked = demand
+            self._say(**demand)
 
     def close(self) -> None:
         """Give all places back."""
@@ -181,19 +181,19 @@ class ClusterPlaces:
             if now >= self._next_try:
                 self._connect()
             return
-        said = self._said()
+        words = self._said()
         self.close()
         for place in list(self._hosts):
             self._lose(place, by_place)
         self._lost_at, self._next_try = self._lost_at or now, now + PAUSE_S
         if now - self._lost_at > CONNECT_AGAIN_S:
             raise RunError(
-                f"The cluster {self._profile.name} was lost and does not come back{f': {said}' if said else '.'}",
+                f"The cluster {self._profile.name} was lost and does not come back{f': {words}' if words else '.'}",
                 hint=f"Once it is there again: netwright-engine experiment run {self._folder.path}",
             )
 
     def _said(self) -> str:
-        """Return why the process has ended."""
+        """Return the reason why the process has ended."""
         self._errors.seek(0)
         return self._waits or self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-_SAID:]
 

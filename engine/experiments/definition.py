@@ -137,16 +137,16 @@ def runs_of(project: Project, trial: Trial, base: Path) -> dict[str, Project]:
     Raises `UserError` where the values do not fit.
     """
     options = project.experiment
-    one = with_values(project, trial.values, base)
+    prototype = with_values(project, trial.values, base)
     if options.runs_per_trial == 1:
-        return {str(trial.number): one}
-    found: dict[str, Project] = {}
+        return {str(trial.number): prototype}
+    runs: dict[str, Project] = {}
     for repeat in range(options.repeats):
-        seeded = replace(one, training=one.training.replace(seed=one.training.seed + repeat))
+        seeded = replace(prototype, training=prototype.training.replace(seed=prototype.training.seed + repeat))
         for fold in range(1, options.folds + 1) if options.folds else (0,):
             changes = {"split": "k-fold", "folds": options.folds, "fold": fold} if fold else {}
-            found[f"{trial.number}_{len(found) + 1}"] = replace(seeded, data=seeded.data.replace(**changes))
-    return found
+            runs[f"{trial.number}_{len(runs) + 1}"] = replace(seeded, data=seeded.data.replace(**changes))
+    return runs
 
 
 def change_options(folder: ExperimentFolder, changes: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ class PlaceAgent:
     """Starts the agents of runs, one at a time."""
 
     def __init__(self, answers: int) -> None:
-        """`answers`: the descriptor that what is said goes to."""
+        """`answers`: descriptor to which messages are written."""
         self._answers = answers
         self._offers: deque[Offer] = deque()
         self._label = ""
@@ -63,18 +63,18 @@ class PlaceAgent:
     def _start(self, offer: Offer) -> None:
         """Fork the agent of a run."""
         reading, self._life = os.pipe()
-        said, parent = os.memfd_create("words"), os.getpid()
+        output, parent = os.memfd_create("words"), os.getpid()
 
         def work() -> int:
             null = os.open(os.devnull, os.O_RDWR)
-            for target, source in ((0, null), (1, said), (2, said)):
+            for target, source in ((0, null), (1, output), (2, output)):
                 os.dup2(source, target)
             die_with_parent(parent)
             return serve_coordinator(offer, reading)
 
         self._pid = fork(work, EXIT_RUN_FAILED, keep=(reading,))
         os.close(reading)
-        self._words, self._label = said, offer.label
+        self._words, self._label = output, offer.label
         self._pidfd = os.pidfd_open(self._pid)
 
     def _end(self) -> None:

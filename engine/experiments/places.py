@@ -29,7 +29,7 @@ class Places(Protocol):
 
     @property
     def waits(self) -> str:
-        """What the experiment waits for, in words; empty for nothing."""
+        """Reason why the experiment waits, in words; empty where it does not."""
 
     def change(self, project: Project) -> None:
         """Follow changed options of the experiment."""
@@ -68,17 +68,17 @@ class LocalPlaces:
         self._project, self._share = project, share_of(project, self._inventory)
 
     def find(self, environment: EnvironmentOptions | None, active: Mapping[str, ActiveRun]) -> Slot | None:
-        """Return a place for a further run, also for want of memory None."""
+        """Return a place for a further run; None where there is none, or where memory is short."""
         needed = self._project.experiment.memory_per_trial * 1e9 or MEMORY_BYTES
         if active and psutil.virtual_memory().available < needed:
             return None
         environment = environment or least_environment(self._project, self._share)
-        used = [run.slot for run in active.values()]
-        slot = self._share.slot(environment, used)
+        slots = [run.slot for run in active.values()]
+        slot = self._share.slot(environment, slots)
         if slot is None:
             return None
         others = self._taken.others()
-        free = self._beside(others, environment, used, slot) if others else slot
+        free = self._beside(others, environment, slots, slot) if others else slot
         if free is not None:
             self._taken.write(needs_devices=0, needs_cores=0, since=0.0)
             self.waits = ""
@@ -89,27 +89,27 @@ class LocalPlaces:
         return None
 
     def _beside(
-        self, others: Sequence[Holding], environment: EnvironmentOptions, used: Sequence[Slot], slot: Slot
+        self, others: Sequence[Holding], environment: EnvironmentOptions, slots: Sequence[Slot], slot: Slot
     ) -> Slot | None:
         """Return a place like `slot` that others do not take, and that nobody has waited for longer."""
         first = longest_waiting(others, self._taken.holding.since)
         if slot.devices:
             foreign = {name for other in others for name in other.devices}
             rest = tuple(device for device in self._share.devices if device.name not in foreign)
-            found = replace(self._share, devices=rest).slot(environment, used)
-            if found is None or len(found.devices) != len(slot.devices):
+            free_slot = replace(self._share, devices=rest).slot(environment, slots)
+            if free_slot is None or len(free_slot.devices) != len(slot.devices):
                 return None
-            taken = foreign.union(*(one.devices for one in (*used, found)))
-            num_free = len(self._inventory.usable) - len(taken)
-            return found if first is None or num_free >= first.needs_devices else None
+            devices = foreign.union(*(other_slot.devices for other_slot in (*slots, free_slot)))
+            num_free = len(self._inventory.usable) - len(devices)
+            return free_slot if first is None or num_free >= first.needs_devices else None
         cores = sum(other.cores for other in others) + (first.needs_cores if first is not None else 0)
-        needed = sum(one.cores for one in used) + max(1, slot.cores)
+        needed = sum(other_slot.cores for other_slot in slots) + max(1, slot.cores)
         return slot if not cores or needed + cores <= self._inventory.num_cores else None
 
     def environment_in(self, environment: EnvironmentOptions, slot: Slot) -> EnvironmentOptions:
         """Return the environment of a run in its place."""
-        taken = self._taken.holding
-        self._taken.write(devices=(*taken.devices, *slot.devices), cores=taken.cores + slot.cores)
+        holding = self._taken.holding
+        self._taken.write(devices=(*holding.devices, *slot.devices), cores=holding.cores + slot.cores)
         return in_slot(environment, slot)
 
     def slot_of(self, environment: EnvironmentOptions) -> Slot:

@@ -67,7 +67,7 @@ class Actor:
         return self.answer() if is_answered else ""
 
     def end(self) -> str:
-        """Return how the agent has ended, once it has."""
+        """Return the exit of the agent, once it has ended."""
         code = self._agent.wait()
         self._words.seek(0)
         words = self._words.read().decode(errors="replace").strip().rpartition("\n")[2][-600:]
@@ -126,20 +126,20 @@ class RayPlaces:
                 self._lose(place, first_line(error))
 
     def _count_fitting(self) -> int:
-        """Return how many places the nodes that are alive have room for where nothing else runs."""
-        found = 0
+        """Return the number of places for which the living nodes have room where nothing else runs."""
+        count = 0
         for node in self._ray.nodes():
             if node["Alive"]:
                 has = node["Resources"]
-                found += min(int(has.get(name, 0.0) / amount + 1e-6) for name, amount in self._needs.items())
+                count += min(int(has.get(name, 0.0) / amount + 1e-6) for name, amount in self._needs.items())
         for name, limit in self._wanted["limits"].items():
-            found = min(found, int(limit / self._needs[name] + 1e-6)) if limit and name in self._needs else found
-        return found
+            count = min(count, int(limit / self._needs[name] + 1e-6)) if limit and name in self._needs else count
+        return count
 
     def _adjust(self) -> None:
         """Ask for missing places, and give back those that are too many and idle, those without room first."""
-        wanted = min(self._wanted["most"], self._wanted["at_once"] or max(1, self._fitting))
-        for _ in range(wanted - len(self._places)):
+        goal = min(self._wanted["most"], self._wanted["at_once"] or max(1, self._fitting))
+        for _ in range(goal - len(self._places)):
             self._count += 1
             actor = self._actor.options(
                 num_cpus=self._needs.get("CPU", 0),
@@ -153,7 +153,7 @@ class RayPlaces:
         idle = [place for place in self._places.values() if place.number not in self._wanted["busy"]]
         idle = [place for place in idle if "serve" not in place.calls.values()]
         idle.sort(key=lambda place: (place.is_ready, bool(place.host), -place.number))
-        for place in idle[: max(0, len(self._places) - wanted)]:
+        for place in idle[: max(0, len(self._places) - goal)]:
             self._give_back(place)
             self._say(place=place.number, lost="it was not needed any more")
 
@@ -163,7 +163,7 @@ class RayPlaces:
             self._ray.kill(place.actor)
 
     def _waits(self) -> str:
-        """Return what is waited for."""
+        """Return the reason for waiting, in words; empty for none."""
         needs = ", ".join(f"{name} {amount:g}" for name, amount in self._needs.items())
         if not self._fitting and not any(place.host for place in self._places.values()):
             return f"no node of Ray has room for a trial ({needs})" if self._places else ""
@@ -175,16 +175,16 @@ class RayPlaces:
             return f"Ray starts the places of {len(late)} of {len(self._places)} trials"
         return f"Ray has no room yet for {len(late)} of {len(self._places)} trials ({needs} each)"
 
-    def _take(self, place: Place, what: str, said: str) -> None:
+    def _take(self, place: Place, call: str, answer: str) -> None:
         """Take in the answer to a call."""
-        if what == "host":
-            place.host = said
-        elif what == "end":
-            self._lose(place, said)
-        elif what == "serve" and said:
-            self._say(place=place.number, **json.loads(said))
-        elif what == "answer" and said:
-            message = json.loads(said)
+        if call == "host":
+            place.host = answer
+        elif call == "end":
+            self._lose(place, answer)
+        elif call == "serve" and answer:
+            self._say(place=place.number, **json.loads(answer))
+        elif call == "answer" and answer:
+            message = json.loads(answer)
             if "refused" in message:
                 self._say(failed=message["refused"])
             else:

@@ -1,4 +1,4 @@
-"""What a runner writes into the folder of its experiment: the log of trials and the state, also where the disk is
+"""Record of a runner in the folder of its experiment: the log of trials and the state, also where the disk is
 full."""
 
 import contextlib

@@ -201,9 +201,9 @@ class ExperimentReport:
         curves = list(self._curves(scores[0]))
         charts += curves
         yield element("div", *(figure(chart.svg()) for chart in charts), class_="figures")
-        said = f" Of the curves, those of the best {MOST_CURVES} trials are drawn." if curves else ""
-        said = said if len(self.trials) > MOST_CURVES else ""
-        yield element("p", f"Green: the best trial, the best so far and the Pareto front.{said}", class_="muted")
+        note = f" Of the curves, those of the best {MOST_CURVES} trials are drawn." if curves else ""
+        note = note if len(self.trials) > MOST_CURVES else ""
+        yield element("p", f"Green: the best trial, the best so far and the Pareto front.{note}", class_="muted")
 
     def _curves(self, score: TrialAxis) -> Iterator[Chart]:
         """Yield the curves of the best trials, the mean over the runs of each where there are several."""
@@ -211,11 +211,11 @@ class ExperimentReport:
         marks = []
         for place, trial in enumerate(ranked(self.trials, score.name)[:MOST_CURVES]):
             runs = [RunFolder(self.folder.run_path(run.name)) for run in trial.runs]
-            found = [
+            curves = [
                 c for run in runs if run.path.is_dir() for c in read_curves(run) if (c.split, c.name) == (split, name)
             ]
-            if found:
-                steps, values = _mean([(list(curve.steps), list(curve.values)) for curve in found])
+            if curves:
+                steps, values = _mean([(list(curve.steps), list(curve.values)) for curve in curves])
                 colour = GREEN if place == 0 else BLUE
                 marks.append(Marks(*extremes(steps, values, MOST_POINTS), colour=colour, is_faint=place > 2))
         if marks:

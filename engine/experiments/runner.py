@@ -252,8 +252,8 @@ class Runner:
 
     def _begin_again(self, numbers: Any) -> None:
         """Train trials again: those with these numbers, or all that have failed. Their folders are kept beside."""
-        states, known = STARTS_AGAIN if numbers else FAILED, self._trials.values()
-        for trial in [t for t in known if t.state in states and (not numbers or t.number in numbers)]:
+        states, trials = STARTS_AGAIN if numbers else FAILED, self._trials.values()
+        for trial in [t for t in trials if t.state in states and (not numbers or t.number in numbers)]:
             self._record.begin_again(trial)
             trial = self._trials[trial.number] = replace(trial, state="running", runs=(), reason="")
             self._begin(trial).waiting = self._projects_of(trial)
@@ -318,7 +318,10 @@ class Runner:
 
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
-        news = [*self._places.descriptors[:1], *(one for run in self._active.values() for one in run.news)]
+        news = [
+            *self._places.descriptors[:1],
+            *(descriptor for run in self._active.values() for descriptor in run.news),
+        ]
         select.select(news, [], [], CURVES_S if self._watch.is_on else LOOK_S)
 
     def _attend_places(self) -> None:
@@ -382,7 +385,7 @@ class Runner:
         """Note the end of a run, in the log of trials and in its trial."""
         self._record.append_run(number, run)
         trial = self._trials[number]
-        others = tuple(known for known in trial.runs if known.name != run.name)
+        others = tuple(other for other in trial.runs if other.name != run.name)
         trial = self._trials[number] = replace(trial, runs=(*others, run))
         self._at_work[number].trial = trial
         if run.state not in COUNTED:  # the other runs of the trial would tell nothing

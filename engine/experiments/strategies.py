@@ -102,14 +102,14 @@ def _grid(project: Project) -> Iterator[dict[str, Any]]:
     """Yield every combination, the last parameter changing fastest; where conditions drop values, each one once."""
     options = project.experiment
     points = [parameter.points(is_whole=is_whole(project, parameter.path)) for parameter in options.parameters]
-    seen: set[str] = set()
+    keys: set[str] = set()
     for combination in itertools.product(*points):
         values: dict[str, Any] = {}
         for parameter, value in zip(options.parameters, combination, strict=True):
             if applies(project, parameter, values):
                 values[parameter.path] = value
-        if (key := key_of(values)) not in seen and fulfils(project, options, values):
-            seen.add(key)
+        if (key := key_of(values)) not in keys and fulfils(project, options, values):
+            keys.add(key)
             yield values
 
 
@@ -201,27 +201,27 @@ class ByOptuna:
         """Return the values of the trial of this number, from 1; None where there is none. Raises `UserError`."""
         for attempt in range(MOST_TRIES):
             self._study.sampler = self._sampler(number + attempt * 7919)
-            asked = self._study.ask()
-            values = self._suggested(asked)
+            optuna_trial = self._study.ask()
+            values = self._suggested(optuna_trial)
             if fulfils(self._project, self._project.experiment, values):
-                self._asked[number] = asked
+                self._asked[number] = optuna_trial
                 return values
-            self._study.tell(asked, state=self._optuna.trial.TrialState.FAIL)
+            self._study.tell(optuna_trial, state=self._optuna.trial.TrialState.FAIL)
         raise _none_fulfils(self._project.experiment)
 
-    def _suggested(self, asked: Any) -> dict[str, Any]:
+    def _suggested(self, optuna_trial: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for parameter in self._project.experiment.parameters:
             if not applies(self._project, parameter, values):
                 continue
-            values[parameter.path] = self._suggest(asked, parameter)
+            values[parameter.path] = self._suggest(optuna_trial, parameter)
         return values
 
-    def _suggest(self, asked: Any, parameter: Parameter) -> Any:
+    def _suggest(self, optuna_trial: Any, parameter: Parameter) -> Any:
         distribution = distribution_of(self._project, parameter)
         if parameter.values:
-            return _tuple(json.loads(asked.suggest_categorical(parameter.path, distribution.choices)))
-        suggest = asked.suggest_int if isinstance(distribution.low, int) else asked.suggest_float
+            return _tuple(json.loads(optuna_trial.suggest_categorical(parameter.path, distribution.choices)))
+        suggest = optuna_trial.suggest_int if isinstance(distribution.low, int) else optuna_trial.suggest_float
         return suggest(parameter.path, distribution.low, distribution.high, log=parameter.is_log)
 
     def began(self, trial: Trial) -> None:
@@ -270,7 +270,7 @@ def distribution_of(project: Project, parameter: Parameter) -> Any:
 def _params_of(project: Project, trial: Trial) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the values of a trial as optuna has them, and their distributions; without values that an initialization
     function has put outside of what varies."""
-    found, distributions = {}, {}
+    params, distributions = {}, {}
     for parameter in project.experiment.parameters:
         value = trial.values.get(parameter.path)
         if parameter.values:
@@ -278,9 +278,9 @@ def _params_of(project: Project, trial: Trial) -> tuple[dict[str, Any], dict[str
         else:
             fits = isinstance(value, (int, float)) and parameter.low <= value <= parameter.high
         if fits:
-            found[parameter.path] = _category(value) if parameter.values else value
+            params[parameter.path] = _category(value) if parameter.values else value
             distributions[parameter.path] = distribution_of(project, parameter)
-    return found, distributions
+    return params, distributions
 
 
 def _category(value: Any) -> str:
@@ -346,7 +346,7 @@ def importances(project: Project, trials: Sequence[Trial], objective: str) -> Ma
     trees = TREES if len(study.trials) <= FEW_TRIALS else TREES // 4
     evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=0)
     try:
-        found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+        shares = optuna.importance.get_param_importances(study, evaluator=evaluator)
     except (ValueError, RuntimeError) as error:  # no parameter that all trials have, or no difference between them
         raise UserError(f"The trials do not tell how important their parameters are: {error}") from None
-    return {path: float(share) for path, share in found.items()}
+    return {path: float(share) for path, share in shares.items()}
