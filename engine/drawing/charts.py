@@ -66,20 +66,20 @@ class Chart:
 
     def svg(self) -> str:
         """Return the SVG element."""
-        bars = [one for one in self.marks if one.kind == "bars"]
-        ends = [value + side * one.width / 2 for one in bars for value in one.x for side in (-1, 1)]
-        x_scale = _Scale(self.x, [*(value for one in self.marks if one not in bars for value in one.x), *ends])
-        heights = [value for one in self.marks for value in one.y]
+        bars = [marks for marks in self.marks if marks.kind == "bars"]
+        ends = [value + side * marks.width / 2 for marks in bars for value in marks.x for side in (-1, 1)]
+        x_scale = _Scale(self.x, [*(value for marks in self.marks if marks not in bars for value in marks.x), *ends])
+        heights = [value for marks in self.marks for value in marks.y]
         y_scale = _Scale(self.y, [*heights, *([0.0] if bars else [])])
         labels = [y_scale.label(tick) for tick in y_scale.ticks]
         left = 14.0 + max(map(_width, labels), default=0.0) + (16.0 if self.y.name else 0.0)
-        legend = [one for one in self.marks if one.label]
+        legend = [marks for marks in self.marks if marks.label]
         top = TOP + (LEGEND if legend else 0.0)
         right, bottom = self.width - RIGHT, self.height - BOTTOM
         across = x_scale.onto(left, right)
         down = y_scale.onto(bottom, top)
         parts = [*_grid(y_scale, labels, down, left, right), *_ticks(x_scale, across, bottom)]
-        parts += [_shape(one, across, down) for one in self.marks]
+        parts += [_shape(marks, across, down) for marks in self.marks]
         parts.append(f'<path d="M{_n(left)} {_n(bottom)}H{_n(right)}" stroke="{MUTED}" fill="none"/>')
         if self.x.name:
             parts.append(_text((left + right) / 2, self.height - 6, self.x.name, "middle"))
@@ -116,10 +116,10 @@ class Matrix:
                 share = number / total if total else 0.0
                 x, y = left + column * side, top + row * side
                 fill = mixed(BLUE if row == column else ORANGE, PAPER, share**0.6)
-                said = f"{name} as {self.names[column]}: {number:,}"
+                tooltip = f"{name} as {self.names[column]}: {number:,}"
                 parts.append(
                     f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(side)}" height="{_n(side)}" fill="{fill}" '
-                    f'stroke="{RULE}" stroke-width="0.5"><title>{xml_text(said)}</title></rect>'
+                    f'stroke="{RULE}" stroke-width="0.5"><title>{xml_text(tooltip)}</title></rect>'
                 )
                 if has_numbers and number:
                     colour = PAPER if share > 0.5 else INK
@@ -153,12 +153,12 @@ def smoothed(values: Numbers, window: float) -> list[float]:
     """Return the exponential moving average of values, with weights that fall to 1/e over `window` values and sum to 1
     from the first value on. Values that are not finite leave the average as it is."""
     decay = math.exp(-1 / max(window, 1e-9))
-    found, total, weight = [], 0.0, 0.0
+    means, total, weight = [], 0.0, 0.0
     for value in values:
         if math.isfinite(value):
             total, weight = decay * total + (1 - decay) * value, decay * weight + 1 - decay
-        found.append(total / weight if weight else math.nan)
-    return found
+        means.append(total / weight if weight else math.nan)
+    return means
 
 
 def extremes(x: Numbers, y: Numbers, most: int) -> tuple[list[float], list[float]]:
@@ -166,12 +166,12 @@ def extremes(x: Numbers, y: Numbers, most: int) -> tuple[list[float], list[float
     if len(x) <= most:
         return list(x), list(y)
     step = math.ceil(2 * len(x) / most)
-    chosen: list[int] = []
+    places: list[int] = []
     for start in range(0, len(x), step):
         finite = [place for place in range(start, min(len(x), start + step)) if math.isfinite(y[place])]
         if finite:
-            chosen += sorted({min(finite, key=y.__getitem__), max(finite, key=y.__getitem__)})
-    return [x[place] for place in chosen], [y[place] for place in chosen]
+            places += sorted({min(finite, key=y.__getitem__), max(finite, key=y.__getitem__)})
+    return [x[place] for place in places], [y[place] for place in places]
 
 
 class _Scale:
@@ -183,9 +183,9 @@ class _Scale:
             self.ticks = [float(place) for place in range(len(axis.texts))]
             self.low, self.high = -0.5, len(axis.texts) - 0.5
             return
-        known = [value for value in values if math.isfinite(value) and (value > 0 or not axis.is_log)]
-        low = axis.low if axis.low is not None else min(known, default=1.0 if axis.is_log else 0.0)
-        high = axis.high if axis.high is not None else max(known, default=10.0 if axis.is_log else 1.0)
+        finite = [value for value in values if math.isfinite(value) and (value > 0 or not axis.is_log)]
+        low = axis.low if axis.low is not None else min(finite, default=1.0 if axis.is_log else 0.0)
+        high = axis.high if axis.high is not None else max(finite, default=10.0 if axis.is_log else 1.0)
         if axis.is_log:
             first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
             last = max(last, first + 1)
@@ -272,16 +272,16 @@ def _shape(marks: Marks, across: Callable[[float], float], down: Callable[[float
 
 
 def _legend(marks: Sequence[Marks], left: float) -> Iterator[str]:
-    for one in marks:
-        colour = mixed(one.colour, PAPER, 0.35) if one.is_faint else one.colour
-        dash = ' stroke-dasharray="4 3"' if one.is_dashed else ""
+    for item in marks:
+        colour = mixed(item.colour, PAPER, 0.35) if item.is_faint else item.colour
+        dash = ' stroke-dasharray="4 3"' if item.is_dashed else ""
         middle = TOP + 2
-        if one.kind == "line":
+        if item.kind == "line":
             yield f'<path d="M{_n(left)} {_n(middle)}h16" stroke="{colour}" stroke-width="2" fill="none"{dash}/>'
         else:
             yield f'<circle cx="{_n(left + 8)}" cy="{_n(middle)}" r="3" fill="{colour}"/>'
-        yield _text(left + 21, middle + SIZE * 0.35, one.label)
-        left += 37 + _width(one.label)
+        yield _text(left + 21, middle + SIZE * 0.35, item.label)
+        left += 37 + _width(item.label)
 
 
 def _text(

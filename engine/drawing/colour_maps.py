@@ -39,14 +39,14 @@ COUNT = 256
 def colours(name: str) -> tuple[Rgb, ...]:
     """Return the `COUNT` colours of a map, from the lowest value to the highest."""
     stops = STOPS[name]
-    found = []
+    palette = []
     for number in range(COUNT):
         at = number * (len(stops) - 1) / (COUNT - 1)
         low = min(int(at), len(stops) - 2)
         share = at - low
         red, green, blue = (round(a + (b - a) * share) for a, b in zip(stops[low], stops[low + 1], strict=True))
-        found.append((red, green, blue))
-    return tuple(found)
+        palette.append((red, green, blue))
+    return tuple(palette)
 
 
 def limits(low: float, high: float, *, is_signed: bool) -> tuple[float, float]:

@@ -115,16 +115,16 @@ class Room:
 
     def labels_on(self, key: Hashable) -> set[Hashable]:
         """Return the keys of the labels that a curve touches."""
-        found: set[Hashable] = set()
+        labels: set[Hashable] = set()
         if not self._boxes:
-            return found
+            return labels
         for cell in self._where.get(key, ()):
             segments = self._curves[cell].get(key, [])
             near = self._boxes if cell == _EVERYWHERE else self._labels.get(cell, {})
             for label, box in near.items():
-                if label not in found and any(_touches(segment, box) for segment in segments):
-                    found.add(label)
-        return found
+                if label not in labels and any(_touches(segment, box) for segment in segments):
+                    labels.add(label)
+        return labels
 
 
 def _corners(curve: Curve) -> Iterator[Point]:

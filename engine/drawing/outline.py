@@ -175,8 +175,8 @@ class _Fitted:
         self._u = min(WIDTH / self._row_length, _THICKEST / THICKNESS)
         self._v = min(height / unfolded.breadth, _LONGEST / LENGTH)
         self._row_step = unfolded.breadth * self._v + _ROW_GAP
-        used = self._rows * self._row_step - _ROW_GAP
-        self._shift = ((WIDTH - self._row_length * self._u) / 2, (HEIGHT - used) / 2)
+        total_height = self._rows * self._row_step - _ROW_GAP
+        self._shift = ((WIDTH - self._row_length * self._u) / 2, (HEIGHT - total_height) / 2)
         self._lefts = [row * self._row_length for row in range(self._rows)]
         for u in sorted((u for u, _, _ in unfolded.layers), reverse=True):
             self._lefts[self._row(u)] = u  # a row begins with its first bar
@@ -200,11 +200,11 @@ class _Fitted:
     def bars(self) -> tuple[Bar, ...]:
         """Return one bar per layer; of several at the same position the last."""
         width, height = max(1.0, round(THICKNESS * self._u, 1)), max(1.0, round(LENGTH * self._v, 1))
-        seen: dict[tuple[int, int], Bar] = {}
+        by_position: dict[tuple[int, int], Bar] = {}
         for u, v, family in self._unfolded.layers:
             x, y = self._placed(u, v, self._row(u))
-            seen[round(x * 2), round(y * 2)] = (x, y, width, height, family)
-        return tuple(seen.values())
+            by_position[round(x * 2), round(y * 2)] = (x, y, width, height, family)
+        return tuple(by_position.values())
 
     def curves(self) -> tuple[FlatCurve, ...]:
         """Return the curves of connections within a row; those between rows are omitted."""

@@ -63,9 +63,9 @@ def elided(text: str, room: float, size: float, *, bold: bool = False) -> str:
         return text
     keep = len(text) - 1
     while keep > 0:
-        shown = text[: (keep + 1) // 2] + "…" + (text[-(keep // 2) :] if keep > 1 else "")
-        if text_width(shown, size, bold=bold) <= room:
-            return shown
+        short = text[: (keep + 1) // 2] + "…" + (text[-(keep // 2) :] if keep > 1 else "")
+        if text_width(short, size, bold=bold) <= room:
+            return short
         keep -= 1
     return "…"
 
@@ -80,12 +80,12 @@ def elided_detail(text: str, value: str, room: float, width: Callable[[str], flo
         return text
     label = text.removesuffix(f" · {value}") if value and text != value else ""
     for keep in range(len(label) - 1, 0, -1):
-        if width(shown := f"{label[:keep].rstrip()}… · {value}") <= room:
-            return shown
+        if width(short := f"{label[:keep].rstrip()}… · {value}") <= room:
+            return short
     rest = value or text
     if width(rest) <= room:
         return rest
-    return next((shown for n in range(len(rest) - 1, 0, -1) if width(shown := f"{rest[:n].rstrip()}…") <= room), "…")
+    return next((short for n in range(len(rest) - 1, 0, -1) if width(short := f"{rest[:n].rstrip()}…") <= room), "…")
 
 
 @dataclass(frozen=True)
@@ -188,9 +188,9 @@ def _frame(frame: Frame, theme: str) -> Group:
     shapes: list[Shape] = [Box(x, y, width, height, min(_FRAME_CORNER, width / 2, height / 2), toned.fill, toned.line)]
     if title:
         room = width - 2 * _FRAME_PADDING
-        shown = elided(title, room / WIDER, NAME_SIZE, bold=True)
+        label = elided(title, room / WIDER, NAME_SIZE, bold=True)
         below = y + TITLE_HEIGHT / 2 + 4.5
-        shapes.append(Text(x + _FRAME_PADDING, below, shown, NAME_SIZE, toned.text, bold=True, room=room))
+        shapes.append(Text(x + _FRAME_PADDING, below, label, NAME_SIZE, toned.text, bold=True, room=room))
     return Group(title or "Frame", tuple(shapes))
 
 
@@ -359,7 +359,7 @@ class _Drawing:
         corners = [(x + 7, y_label), (x - 7 - width, y_label)]
         if self.flow == "right":
             corners = [(x + 8, y - labels.HEIGHT / 2), (x + 8, y + 3)]
-        free = (one for one in corners if self._is_free(*one, one[0] + width, one[1] + labels.HEIGHT))
+        free = (corner for corner in corners if self._is_free(*corner, corner[0] + width, corner[1] + labels.HEIGHT))
         return self._label(Port(id, port), text, next(free, None) if text else None)
 
     def _size(self, id: str, port: str) -> str:

@@ -190,11 +190,11 @@ def route(
     end: Point,
     blocker: Taken,
     margin: float,
-    known: float | None,
+    previous: float | None,
     ways: tuple[Heading, Heading] = ("down", "down"),
     is_open: IsOpen = _is_open,
 ) -> tuple[Curve, float | None]:
-    """Return the direct curve, or one around layers in its way, and its lane. A free `known` lane is reused.
+    """Return the direct curve, or one around layers in its way, and its lane. A free `previous` lane is reused.
 
     `ways` are the headings of the source and the target.
     """
@@ -205,7 +205,7 @@ def route(
             return None if corner is None else corner[1]
 
         turned = (start[1], start[0]), (end[1], end[0])
-        curve, lane = _downwards(*turned, upper, margin, known, MEASURES["right"], _is_open)
+        curve, lane = _downwards(*turned, upper, margin, previous, MEASURES["right"], _is_open)
         return curve.turned(), lane
     if ways[0] != ways[1]:
         turn = MEASURES["down"].turn
@@ -221,7 +221,7 @@ def route(
         return is_open(x, *sorted((sign * top, sign * bottom)))
 
     ends = (start[0], sign * start[1]), (end[0], sign * end[1])
-    curve, lane = _downwards(*ends, edge, margin, known, MEASURES["down"], is_lane_open)
+    curve, lane = _downwards(*ends, edge, margin, previous, MEASURES["down"], is_lane_open)
     return (curve if sign > 0 else curve.mirrored()), lane
 
 
@@ -230,7 +230,7 @@ def _downwards(
     end: Point,
     blocker: _Edge,
     margin: float,
-    known: float | None,
+    previous: float | None,
     measures: Measures,
     is_open: IsOpen,
 ) -> tuple[Curve, float | None]:
@@ -241,9 +241,9 @@ def _downwards(
     if 0 < drop <= measures.near or drop < 2 * measures.bend or not _is_blocked(direct, drop, blocker):
         return direct, None
     heights = _heights(start[1] + measures.bend, end[1] - measures.bend, measures.along)
-    if known is None or any(blocker(known, y) is not None for y in heights):
-        known = _free_lane(start, end, blocker, margin, heights, measures.across, is_open)
-    return (direct if known is None else around(start, end, known, measures.turn)), known
+    if previous is None or any(blocker(previous, y) is not None for y in heights):
+        previous = _free_lane(start, end, blocker, margin, heights, measures.across, is_open)
+    return (direct if previous is None else around(start, end, previous, measures.turn)), previous
 
 
 def _next_column(start: Point, end: Point, blocker: _Edge, measures: Measures) -> Curve:
