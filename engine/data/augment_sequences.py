@@ -53,7 +53,7 @@ class Steps:
         return (self.number >= 0) & (self.number < self.kept.unsqueeze(1))
 
     def moved(self, x: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
-        """Return x (N, T, ...) later by so many steps (N); what becomes free repeats the value at that end."""
+        """Return x (N, T, ...) moved later by these numbers of steps (N); free steps repeat the value at that end."""
         last = (self.kept - 1).clamp(min=0).unsqueeze(1)
         places = (self.number - by.unsqueeze(1)).clamp(min=0).minimum(last) + self.first.unsqueeze(1)
         places = torch.where(self.is_real, places, torch.arange(x.shape[1], device=x.device))

@@ -101,7 +101,7 @@ def _refused(options: DataOptions, base: Path, error: UserError) -> Finding:
 
 
 def _file_findings(dataset: Opened, base: Path) -> Iterator[Finding]:
-    """Yield what is wrong with single image files: damaged, of another size, with or without colours."""
+    """Yield the findings on single image files: damaged, of another size, with or without colours."""
     last: dict[str, Any] = {}
     for last in image_findings(dataset.options, base):
         report(last["checked"], last["total"], "files")

@@ -53,7 +53,7 @@ TABLES = (".csv", ".tsv", ".txt")
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Options that read the excerpt, its path, and what it holds in words: `the first 200 rows`."""
+    """Options that read the excerpt, its path, and its content in words: `the first 200 rows`."""
 
     options: DataOptions
     path: Path

@@ -22,7 +22,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind of thing that was found.
+    """One kind of finding, with the samples, files or columns that it concerns.
 
     severity: `error` where training would end with an error, `warning` where results suffer. title: what was found,
     with the number. outcome: what a training does about it. items: at most `MOST_NAMED` of `count`.

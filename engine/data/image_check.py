@@ -107,7 +107,7 @@ class _Report:
         self.checked = 0
 
     def take(self, name: str, shape: tuple[str, int, int] | str) -> None:
-        """Add what was found of a file."""
+        """Add the shape of a file, or the reason why it is damaged."""
         self.checked += 1
         if isinstance(shape, str):
             self._add("damaged", name, shape)

@@ -405,7 +405,7 @@ def load_like(options: DataOptions, base: Path, facts: DatasetInfo) -> LoadedDat
 
 
 def remote_changes(options: DataOptions, base: Path, before: DataRecord) -> tuple[str, ...]:
-    """Return a sentence for each place behind a URL that is not what it was. Raises `UserError`."""
+    """Return a sentence for each place behind a URL that has changed. Raises `UserError`."""
     declared = options.source_type
     has_shards = declared is not None and declared.has_patterns
     changes = []

@@ -69,7 +69,7 @@ class LoadedData:
             else LazyArray(x, indices, np.dtype(kind), self.skips_bad)
             for x, kind in zip(self.inputs, kinds, strict=True)
         )
-        lengths = tuple(None if info is None else info[indices] for info in self.lengths)
+        lengths = tuple(None if counts is None else counts[indices] for counts in self.lengths)
         return Split(inputs, tuple(target[indices] for target in self.targets), lengths)
 
     @property

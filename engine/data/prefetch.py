@@ -76,8 +76,8 @@ def prefetch(jobs: Iterator[ReadJob[R]], *, threads: int = 0, most_bytes: int = 
             yield waiting.popleft()[0].result
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        started = [future for _, futures in waiting for future in futures if not future.cancelled()]
-        pool.shutdown(wait=not wait(started, timeout=PATIENCE_S).not_done)
+        active = [future for _, futures in waiting for future in futures if not future.cancelled()]
+        pool.shutdown(wait=not wait(active, timeout=PATIENCE_S).not_done)
 
 
 def _wait(job: ReadJob[R], futures: Sequence[Future[object]]) -> None:

@@ -160,14 +160,14 @@ def prepare_columns(
     Raises `UserError`, which names place, column and value.
     """
     parsed: dict[str, Cells] = {}
-    for column in (column for values in record.inputs for column in values.columns):
+    for column in (column for input in record.inputs for column in input.columns):
         if ... in (values := cells[column.name]):
             raise UserError(
                 f"{places[list(values).index(...)].capitalize()} has no column {quoted(column.name)}. "
                 f"Expected {expected_of(record)}."
             )
         parsed[column.name] = parse(column, values, places, decimal)
-    return tuple(encode(values.columns, parsed).astype(values.dtype) for values in record.inputs)
+    return tuple(encode(input.columns, parsed).astype(input.dtype) for input in record.inputs)
 
 
 def cell_warnings(record: Preparation, cells: Mapping[str, Sequence[object]]) -> list[list[str]]:

@@ -84,11 +84,11 @@ def split_sequences(
     number = np.arange(len(sample)) - np.repeat(np.cumsum(counts) - counts, counts)
     start = number * most - (np.repeat(counts * most - lengths, counts) if is_left else 0)
     first, end = np.maximum(start, 0), np.minimum(start + most, lengths[sample])
-    indices = first[:, np.newaxis] + np.arange(min(most, int(lengths.max())))
-    is_real = indices < end[:, np.newaxis]
+    numbers = first[:, np.newaxis] + np.arange(min(most, int(lengths.max())))
+    is_real = numbers < end[:, np.newaxis]
     cut = []
     for array, fill in sequences:
-        pieces = array[sample[:, np.newaxis], np.minimum(indices, array.shape[1] - 1)]
+        pieces = array[sample[:, np.newaxis], np.minimum(numbers, array.shape[1] - 1)]
         pieces[~is_real] = fill
         cut.append(pieces)
     return end - first, cut, [array[sample] for array in others]
@@ -116,8 +116,8 @@ def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: 
         return
     (id, number), *_ = timed.items()
     count, whole = data.inputs[number].shape[:2]
-    info = data.lengths[number] if data.lengths else None
-    lengths = np.full(count, whole) if info is None else info
+    real = data.lengths[number] if data.lengths else None
+    lengths = np.full(count, whole) if real is None else real
     for length in np.unique(lengths)[:MOST_TRIED].tolist():
         samples = np.flatnonzero(lengths == length)
         worst = int(samples[steps[samples].argmax()])

@@ -247,11 +247,11 @@ def _files(options: DataOptions, path: Path) -> LabelledFiles:
 
 def _whole(files: LabelledFiles, bad: Sequence[tuple[str, str]]) -> LabelledFiles:
     """Return the files without those that cannot be used, and a warning that names these."""
-    names = listed([f"{name} ({why})" for name, why in bad])
+    examples = listed([f"{name} ({why})" for name, why in bad])
     are = "1 sound is" if len(bad) == 1 else f"{len(bad):,} of {len(files.names):,} sounds are"
     unusable = {name for name, _ in bad}
     places = np.flatnonzero([name not in unusable for name in files.names])
-    warning = f"{are} left out because of damage: {names}; data.bad_samples=fatal has them end a run."
+    warning = f"{are} left out because of damage: {examples}; data.bad_samples=fatal has them end a run."
     return files.only(places, warning)
 
 
@@ -267,12 +267,12 @@ def _looked_at(files: LabelledFiles, names: Sequence[str]) -> tuple[list[SoundFa
     facts: list[SoundFacts] = []
     bad: list[tuple[str, str]] = []
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        for count, sound in enumerate(pool.map(look, names), 1):
+        for count, answer in enumerate(pool.map(look, names), 1):
             report(count, len(names), "files")
-            if isinstance(sound, SoundFacts):
-                facts.append(sound)
+            if isinstance(answer, SoundFacts):
+                facts.append(answer)
             else:
-                bad.append(sound)
+                bad.append(answer)
     return facts, bad
 
 
@@ -332,14 +332,14 @@ def _facts_note(facts: Sequence[SoundFacts], total: int) -> str:
     """Return a sentence on duration, rate and channels of the files."""
     shortest, longest = min(sound.seconds for sound in facts), max(sound.seconds for sound in facts)
     rates, channels = sorted({sound.rate for sound in facts}), sorted({sound.channels for sound in facts})
-    part = "" if len(facts) == total else f" ({len(facts):,} of {total:,} were looked at)"
+    remark = "" if len(facts) == total else f" ({len(facts):,} of {total:,} were looked at)"
     times = " to ".join(dict.fromkeys((_seconds(shortest), _seconds(longest))))
     counts = f"{listed([str(count) for count in channels])} {'channel' if channels == [1] else 'channels'}"
-    return f"The files last {times}, at {listed([f'{rate:,}' for rate in rates])} Hz, with {counts}{part}."
+    return f"The files last {times}, at {listed([f'{rate:,}' for rate in rates])} Hz, with {counts}{remark}."
 
 
 def _notes(how: SoundPreparation, facts: Sequence[SoundFacts]) -> Iterator[str]:
-    """Yield notes on what is done to the files."""
+    """Yield notes on the changes that files undergo."""
     seconds, slack = how.length / how.rate, 0.5 / how.rate
     if {sound.rate for sound in facts} != {how.rate}:
         yield f"Sounds of another rate are resampled to {how.rate:,} Hz (polyphase filter)."

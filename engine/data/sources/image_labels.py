@@ -127,8 +127,8 @@ def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
         raise UserError(f"All files of the table {path} are left out. Leave some as samples.")
     whole, damage = whole_files(options, folder, names)
     warnings += damage
-    sound_files = frozenset(whole)
-    is_used = np.array([file in sound_files for file in files])
+    intact = frozenset(whole)
+    is_used = np.array([file in intact for file in files])
     columns = answered(columns.only(is_used), targets, path)
     return LabelTable(columns.texts[column], columns, targets, tuple(notes), tuple(warnings))
 

@@ -42,7 +42,7 @@ WAY_OUT = "Expected one subfolder per class, with the images in it."
 
 @dataclass(frozen=True)
 class _Listing:
-    """Image files of each class, in order, and what is left out."""
+    """Image files of each class, in order, and the entries that are left out."""
 
     files: dict[str, tuple[str, ...]]
     left_out: tuple[str, ...]
@@ -65,8 +65,8 @@ class _Listing:
         notes = excluded_note(self.num_excluded)
         if self.left_out:
             count = len(self.left_out)
-            subject = f"{count:,} entries are not image files" if count > 1 else "1 entry is not an image file"
-            notes.append(f"Left out: {listed(list(self.left_out))} ({subject}).")
+            entries = f"{count:,} entries are not image files" if count > 1 else "1 entry is not an image file"
+            notes.append(f"Left out: {listed(list(self.left_out))} ({entries}).")
         if self.empty:
             folders = "folder has" if len(self.empty) == 1 else "folders have"
             notes.append(f"Left out because the {folders} no images: {listed(list(self.empty))}.")

@@ -121,18 +121,18 @@ class Joined(Source):
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
         """Return the samples of all parts, sequences padded to the longest."""
-        outlines, loaded, places = _outlines(outline), [], []
+        outlines, parts_samples, places = _outlines(outline), [], []
         for part, each, inside in zip(self._parts, outlines, _inside(outlines, indices), strict=True):
             if inside is None or len(inside[0]):
                 numbers = None if inside is None else inside[0]
-                loaded.append(part.source.samples(part.options, part.path, each, numbers))
+                parts_samples.append(part.source.samples(part.options, part.path, each, numbers))
                 places.append(None if inside is None else inside[1])
-        refuse_too_large(sum(part.bytes for part in loaded), "All samples", "Use fewer samples or smaller ones.")
+        refuse_too_large(sum(part.bytes for part in parts_samples), "All samples", "Use fewer samples or smaller ones.")
         order = None if indices is None else np.argsort(np.concatenate([x for x in places if x is not None]))
-        each_input = zip(outline.inputs, zip(*(x.arrays for x in loaded), strict=True), strict=True)
+        each_input = zip(outline.inputs, zip(*(x.arrays for x in parts_samples), strict=True), strict=True)
         arrays = [_in_order(_joined(each, self._where, pads=input.type.has("T")), order) for input, each in each_input]
-        lengths = _lengths([(x.lengths, x.arrays) for x in loaded])
-        notes = dict.fromkeys(note for each in loaded for note in each.notes)
+        lengths = _lengths([(x.lengths, x.arrays) for x in parts_samples])
+        notes = dict.fromkeys(note for each in parts_samples for note in each.notes)
         return Samples(tuple(arrays), tuple(notes), tuple(x if x is None else _in_order(x, order) for x in lengths))
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
@@ -177,8 +177,8 @@ def outline_like(source: Source, options: DataOptions, path: Path, facts: Datase
 def _other_span(info: InputInfo, other: InputInfo) -> Iterator[str]:
     """Yield a note where the values of an input have other limits than those of the training data."""
     if info.span is not None and other.span is not None and info.span != other.span:
-        own, texts = (f"{low:g} to {high:g}" for low, high in (info.span, other.span))
-        yield f"'{info.name}' may hold {own}, where the training data holds {texts}: answers may be wrong."
+        own, training_span = (f"{low:g} to {high:g}" for low, high in (info.span, other.span))
+        yield f"'{info.name}' may hold {own}, where the training data holds {training_span}: answers may be wrong."
 
 
 class JoinedReader:
@@ -216,19 +216,19 @@ class JoinedReader:
         place = int(np.searchsorted(self._starts, number, side="right")) - 1
         return self._parts[place], number - int(self._starts[place])
 
-    def read(self, numbers: Array, out: Array) -> None:
+    def read(self, indices: Array, out: Array) -> None:
         """Read the samples from their parts. Raises `UserError` as these do."""
-        number = np.searchsorted(self._starts, numbers, side="right") - 1
+        number = np.searchsorted(self._starts, indices, side="right") - 1
         for place, part in enumerate(self._parts):
             inside = np.flatnonzero(number == place)
             if not len(inside):
                 continue
-            indices = numbers[inside] - self._starts[place]
-            if len(inside) == len(numbers) and part.shape[1:] == self.shape[1:]:
-                part.read(indices, out)
+            in_part = indices[inside] - self._starts[place]
+            if len(inside) == len(indices) and part.shape[1:] == self.shape[1:]:
+                part.read(in_part, out)
                 continue
             room = np.zeros((len(inside), *part.shape[1:]), out.dtype)
-            part.read(indices, room)
+            part.read(in_part, room)
             _paste(out, inside, room)
 
 

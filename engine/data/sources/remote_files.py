@@ -81,7 +81,7 @@ class RemotePlace:
 
     @property
     def version(self) -> str:
-        """Hash of what is there."""
+        """Hash of the state of all files."""
         states = sorted((name, file.size, file.tag) for name, file in self.files.items())
         return hashlib.sha256(json.dumps(states).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
@@ -92,7 +92,7 @@ _shown: dict[str, str] = {}
 
 
 def as_path(text: str) -> str:
-    """Return the path of what an option names: of the copy of what is behind a URL, fetched now unless it is there.
+    """Return the path that an option names: for a URL that of the copy, which is fetched now unless it is there.
     Other texts are returned as they are. Raises `UserError`."""
     if not is_remote(text):
         return without_file_scheme(text)
@@ -193,7 +193,7 @@ def _listed(system: Any, url: str) -> dict[str, Shard]:
 
 
 def _copy(url: str) -> Path:
-    """Return the copy of what is behind a URL, fetched now unless it is there. Raises `UserError`."""
+    """Return the copy of the files behind a URL, fetched now unless it is there. Raises `UserError`."""
     place = _place(url)
     try:
         home = cache_folder() / "remote" / hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -213,7 +213,7 @@ def _copy(url: str) -> Path:
 
 
 def _fetch(place: RemotePlace, home: Path, folder: Path) -> None:
-    """Fetch what is there into a folder. Raises `UserError`, and `OSError` of the cache folder."""
+    """Fetch the files of a place into a folder. Raises `UserError`, and `OSError` of the cache folder."""
     try:
         lock = take_lock(home / "lock", patience_s=PATIENCE_S)
     except LockHeldError:
@@ -241,7 +241,7 @@ def _fetch(place: RemotePlace, home: Path, folder: Path) -> None:
 
 
 def _fetch_file(name: str, file: Shard, target: Path, before: Mapping[tuple[str, int, str], Path]) -> None:
-    """Fetch a file, unless an earlier version of what is behind the URL has it."""
+    """Fetch a file, unless an earlier copy of the place has it."""
     path = target / name
     path.parent.mkdir(parents=True, exist_ok=True)
     copy = before.get((name, file.size, file.tag)) if file.tag else None

@@ -179,7 +179,7 @@ def tried(url: str, ask: Callable[[], T]) -> T:
 
 
 def listed_state(url: str, facts: Mapping[str, Any]) -> Shard:
-    """Return the state of a file from what fsspec tells of it."""
+    """Return the state of a file from its facts in fsspec."""
     tag = next((str(facts[name]) for name in ("ETag", "etag", "LastModified", "mtime", "created") if name in facts), "")
     return Shard(url, int(facts["size"]), tag)
 

@@ -39,7 +39,7 @@ WORDS: Mapping[Reach, str] = {
 
 
 def reach_of(address: str) -> Reach:
-    """Return from where an IP address is reached. Raises `ValueError` for what is none."""
+    """Return from where an IP address is reached. Raises `ValueError` for another text."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     inside = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
     ip = inside or ip
