@@ -306,7 +306,8 @@ class TrainerBuilder:
         return Solver(self.options, network, self.parameters, fused=is_fused, keeps_zeros=keeps_zeros)
 
     def _strategy(self, batches: BatchLoader) -> tuple[nn.Module, Strategy]:
-        """Choose what is called in training: the network, recomputed or compiled; and how workers share a step."""
+        """Choose the module to call in training (the network, recomputed or compiled), and the strategy of the
+        workers."""
         job, options, network = self.job, self.options, self.network
         environment, module = job.project.environment, network
         step = self._gradient_step(batches)
@@ -441,7 +442,7 @@ class TrainerBuilder:
         job.events.put(started, *messages)
 
     def _reporter(self, step: TrainStep, metrics: Sequence[Metric], time_limit_s: float) -> Reporter:
-        """Create what sends events and takes requests, at report points."""
+        """Create the reporter, which sends events and takes requests at report points."""
         job = self.job
         is_measured = job.group.size == 1 or job.device.type == "cpu"
         is_measured = is_measured and step.model.strategy.measures_communication

@@ -100,7 +100,7 @@ def _restored(network: nn.Module, device: torch.device) -> Iterator[None]:
 
 
 def choose_threads(job: TrainingJob, network: nn.Module, precision: Precision, training: ResidentDataset) -> list[str]:
-    """Time a step with one thread and with all of this worker's, keep the faster number, and return what to say.
+    """Time a step with one thread and with all of this worker's, keep the faster number, and return notes on it.
 
     A copy of the network computes it, before random numbers are seeded, so the run is not affected. Nothing is measured
     where the project sets the number; where the run must repeat bit for bit, since the load of the moment would decide;

@@ -69,7 +69,7 @@ class LevenbergMarquardt:
         return iter(())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the damping, and what the gradient is compared with."""
+        """Return the damping, and the first gradient, with which later ones are compared."""
         return {"damping": self._damping, "tolerance": self._tolerance.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -155,7 +155,7 @@ def _are_equal(counts: torch.Tensor) -> bool:
 
 
 def share(right: torch.Tensor, counted: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-    """Return for each run how many of what counts are correct, and how many count."""
+    """Return the numbers of correct and of all predictions that count, for each run of samples."""
     if _are_equal(counts) and len(counted):  # sums of rows take a tenth of the time, and are the same
         rows = len(counts)
         sums = [(right & counted).reshape(rows, -1).sum(dim=1), counted.reshape(rows, -1).sum(dim=1)]

@@ -78,8 +78,8 @@ def _module_of(frame: TracebackType) -> Any:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a run failed and what helps; a table of what takes how much memory; and a setting with which the run can be
-    resumed, as for `--set`, if there is one."""
+    """Cause of a failed run, with the way out; a table of the memory that it needs; and a setting with which the run
+    can be resumed, as for `--set`, if there is one."""
 
     words: str
     rows: str = ""

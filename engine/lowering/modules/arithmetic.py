@@ -91,7 +91,7 @@ def where_positive(condition: torch.Tensor, first: torch.Tensor, second: torch.T
 def matrix_product(
     first: torch.Tensor, second: torch.Tensor, transpose_first: bool = False, transpose_second: bool = False
 ) -> torch.Tensor:
-    """The product of the last two axes, each exchanged where that is wanted."""
+    """The matrix product over the last two axes; each operand is transposed where its argument says so."""
     left = first.mT if transpose_first else first
     return left @ (second.mT if transpose_second else second)
 
@@ -102,7 +102,7 @@ def dot_product(first: torch.Tensor, second: torch.Tensor, dim: int) -> torch.Te
 
 
 def distance(first: torch.Tensor, second: torch.Tensor, dim: int, kind: str) -> torch.Tensor:
-    """How far vectors along an axis are apart; the axis stays with size 1."""
+    """Distance of two vectors along an axis, which stays with size 1."""
     difference = first - second
     if kind == "squared":
         return difference.square().sum(dim, keepdim=True)

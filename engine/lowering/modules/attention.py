@@ -5,7 +5,7 @@ from torch import nn
 
 
 def seen_keys(query: torch.Tensor, key: torch.Tensor, causal: bool, ends: torch.Tensor | None) -> torch.Tensor | None:
-    """Which keys each query sees, to be broadcast to (batch, heads, queries, keys), or nothing where it sees all.
+    """Mask of the keys that each query sees, to be broadcast to (batch, heads, queries, keys); None where it sees all.
 
     Steps are dimension 2. `ends` tell how many keys of each sample are real.
     """
@@ -43,7 +43,7 @@ def attention_scores(
     added: torch.Tensor | None = None,
     scale: float | None = None,
 ) -> torch.Tensor:
-    """How much of each key's value each query takes, (batch, heads, queries, keys); those of one query add to one."""
+    """Weights of the keys for each query, (batch, heads, queries, keys); those of one query sum to 1."""
     products = query @ key.transpose(2, 3) * (query.shape[3] ** -0.5 if scale is None else scale)
     products = products if added is None else products + added
     products = products if seen is None else products.masked_fill(~seen, float("-inf"))

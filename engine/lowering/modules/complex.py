@@ -42,7 +42,7 @@ def complex_relu(x: torch.Tensor) -> torch.Tensor:
 
 
 def z_relu(x: torch.Tensor) -> torch.Tensor:
-    """Passes what has no negative part."""
+    """Passes numbers with no negative real or imaginary part; zero for others."""
     return x * ((x.real >= 0) & (x.imag >= 0))
 
 
