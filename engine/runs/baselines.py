@@ -22,9 +22,9 @@ def with_network(baselines: Mapping[str, Any], scores: Mapping[str, Mapping[str,
     judged = {}
     for split in SPLITS:
         values = scores.get(split, {})
-        if (found := _compared(baselines, split, values)) is None:
+        if (comparison := _compared(baselines, split, values)) is None:
             continue
-        _, own, others = found
+        _, own, others = comparison
         best, scale, mae = min(others.values()), number_in(baselines.get("scale")), number_in(values.get("mae"))
         mase = {"mase": mae / scale} if scale and mae is not None else {}
         judged[split] = {**({"skill": 1.0 - own / best} if best else {}), **mase}
@@ -35,16 +35,16 @@ def errors_beside(result: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
     """Return a metric, and its value of each baseline on the test split, or without one on validation; empty for runs
     that do not forecast."""
     for split in reversed(SPLITS):
-        if (found := _of_result(result, split)) is not None:
-            return found[0], found[2]
+        if (comparison := _of_result(result, split)) is not None:
+            return comparison[0], comparison[2]
     return "", {}
 
 
 def comparisons(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each split and `RMSE 0.31; last value 0.52, season of 24: 0.44`, for runs that forecast."""
     for split in SPLITS:
-        if (found := _of_result(result, split)) is not None:
-            metric, own, others = found
+        if (comparison := _of_result(result, split)) is not None:
+            metric, own, others = comparison
             scores = {name: format_score(metric, value) for name, value in others.items()}
             beside = ", ".join(f"{name}{':' if name[-1:].isdigit() else ''} {text}" for name, text in scores.items())
             yield split, f"{metric.upper()} {format_score(metric, own)}; {beside}"
@@ -54,9 +54,9 @@ def worse_than_baseline(result: Mapping[str, Any]) -> str:
     """Return a sentence where the network is worse than a baseline on the test split, or without one on validation;
     else an empty text."""
     for split in reversed(SPLITS):
-        if (found := _of_result(result, split)) is None:
+        if (comparison := _of_result(result, split)) is None:
             continue
-        metric, own, others = found
+        metric, own, others = comparison
         name, best = min(others.items(), key=lambda pair: pair[1])
         if own < best:
             return ""

@@ -84,7 +84,7 @@ def all_checkpoints(folder: RunFolder) -> list[Checkpoint]:
     with contextlib.suppress(OSError):
         names = [name for name in os.listdir(folder.checkpoints) if _NAME.fullmatch(name)]
     checkpoints = [Checkpoint(folder.checkpoints / name, int(name)) for name in names]
-    return sorted(checkpoints, key=lambda one: one.iteration, reverse=True)
+    return sorted(checkpoints, key=lambda checkpoint: checkpoint.iteration, reverse=True)
 
 
 def has_checkpoint(folder: RunFolder) -> bool:
@@ -109,8 +109,8 @@ def newest_whole(folder: RunFolder) -> tuple[Checkpoint | None, list[str]]:
     return None, messages
 
 
-def put_in_place(folder: RunFolder, iteration: int, kept: int) -> None:
-    """Rename a temporary checkpoint to its final folder and remove all but the `kept` newest ones. Raises `OSError`.
+def put_in_place(folder: RunFolder, iteration: int, limit: int) -> None:
+    """Rename a temporary checkpoint to its final folder and remove all but the `limit` newest ones. Raises `OSError`.
 
     Checkpoints of later iterations belong to an abandoned attempt and are removed as well.
     """
@@ -125,7 +125,7 @@ def put_in_place(folder: RunFolder, iteration: int, kept: int) -> None:
             _remove(checkpoint.path)
         else:
             remaining.append(checkpoint)
-    for checkpoint in remaining[kept:]:
+    for checkpoint in remaining[limit:]:
         _remove(checkpoint.path)
 
 

@@ -37,7 +37,7 @@ class Confusion:
     @property
     def precision(self) -> tuple[float, ...]:
         """Precision per class; 0 for a class that is never predicted."""
-        return tuple(row[i] / taken if taken else 0.0 for i, (row, taken) in self._numbered(self.taken_for))
+        return tuple(row[i] / predicted if predicted else 0.0 for i, (row, predicted) in self._numbered(self.taken_for))
 
     @property
     def recall(self) -> tuple[float, ...]:

@@ -134,11 +134,11 @@ def create(
 
 
 def _not_writable(path: Path, error: OSError) -> UserError:
-    """Return what is wrong with a folder: a place that does not take one is the user's input, a full disk is not."""
-    what = f"The run folder {path} cannot be written: {error.strerror}."
+    """Return the error for a folder that cannot be written: `UserError` for a bad place, `RunError` for a full disk."""
+    sentence = f"The run folder {path} cannot be written: {error.strerror}."
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
-        return RunError(f"{what} Make room there, or name another folder with --run-dir.")
-    return UserError(f"{what} Name a folder with --run-dir that you may write to.")
+        return RunError(f"{sentence} Make room there, or name another folder with --run-dir.")
+    return UserError(f"{sentence} Name a folder with --run-dir that you may write to.")
 
 
 def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[bytes], data: DataRecord | None) -> None:

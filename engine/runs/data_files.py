@@ -90,41 +90,41 @@ class DataPlace:
     def look(cls, option: str, path: Path, suffixes: Collection[str] = (), most: int = MOST_ENTRIES) -> Self:
         """Return the state of a file or folder now. Raises `OSError` where it is missing, may not be read, or has more
         than `most` files and folders, unless that is `MOST_ENTRIES`."""
-        found = dict(sorted(_walk(path, frozenset(suffixes), most), key=itemgetter(0)))
-        place = cls._of(option, path, found, path, suffixes=tuple(sorted(suffixes)))
-        if len(found) <= MOST_LISTED:
+        listing = dict(sorted(_walk(path, frozenset(suffixes), most), key=itemgetter(0)))
+        place = cls._of(option, path, listing, path, suffixes=tuple(sorted(suffixes)))
+        if len(listing) <= MOST_LISTED:
             return place
-        return replace(place, listing=None, text=b"", folders=_by_folder(found))
+        return replace(place, listing=None, text=b"", folders=_by_folder(listing))
 
     @classmethod
     def look_at(cls, option: str, folder: Path, names: Collection[str]) -> Self:
         """Return the state of some files in a folder, or below it, now; without those that are gone. Raises `OSError`
         where one may not be read."""
-        found = {}
+        listing = {}
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 status = (folder / name).stat()
-                found[name] = status.st_size, status.st_mtime_ns
-        return cls._of(option, folder, found, folder, kind="listed")
+                listing[name] = status.st_size, status.st_mtime_ns
+        return cls._of(option, folder, listing, folder, kind="listed")
 
     @classmethod
     def remote(cls, option: str, url: str, states: Mapping[str, tuple[int, str]]) -> Self:
         """Return the state of remote files: size and tag by their URL, which holds no secret."""
-        found = {
+        listing = {
             name: (size, int.from_bytes(hashlib.sha256(tag.encode("utf-8", "replace")).digest()[:6], "big"))
             for name, (size, tag) in states.items()
         }
-        return cls._of(option, url, found, None, kind="remote")
+        return cls._of(option, url, listing, None, kind="remote")
 
     @classmethod
-    def _of(cls, option: str, path: Path | str, found: Mapping[str, Stamp], hashed: Path | None, **more: Any) -> Self:
+    def _of(cls, option: str, path: Path | str, listing: Mapping[str, Stamp], hashed: Path | None, **more: Any) -> Self:
         """Return the state of these files; `hashed` is the file or folder whose contents are hashed."""
-        total = sum([size for size, _ in found.values()])
-        text = _joined(found)
+        total = sum([size for size, _ in listing.values()])
+        text = _joined(listing)
         stamps = hashlib.sha256(text).hexdigest()
-        content = Content("", 0, 0, False) if hashed is None else _content(hashed, found, total)
-        more |= {"stamps": stamps, "content": content, "listing": found, "text": text}
-        return cls(option, str(path), files=len(found), bytes=total, **more)
+        content = Content("", 0, 0, False) if hashed is None else _content(hashed, listing, total)
+        more |= {"stamps": stamps, "content": content, "listing": listing, "text": text}
+        return cls(option, str(path), files=len(listing), bytes=total, **more)
 
     def write(self) -> dict[str, Any]:
         """Return the value as JSON."""
@@ -163,7 +163,7 @@ class DataPlace:
         return cls(**values, suffixes=suffixes, content=content, listing=listing, folders=folders, kind=kind)
 
     def changes(self) -> str:
-        """Return what is different now, in words; empty where nothing is, and for remote files."""
+        """Return the differences from the present state, in words; empty where nothing is, and for remote files."""
         if self.kind == "remote":
             return ""
         most = min(MOST_ENTRIES, 4 * self.files + SPARE_ENTRIES)  # a stranger's record may name any folder
@@ -179,7 +179,7 @@ class DataPlace:
         return self.differences(now)
 
     def differences(self, now: "DataPlace") -> str:
-        """Return what is different in another state of the same place, in words; empty where nothing is."""
+        """Return the differences from another state of the same place, in words; empty for none."""
         is_same_content = self.content.sha256 == now.content.sha256
         if self.stamps == now.stamps:
             same = "have the same names, sizes and times as before, and other contents"
@@ -189,22 +189,22 @@ class DataPlace:
             return ""
         if self.listing is None or now.listing is None:
             return self._changed_folders(now)
-        gone = [name for name in self.listing if name not in now.listing]
+        missing = [name for name in self.listing if name not in now.listing]
         new = [name for name in now.listing if name not in self.listing]
         both = [name for name, stamp in self.listing.items() if now.listing.get(name, stamp) != stamp]
         says = _other_version if self.kind == "remote" else _how
         texts = [f"{printable(name)} {says(self.listing[name], now.listing[name])}" for name in both[:NAMED]]
         if len(both) > NAMED:
             texts.append(f"{len(both) - NAMED:,} more differ")
-        texts += [_counted(gone, "gone")] * bool(gone) + [_counted(new, "new")] * bool(new)
+        texts += [_counted(missing, "gone")] * bool(missing) + [_counted(new, "new")] * bool(new)
         if self.files == now.files == 1 and both:
             size, when = self.listing[both[0]]
             is_one = "" if self.listing.keys() != {Path(self.path).name} else printable(self.path)
             return f"{is_one or printable(both[0])} {says((size, when), now.listing[both[0]])}."
-        count = f"{len(both) + len(gone) + len(new):,} of {plural(self.files, 'file')} in {printable(self.path)}"
+        count = f"{len(both) + len(missing) + len(new):,} of {plural(self.files, 'file')} in {printable(self.path)}"
         alike = (
             ""
-            if new or gone or not is_same_content or self.kind == "remote"
+            if new or missing or not is_same_content or self.kind == "remote"
             else " The contents that were looked at are the same."
         )
         return f"{count}: {'; '.join(texts)}.{alike}"
@@ -213,7 +213,7 @@ class DataPlace:
         return {name: size for name, (size, _) in (self.listing or {}).items()}
 
     def _changed_folders(self, now: "DataPlace") -> str:
-        """Return which subfolders differ, where there were too many files to list."""
+        """Return the subfolders that differ, in words, where there are too many files to list."""
         before = self.folders or _by_folder(self.listing or {})
         after = now.folders or _by_folder(now.listing or {})
         texts = []
@@ -221,13 +221,13 @@ class DataPlace:
             old, new = before.get(name), after.get(name)
             if old == new:
                 continue
-            what = f"{printable(name)}/" if name else "the folder itself"
+            subject = f"{printable(name)}/" if name else "the folder itself"
             if old is None or new is None:
-                texts.append(f"{what} is {'gone' if new is None else 'new'}")
+                texts.append(f"{subject} is {'gone' if new is None else 'new'}")
             elif old[0] != new[0]:
-                texts.append(f"{what} has {plural(new[0], 'file')} instead of {old[0]:,}")
+                texts.append(f"{subject} has {plural(new[0], 'file')} instead of {old[0]:,}")
             else:
-                texts.append(f"files in {what} have other names, sizes or times")
+                texts.append(f"files in {subject} have other names, sizes or times")
         more = f"; {len(texts) - NAMED:,} more folders differ" if len(texts) > NAMED else ""
         return f"In {printable(self.path)}, of {plural(self.files, 'file')}: {'; '.join(texts[:NAMED])}{more}."
 
@@ -248,18 +248,18 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
     if not path.is_dir():
         status = path.stat()
         return [(path.name, (status.st_size, status.st_mtime_ns))]
-    found: list[tuple[str, Stamp]] = []
+    files: list[tuple[str, Stamp]] = []
     endings = tuple(suffixes)
     followed = {os.path.realpath(path)}
     waiting = [("", str(path), 1)]
-    left = most
-    while waiting and left >= 0:
+    remaining = most
+    while waiting and remaining >= 0:
         prefix, folder, level = waiting.pop()
         with _entries(folder) as entries:
             for entry in entries:
                 name = entry.name
-                left -= 1
-                if left < 0:
+                remaining -= 1
+                if remaining < 0:
                     break
                 if is_hidden(f"{folder}{os.sep}{name}"):
                     continue
@@ -276,12 +276,12 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
                     try:
                         status = entry.stat()
                     except FileNotFoundError:  # a link that leads nowhere
-                        found.append((prefix + name, (0, 0)))
+                        files.append((prefix + name, (0, 0)))
                         continue
-                    found.append((prefix + name, (status.st_size, status.st_mtime_ns)))
-    if left < 0 and most < MOST_ENTRIES:
+                    files.append((prefix + name, (status.st_size, status.st_mtime_ns)))
+    if remaining < 0 and most < MOST_ENTRIES:
         raise OSError(errno.EFBIG, f"it has more than {most:,} files and folders, many more than before")
-    return found
+    return files
 
 
 @contextmanager
@@ -321,10 +321,10 @@ def _content(path: Path, listing: Mapping[str, Stamp], total: int) -> Content:
     its name."""
     names = list(listing)
     is_whole = len(names) <= WHOLE_FILES and total <= WHOLE_BYTES
-    chosen = names if is_whole else _spread(names, SAMPLED_FILES)
-    places = max(2, SAMPLED_PLACES // max(1, len(chosen)))
-    hashed, taken, is_folder = hashlib.sha256(), 0, path.is_dir()
-    for name in chosen:
+    sample = names if is_whole else _spread(names, SAMPLED_FILES)
+    places = max(2, SAMPLED_PLACES // max(1, len(sample)))
+    hashed, num_bytes, is_folder = hashlib.sha256(), 0, path.is_dir()
+    for name in sample:
         if is_folder:
             hashed.update(f"{name}\0".encode("utf-8", "surrogateescape"))
         with contextlib.suppress(OSError), open_file(path / name if is_folder else path) as file:
@@ -332,14 +332,14 @@ def _content(path: Path, listing: Mapping[str, Stamp], total: int) -> Content:
             if is_whole or size <= places * SAMPLED_BYTES:
                 data = file.read(min(size, WHOLE_BYTES) + 1)
                 hashed.update(data)
-                taken += len(data)
+                num_bytes += len(data)
                 continue
             for number in range(places):
                 file.seek((size - SAMPLED_BYTES) * number // (places - 1))
                 data = file.read(SAMPLED_BYTES)
                 hashed.update(data)
-                taken += len(data)
-    return Content(hashed.hexdigest(), len(chosen), taken, is_whole)
+                num_bytes += len(data)
+    return Content(hashed.hexdigest(), len(sample), num_bytes, is_whole)
 
 
 def _spread(names: Sequence[str], count: int) -> list[str]:
@@ -361,8 +361,8 @@ def _other_version(before: Stamp, now: Stamp) -> str:
 
 def _counted(names: Sequence[str], state: str) -> str:
     """Return `2 are gone (a.png, b.png)`."""
-    shown = ", ".join(printable(name) for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-    return f"{len(names):,} {'is' if len(names) == 1 else 'are'} {state} ({shown})"
+    examples = ", ".join(printable(name) for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+    return f"{len(names):,} {'is' if len(names) == 1 else 'are'} {state} ({examples})"
 
 
 def pack(data: bytes) -> str:

@@ -33,7 +33,7 @@ PARTS = ("training", "validation", "test")
 
 @dataclass(frozen=True)
 class DataRecord:
-    """What `data.json` holds. `parts` has one byte per sample, see the module; `replaced` says in words how the data
+    """Content of `data.json`. `parts` has one byte per sample, see the module; `replaced` says in words how the data
     had changed each time the run was resumed with other data."""
 
     source: str
@@ -141,24 +141,27 @@ def write_record(folder: Path, record: DataRecord) -> None:
 
 
 def changes_since(folder: Path) -> tuple[str, ...]:
-    """Return what has changed in the data of a run since it was recorded, one sentence per place; nothing for a run
+    """Return the changes in the data of a run since it was recorded, one sentence per place; nothing for a run
     without a record. Raises `UserError` for a damaged record."""
     record = read_record(folder)
     return record.changes() if record is not None else ()
 
 
-def _apart(one: DataPlace, other: DataPlace) -> str:
-    """Return how the same option's data differs between two runs; empty where files and contents are the same."""
-    if one.path == other.path:
-        text = one.differences(other)
-        return f"data.{one.option} has changed between the runs: {text}" if text else ""
-    alike = one.content.sha256 == other.content.sha256 and one.bytes == other.bytes and one.files == other.files
+def _apart(first: DataPlace, second: DataPlace) -> str:
+    """Return the difference between the data of an option in two runs, in words; empty where files and contents are the
+    same."""
+    if first.path == second.path:
+        text = first.differences(second)
+        return f"data.{first.option} has changed between the runs: {text}" if text else ""
+    alike = (
+        first.content.sha256 == second.content.sha256 and first.bytes == second.bytes and first.files == second.files
+    )
     if alike:
         return ""
     sizes = [
-        f"{printable(place.path)} ({plural(place.files, 'file')}, {place.bytes:,} bytes)" for place in (one, other)
+        f"{printable(place.path)} ({plural(place.files, 'file')}, {place.bytes:,} bytes)" for place in (first, second)
     ]
-    return f"data.{one.option} differs: {sizes[0]} and {sizes[1]}."
+    return f"data.{first.option} differs: {sizes[0]} and {sizes[1]}."
 
 
 _PAIRS = bytes((byte >> shift) & 3 for byte in range(256) for shift in (0, 2, 4, 6))

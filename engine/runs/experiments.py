@@ -46,7 +46,7 @@ REQUEST_LIMIT_BYTES = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentInfo:
-    """What `experiment.json` holds. `state` is running, finished, stopped or failed."""
+    """Content of `experiment.json`. `state` is running, finished, stopped or failed."""
 
     name: str = ""
     project_path: str = ""
@@ -58,7 +58,7 @@ class ExperimentInfo:
     state: str = "running"
     reason: str = ""
     waits: str = ""
-    """What the runner waits for, such as room on a cluster; empty for nothing."""
+    """Reason why the runner waits, such as room on a cluster; empty while it does not."""
     seconds: float = 0.0
     """The time that runners have spent on it, in seconds."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -69,21 +69,21 @@ class ExperimentInfo:
     def read(cls, data: Mapping[str, Any]) -> Self:
         """Return the record of a JSON object; values of an unexpected kind count as absent."""
         values: dict[str, Any] = {}
-        for known in fields(cls):
-            value, default = data.get(known.name), getattr(cls, known.name, None)
-            if known.name == "objectives" and isinstance(value, list):
-                values[known.name] = tuple(str(name) for name in value)
-            elif known.name in ("versions", "code") and isinstance(value, dict):
-                values[known.name] = {str(key): str(text) for key, text in value.items()}
+        for entry in fields(cls):
+            value, default = data.get(entry.name), getattr(cls, entry.name, None)
+            if entry.name == "objectives" and isinstance(value, list):
+                values[entry.name] = tuple(str(name) for name in value)
+            elif entry.name in ("versions", "code") and isinstance(value, dict):
+                values[entry.name] = {str(key): str(text) for key, text in value.items()}
             elif isinstance(default, float):
-                values[known.name] = number_in(value) or 0.0
+                values[entry.name] = number_in(value) or 0.0
             elif isinstance(default, str) and isinstance(value, str):
-                values[known.name] = value
+                values[entry.name] = value
         return cls(**values)
 
     def write(self) -> dict[str, Any]:
         """Return the record as JSON."""
-        values = {known.name: getattr(self, known.name) for known in fields(self)}
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {**values, "objectives": list(self.objectives)}
 
 
@@ -177,7 +177,7 @@ class ExperimentFolder:
             yield from (line for line in file.read(LOG_LIMIT_BYTES).split(b"\n")[:-1] if line)
 
     def request(self, name: str, **values: Any) -> None:
-        """Ask the runner for something: `stop`, `finish` (start no more), `set` with options, `again` (with the numbers
+        """Send a request to the runner: `stop`, `finish` (start no more), `set` with options, `again` (with the numbers
         of `trials`), `stop_trial` (with the number of a `trial`). Raises `UserError`."""
         try:
             make_private_folder(self.control)
@@ -187,17 +187,17 @@ class ExperimentFolder:
 
     def take_requests(self) -> list[dict[str, Any]]:
         """Return and delete the requests, oldest first. Called by the runner."""
-        found = []
+        requests = []
         try:
             files = sorted(f for f in self.control.iterdir() if f.suffix == ".json" and not f.name.startswith("."))
         except OSError:
             return []
         for file in files:
             if request := read_object(file, REQUEST_LIMIT_BYTES):
-                found.append(request)
+                requests.append(request)
             with contextlib.suppress(OSError):
                 file.unlink()
-        return found
+        return requests
 
 
 def create_experiment(
@@ -232,10 +232,10 @@ def create_experiment(
 def open_experiment(path: Path) -> ExperimentFolder:
     """Return the experiment at `path`: its folder, or the newest one of a project file. Raises `UserError`."""
     if path.suffix == ".netwright" and path.is_file():
-        found = experiments_of(path)
-        if not found:
+        experiments = experiments_of(path)
+        if not experiments:
             raise UserError(f"{path} has no experiments.", hint="`netwright-engine experiment run` begins one.")
-        return found[0]
+        return experiments[0]
     folder = ExperimentFolder(path)
     if not folder.info.is_file():
         problem = "is no experiment: it has no experiment.json" if path.exists() else "does not exist"
@@ -245,7 +245,7 @@ def open_experiment(path: Path) -> ExperimentFolder:
 
 
 def experiment_title(folder: ExperimentFolder) -> str:
-    """Return the title of an experiment for a person: what it varies, and when it was begun."""
+    """Return the title of an experiment for a person: its parameters, and when it was begun."""
     day, _, rest = folder.path.name.partition("_")
     time = rest.partition("_")[0].replace("-", ":")[:5]
     try:
@@ -259,7 +259,7 @@ def experiment_title(folder: ExperimentFolder) -> str:
 def experiments_of(project_path: Path | None, project_id: str = "") -> list[ExperimentFolder]:
     """Return the experiments of a project, the newest first: those beside its file, and those in the user's data folder
     that carry its identity or path."""
-    found: list[tuple[float, ExperimentFolder]] = []
+    pairs: list[tuple[float, ExperimentFolder]] = []
     own: Path | None = None
     with contextlib.suppress(RuntimeError):
         own = data_folder() / EXPERIMENTS
@@ -271,8 +271,8 @@ def experiments_of(project_path: Path | None, project_id: str = "") -> list[Expe
                 with contextlib.suppress(UserError):
                     info = folder.read_info()
                     if _belongs(info, project_path, project_id):
-                        found.append((info.created, folder))
-    return [folder for _, folder in sorted(found, key=lambda one: (one[0], one[1].path.name), reverse=True)]
+                        pairs.append((info.created, folder))
+    return [folder for _, folder in sorted(pairs, key=lambda pair: (pair[0], pair[1].path.name), reverse=True)]
 
 
 def _belongs(info: ExperimentInfo, project_path: Path | None, project_id: str) -> bool:

@@ -164,7 +164,7 @@ class RunFolder:
         return False
 
     def why_silent(self) -> str:
-        """Return why the coordinator does not respond, in words; empty while it does, and for a run that has ended.
+        """Return the reason why the coordinator does not respond; empty while it does, and at the end of the run.
 
         Judged on the host of the run by the time of the lock file, which the coordinator sets several times per second,
         and by the state of its process.

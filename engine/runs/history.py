@@ -154,7 +154,7 @@ def _remove(path: Path) -> None:
 def _tidy(path: Path) -> None:
     """Delete all but the `MOST_FOLDERS` most recently modified indexes."""
     with contextlib.suppress(OSError):
-        indexes = sorted(path.parent.glob("*.sqlite"), key=lambda one: one.stat().st_mtime, reverse=True)
+        indexes = sorted(path.parent.glob("*.sqlite"), key=lambda index: index.stat().st_mtime, reverse=True)
         for old in indexes[MOST_FOLDERS:]:
             _remove(old)
 
@@ -176,31 +176,31 @@ def list_runs(folder: Path) -> list[RunSummary]:
         ) from None
     index = Index(folder)
     try:
-        known = index.read()
+        entries = index.read()
         runs: list[RunSummary] = []
         learned: dict[str, Known] = {}
         for path in candidates:
             with contextlib.suppress(OSError):  # no permission, or just deleted
-                _look_at(path, known, runs, learned)
-        index.write(learned, known.keys() - {run.path.name for run in runs})
+                _look_at(path, entries, runs, learned)
+        index.write(learned, entries.keys() - {run.path.name for run in runs})
     finally:
         index.close()
     return in_order(with_state_now(run) for run in runs)
 
 
-def _look_at(path: str, known: dict[str, Known], found: list[RunSummary], learned: dict[str, Known]) -> None:
-    """Append the run at `path` to `found`, from the index if its stamp matches, else read from its files."""
+def _look_at(path: str, entries: dict[str, Known], runs: list[RunSummary], learned: dict[str, Known]) -> None:
+    """Append the run at `path` to `runs`, from the index if its stamp matches, else read from its files."""
     stamp = stamp_of(path)  # taken before reading: a change during the read is noticed next time
     if not stamp:
         return
     name = os.path.basename(path)
-    if name in known and known[name].stamp == stamp:
+    if name in entries and entries[name].stamp == stamp:
         with contextlib.suppress(ValueError):
-            found.append(summary_from({**known[name].record, "run_dir": path}))
+            runs.append(summary_from({**entries[name].record, "run_dir": path}))
             return
     run = read_summary(Path(path))
     learned[name] = Known(stamp, run.write())
-    found.append(run)
+    runs.append(run)
 
 
 def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
@@ -230,7 +230,7 @@ class OfProject(Protocol):
 
 @dataclass(frozen=True)
 class ProjectKey:
-    """What the runs of a project are found by: its identity, and its file. Either may be missing."""
+    """Key of the runs of a project: its identity, and its file. Either may be missing."""
 
     path: Path | None = None
     """The file; for an unsaved copy of an example or of a run, that of the original."""
@@ -245,14 +245,14 @@ class ProjectKey:
         """
         if self.identity and run.project_id == self.identity:
             return True
-        known = run.project_path or ""
-        if self.path is not None and known == str(self.path):
+        project_path = run.project_path or ""
+        if self.path is not None and project_path == str(self.path):
             return True
         if self.identity and run.project_id:
             return False
         if self.path is None:
-            return not known and not self.identity
-        return folder.parent != own_runs() and bool(known) and Path(known).name == self.path.name
+            return not project_path and not self.identity
+        return folder.parent != own_runs() and bool(project_path) and Path(project_path).name == self.path.name
 
 
 def roots_of(project: ProjectKey) -> list[Path]:
@@ -351,15 +351,15 @@ def register_folder() -> Path:
 
 def registered(project_id: str | None = None) -> list[Path]:
     """Return the folders of the registered runs of a project, or of all, latest first. They may be gone meanwhile."""
-    found: list[Path] = []
+    folders: list[Path] = []
     with contextlib.suppress(OSError, RuntimeError):
         for entry in _newest_first(register_folder()):
             with contextlib.suppress(OSError):
                 data = read_object(entry, REGISTER_LIMIT_BYTES) or {}
                 run_dir = data.get("run_dir")
                 if isinstance(run_dir, str) and project_id in (None, data.get("project_id")):
-                    found.append(Path(run_dir))
-    return found
+                    folders.append(Path(run_dir))
+    return folders
 
 
 def _newest_first(place: Path) -> list[Path]:

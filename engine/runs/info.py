@@ -20,7 +20,7 @@ from netwright.engine.runs.events import LARGEST, LATEST
 
 @dataclass(frozen=True, kw_only=True)
 class RunInfo:
-    """What `run.json` holds. `PlacementRecord`'s keys stand beside the others in the file."""
+    """Content of `run.json`. `PlacementRecord`'s keys stand beside the others in the file."""
 
     project_path: str | None = None
     """The project's file; null in the file for a project that has none."""
@@ -73,7 +73,8 @@ class RunInfo:
     resumed: str = ""
     """Why the run was resumed, in words; empty where it was not."""
     live_changes: Mapping[str, float] = field(default_factory=dict)
-    """What was last set while the run trained: the learn rate from then on (`rate`), and the number of `epochs`."""
+    """Settings that were last changed while the run trained: the learn rate from then on (`rate`), and the number of
+    `epochs`."""
     exit_code: int | None = None
     kept: str = ""
     """The folder of the weights that count as the result: `best` or `last`; empty before the end."""

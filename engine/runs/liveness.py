@@ -21,7 +21,7 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @cache
 def boot_id() -> str:
-    """Return what tells this machine apart from others of its name; empty where the system does not tell."""
+    """Return the identity of this machine, apart from others of its name; empty where the system does not tell."""
     with contextlib.suppress(OSError):
         return _BOOT_ID.read_text(encoding="ascii").strip()
     return ""

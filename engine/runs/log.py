@@ -138,7 +138,7 @@ class EventReader:
         self._limit = max(limit_bytes, TAIL_BYTES)
         self._offset = 0
         self._last_bytes = b""
-        """What stands before the offset, by which a thinned log is told from the one that was read."""
+        """Bytes before the offset, by which a thinned log is told from the one that was read."""
         self._last_number, self._read_before = 0, 0
         self._is_within = False
         """True if the offset is within a line of more than `TAIL_BYTES`, which is skipped as invalid."""
@@ -201,7 +201,7 @@ def number_of(line: bytes) -> int:
 
 def read_all(folder: RunFolder) -> list[Event]:
     """Return all events of a run so far."""
-    reader, found = EventReader(folder), []
+    reader, history = EventReader(folder), []
     while events := reader.read():
-        found += events
-    return found
+        history += events
+    return history

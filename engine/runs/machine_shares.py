@@ -1,4 +1,4 @@
-"""What experiments and the queue take of this machine, so that each leaves the others room.
+"""Shares of experiments and the queue in this machine, so that each leaves the others room.
 
     shares/<pid>_<token>.json  shares/<pid>_<token>.lock
 
@@ -29,8 +29,8 @@ RUNNER = "runner"
 
 @dataclass(frozen=True)
 class Holding:
-    """What the runs of one process take: accelerators by their torch names, and cores. `needs_devices` or `needs_cores`
-    are what it waits for since `since`, in seconds since 1970; 0: it waits for nothing."""
+    """Resources that the runs of one process take: accelerators by their torch names, and cores. `needs_devices` or
+    `needs_cores` are those that it waits for since `since`, in seconds since 1970; 0: it waits for nothing."""
 
     kind: str
     title: str = ""
@@ -47,9 +47,9 @@ class Holding:
 
     @property
     def text(self) -> str:
-        """What it takes, for a person: `experiment digits: cuda:0, cuda:1`."""
-        taken = ", ".join(self.devices) or f"{self.cores} {'core' if self.cores == 1 else 'cores'}"
-        return f"{f'{self.kind} {self.title}'.strip()}: {taken}"
+        """Its resources, for a person: `experiment digits: cuda:0, cuda:1`."""
+        resources = ", ".join(self.devices) or f"{self.cores} {'core' if self.cores == 1 else 'cores'}"
+        return f"{f'{self.kind} {self.title}'.strip()}: {resources}"
 
 
 class MachineShare:
@@ -73,7 +73,7 @@ class MachineShare:
         return self
 
     def write(self, **changes: object) -> None:
-        """Tell the others what has changed."""
+        """Publish the changed share to the others."""
         changed = replace(self.holding, **changes)  # type: ignore[arg-type]
         if changed != self.holding and self._lock >= 0:
             with contextlib.suppress(OSError):
@@ -81,7 +81,7 @@ class MachineShare:
         self.holding = changed
 
     def others(self) -> list[Holding]:
-        """Return what other processes take or wait for."""
+        """Return the shares of other processes."""
         return holdings(self._folder, but=self._path) if self._lock >= 0 else []
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class MachineShare:
 
 
 def holdings(folder: Path | None = None, *, but: Path | None = None) -> list[Holding]:
-    """Return what processes that live take of this machine or wait for. What dead ones have left is removed."""
+    """Return the shares of this machine of all processes that live, and remove those of dead ones."""
     return [holding for holding in _living(folder, but) if not holding.is_empty]
 
 
@@ -120,7 +120,7 @@ def _living(folder: Path | None, but: Path | None) -> Iterator[Holding]:
 
 def _read(path: Path) -> Holding | None:
     data = read_object(path, LIMIT_BYTES) or {}
-    values = {known.name: data[known.name] for known in fields(Holding) if known.name in data}
+    values = {entry.name: data[entry.name] for entry in fields(Holding) if entry.name in data}
     try:
         names = tuple(str(name) for name in values.pop("devices", ()))
         return Holding(**{**values, "devices": names}) if json.dumps(values) else None

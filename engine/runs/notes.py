@@ -107,10 +107,10 @@ def checked_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
                 f"'{printable(tag[: 2 * LONGEST_TAG])}' is no tag: expected 1 to {LONGEST_TAG} characters on one line, "
                 "without commas."
             )
-    found = _ordered(tags)
-    if len(found) > MOST_TAGS:
-        raise UserError(f"A run has at most {MOST_TAGS} tags, received {len(found)}.", hint="Remove some first.")
-    return found
+    names = _ordered(tags)
+    if len(names) > MOST_TAGS:
+        raise UserError(f"A run has at most {MOST_TAGS} tags, received {len(names)}.", hint="Remove some first.")
+    return names
 
 
 def _is_tag(tag: str) -> bool:

@@ -93,7 +93,8 @@ _MOST_IN_SHORT = 3
 
 
 def in_short(differences: Iterable[Change]) -> str:
-    """Return what a run has and another one has not in a few words: `rate 0.02, solver adam`; empty for nothing."""
+    """Return the options in which a run differs from another one, in a few words: `rate 0.02, solver adam`; empty
+    for nothing."""
     words = []
     for change in differences:
         name = _SHORT.get(change.option, change.short.replace("_", " "))
@@ -108,7 +109,7 @@ def in_order(paths: Iterable[str]) -> list[str]:
 
 
 def shown(options: Options, path: str) -> str:
-    """The value of an option as a person would type it, its default where none is named."""
+    """Return the value of an option as a person would type it; its default where it has none."""
     section, _, name = path.partition(".")
     record = SECTIONS.get(section)
     field = record.fields.get(name) if record is not None else None
@@ -118,9 +119,9 @@ def shown(options: Options, path: str) -> str:
         return "not set"
     if not callable(field.default):
         return _text(field.write(field.default))
-    given = {key.partition(".")[2]: value for key, value in options.items() if key.startswith(f"{section}.")}
+    section_values = {key.partition(".")[2]: value for key, value in options.items() if key.startswith(f"{section}.")}
     try:
-        return _text(field.write(field.default_for(record.read(given, section, keep_unknown=True))))
+        return _text(field.write(field.default_for(record.read(section_values, section, keep_unknown=True))))
     except FieldErrors:  # it follows another option, whose value this version does not know
         return "default"
 
@@ -133,7 +134,7 @@ def _text(value: Any) -> str:
 def _place(path: str) -> tuple[int, int, str]:
     """Training first, then data and environment; within them as the dialog has them."""
     section, _, name = path.partition(".")
-    sections = ["training", *(known for known in SECTIONS if known != "training")]
+    sections = ["training", *(section_name for section_name in SECTIONS if section_name != "training")]
     record = SECTIONS.get(section)
     names = list(record.fields) if record is not None else []
     at = sections.index(section) if section in sections else len(sections)

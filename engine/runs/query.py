@@ -28,7 +28,7 @@ from netwright.engine.runs.summary import DAMAGED, RunSummary
 
 
 class Searched(Protocol):
-    """What can be searched: a run, or a trial of an experiment."""
+    """Searchable item: a run, or a trial of an experiment."""
 
     @property
     def state(self) -> str:
@@ -106,7 +106,7 @@ class UnknownName:
 
     @property
     def message(self) -> str:
-        """Return what is wrong."""
+        """Return the error in the query, in words."""
         is_state = self.word.startswith("state:")
         return f"there is no state '{self.name}'" if is_state else f"no {self.noun} has '{self.name}'"
 
@@ -132,10 +132,10 @@ def unknown_name(
         match = _CONDITION.fullmatch(word)
         if match is None or (_number(match[3]) is None and "." not in match[1]):
             continue
-        known = {*names, *splits, *options, *(path for run in runs for path in run.options)}
-        if match[1] not in known:
+        words = {*names, *splits, *options, *(path for run in runs for path in run.options)}
+        if match[1] not in words:
             hint = f"Metrics are: {', '.join(sorted(names))}; options are listed by `netwright-engine options`."
-            return UnknownName(word, match[1], closest_word(match[1], known), hint, noun)
+            return UnknownName(word, match[1], closest_word(match[1], words), hint, noun)
     return None
 
 

@@ -112,7 +112,7 @@ class Queue:
         return sorted(entries, key=lambda entry: (entry.is_waiting, entry.order, entry.id))
 
     def damaged(self) -> list[Path]:
-        """Return the files of entries that cannot be read: what they ask for is not trained."""
+        """Return the files of entries that cannot be read; these are not trained."""
         with contextlib.suppress(OSError):
             numbers = sorted(int(name[:-5]) for name in os.listdir(self.folder) if _is_entry(name))
             files = [self.folder / f"{number}.json" for number in numbers if self._read(number) is None]
@@ -309,7 +309,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
 
 
 def _without_seed(project: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
-    """Return what decides on the numbers of a run, but its seed: network and options."""
+    """Return the network and the options of a run without its seed; they determine its numbers."""
     return network_in(project), {path: value for path, value in options_in(project).items() if path != SEED}
 
 

@@ -21,7 +21,7 @@ JobState = Literal["waiting", "running", "gone", "ended"]
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteRun:
-    """Where a run executes, and what was last known of it."""
+    """Host of a run on a cluster, and its last known state."""
 
     profile: str
     kind: Literal["ray", "slurm", "ssh"]
@@ -52,10 +52,10 @@ def read_remote(folder: Path) -> RemoteRun | None:
     if data is None:
         return None
     try:
-        found: RemoteRun = from_json(RemoteRun, data)
+        run: RemoteRun = from_json(RemoteRun, data)
     except JsonShapeError as error:
         raise UserError(f"{folder / FILE} is damaged: {error}.") from error
-    return found
+    return run
 
 
 def write_remote(folder: Path, remote: RemoteRun) -> None:

@@ -28,7 +28,7 @@ class RequestField:
     name: str
     what: str
     done: str
-    """What the run has done, with the event's `value`: `learn rate {value}`."""
+    """Words on the completed request, with the event's `value`: `learn rate {value}`."""
     help: str
     """Help of its option on the command line."""
     label: str = ""
@@ -49,7 +49,7 @@ class RequestField:
         return value
 
     def text(self, value: float) -> str:
-        """Return what the run has done, in words."""
+        """Return the action of the run, in words."""
         return self.done.format(value=format_number(value, 4))
 
     def value_text(self, value: float) -> str:
@@ -124,7 +124,7 @@ class RequestType:
     cancels: str = ""
     """Request that this one cancels."""
     done: str = ""
-    """What the run has done, in words."""
+    """Words on the completed request."""
     label: str = ""
     tooltip: str = ""
     command: str = ""
@@ -263,7 +263,7 @@ SLOTS = tuple(
     for row in REQUESTS
     for slot in (*(() if row.has_values else (row.name,)), *(f"{row.name}.{field.name}" for field in row.fields))
 )
-"""What can be pending, in the order of the numbers: `stop`, `pause.release`, `set.rate`."""
+"""Slots of pending requests, in the order of the numbers: `stop`, `pause.release`, `set.rate`."""
 _BY_WHAT: Mapping[str, RequestType | RequestField] = {
     **{row.name: row for row in REQUESTS},
     **{field.what: field for row in REQUESTS for field in row.fields},
@@ -272,7 +272,7 @@ _BY_WHAT: Mapping[str, RequestType | RequestField] = {
 
 @dataclass(frozen=True)
 class PendingRequests:
-    """What has been asked since the last report point, by slot; a slot that is not there asks for nothing."""
+    """Requests since the last report point, by slot."""
 
     values: Mapping[str, float]
 
@@ -331,7 +331,7 @@ def refuse_unknown(name: str) -> None:
 
 
 def done_text(event: Requested) -> str:
-    """Return what the run has done on request: `paused`, `learn rate 0.002`; empty if unknown."""
+    """Return the action of the run on request: `paused`, `learn rate 0.002`; empty if unknown."""
     row = _BY_WHAT.get(event.what)
     if isinstance(row, RequestField):
         return row.text(event.value)
@@ -345,6 +345,6 @@ def request_text(event: Requested) -> str:
     return f"{event.what} {value}".rstrip()
 
 
-def answers_to(name: str, given: Iterable[str]) -> set[str]:
+def answers_to(name: str, names: Iterable[str]) -> set[str]:
     """Return the `what` of each event that answers a request with these values."""
-    return {field.what for field in BY_NAME[name].fields if field.name in given} or {name}
+    return {field.what for field in BY_NAME[name].fields if field.name in names} or {name}

@@ -72,7 +72,8 @@ class RunSummary:
     network: str = ""
     changes: tuple[Change, ...] = ()
     live_changes: Mapping[str, float] = field(default_factory=dict)
-    """What was set while the run trained, as in `run.json`. `options` has the number of epochs that it set."""
+    """Settings that were changed while the run trained, as in `run.json`. `options` has the number of epochs that it
+    set."""
     has_checkpoint: bool = False
     """Whether it has saved anything that it can go on from."""
     damaged: tuple[str, ...] = ()
@@ -168,10 +169,10 @@ class RunSummary:
         measured = self.measured
         for split in SPLIT_PRIORITY:
             values = measured.get("metrics" if split == "training" else split)
-            named = {str(key): value for key, value in values.items()} if isinstance(values, dict) else {}
+            scores = {str(key): value for key, value in values.items()} if isinstance(values, dict) else {}
             if split == "training":
-                named = {"loss": measured.get("loss"), **named}
-            for name, value in named.items():
+                scores = {"loss": measured.get("loss"), **scores}
+            for name, value in scores.items():
                 if (number := _number(value)) is not None:
                     yield f"{split}.{name}", number
 
@@ -275,7 +276,7 @@ def title_of(folder: RunFolder) -> str:
 
 
 def last_events(path: Path) -> tuple[Started | None, Progress | None]:
-    """Return what is known of the length of a run, and its latest progress, from the tail of its event log."""
+    """Return the start of a run, which has its length, and its latest progress, from the tail of its event log."""
     started: Started | None = None
     progress: Progress | None = None
     for line in reversed(_tail(path / "events.jsonl")):
@@ -347,7 +348,7 @@ _VALUE_KINDS = (b"failed", b"progress", b"epoch", *(split.encode() for split in 
 
 
 def _value_kind(event: Event) -> bytes:
-    """Return what an event gives values of: failed, progress, epoch or a split; empty if nothing."""
+    """Return the kind of the values of an event: failed, progress, epoch or a split; empty if nothing."""
     if isinstance(event, (Failed, Progress, EpochEnded)):
         return event.kind.encode()
     return event.split.encode() if isinstance(event, Points) and any(event.values.values()) else b""
@@ -383,7 +384,7 @@ def _number(value: Any) -> float | None:
 
 
 def achieved_text(event: Progress) -> str:
-    """Return what the layers compute per second, and its share of the measured peak; empty where it is unknown."""
+    """Return the operations per second of the layers, and its share of the measured peak; empty where it is unknown."""
     if not math.isfinite(event.flops_per_second):
         return ""
     share = f", {format_percent(event.peak_share, 1)} of measured peak" if math.isfinite(event.peak_share) else ""

@@ -45,7 +45,7 @@ _HEAD = re.compile(rb'\{"n":(\d{1,18}),"time":[\d.]+,"kind":"points","split":"\w
 
 
 def bucket_width(age: int) -> int:
-    """Return how many steps a bucket of this age has; 1 for events that are kept whole."""
+    """Return the number of steps of a bucket of this age; 1 for events that are kept whole."""
     width, limit = 1, WHOLE_STEPS
     while age >= limit:
         width, limit = width * FACTOR, limit * FACTOR
@@ -55,11 +55,11 @@ def bucket_width(age: int) -> int:
 def extreme_points(points: ThinnedPoints, name: str) -> list[tuple[int, float]]:
     """Return the values of a curve that were kept, with their steps: lowest, highest and first non-finite (as NaN)."""
     curve = points.curves[name]
-    kept: dict[int, float] = {}
+    by_step: dict[int, float] = {}
     for kind in ("lowest", "highest"):
-        kept |= {int(s): v for s, v in zip(curve[f"{kind}_steps"], curve[kind], strict=True) if math.isfinite(v)}
-    kept |= {int(s): math.nan for s, n in zip(curve["nonfinite_steps"], curve["nonfinite"], strict=True) if n}
-    return sorted(kept.items())
+        by_step |= {int(s): v for s, v in zip(curve[f"{kind}_steps"], curve[kind], strict=True) if math.isfinite(v)}
+    by_step |= {int(s): math.nan for s, n in zip(curve["nonfinite_steps"], curve["nonfinite"], strict=True) if n}
+    return sorted(by_step.items())
 
 
 @dataclass
@@ -157,8 +157,8 @@ class Thinning:
         self._lines: list[tuple[int, bytes]] = []
 
     def learn(self, lines: Iterable[bytes]) -> None:
-        """Find what was superseded, and the best network, in a slice of the log. All slices are passed to this method,
-        then all of them to `add`."""
+        """Find the superseded events, and the best network, in a slice of the log. All slices are passed to this
+        method, then all of them to `add`."""
         for line in lines:
             event = event_in(line) if b'"resumed"' in line or b'"best"' in line else None
             if isinstance(event, Resumed):
@@ -290,7 +290,7 @@ def _is_even(points: Points) -> bool:
 
 
 def _room(group: Group) -> int:
-    """Return how many buckets of a group fit in a line."""
+    """Return the number of buckets of a group that fit in a line."""
     names = next(_names_of_a_line(group[1]))
     heads = sum(_head_bytes(name) for name in names)
     return max(1, (POINTS_ROOM_BYTES - heads) // (BUCKET_BYTES + CURVE_BYTES * len(names)))

@@ -39,8 +39,8 @@ class TrialAxis:
         metric alone."""
         section, _, rest = self.name.partition(".")
         if self.is_score:
-            said = in_a_line(rest) if section == "validation" else f"{section} {in_a_line(rest)}" if rest else section
-            return said[:1].upper() + said[1:]
+            text = in_a_line(rest) if section == "validation" else f"{section} {in_a_line(rest)}" if rest else section
+            return text[:1].upper() + text[1:]
         record = SECTIONS.get(section)
         field = record.fields.get(rest) if record is not None else None
         return field.label if field is not None else rest.replace(".", " ") or self.name
@@ -60,14 +60,14 @@ class TrialAxis:
         """The least and the largest number, apart from each other."""
         if self.categories:
             return -0.5, len(self.categories) - 0.5
-        found = self.places.values()
-        low, high = (min(found), max(found)) if found else (0.0, 1.0)
+        numbers = self.places.values()
+        low, high = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
         if low < high:
             return low, high
         return (low / 2, low * 2) if self.is_log else (low - abs(low) / 10 - 1e-9, low + abs(low) / 10 + 1e-9)
 
     def share(self, place: float) -> float:
-        """Return where a number is between the ends, from 0 to 1."""
+        """Return the place of a number between the ends, from 0 to 1."""
         low, high = self.scale
         return ((math.log(max(place, TINY)) if self.is_log else place) - low) / (high - low)
 
@@ -95,19 +95,19 @@ class TrialAxis:
 def axes_of(trials: Sequence[Trial], options: ExperimentOptions, objectives: Sequence[str]) -> list[TrialAxis]:
     """Return the axes of the values that differ between trials, in the order of the definition, and of the
     objectives."""
-    known = {parameter.path: parameter for parameter in options.parameters}
-    paths = dict.fromkeys([*known, *(path for trial in trials for path in trial.values)])
-    found = []
+    parameters = {parameter.path: parameter for parameter in options.parameters}
+    paths = dict.fromkeys([*parameters, *(path for trial in trials for path in trial.values)])
+    axes = []
     for path in paths:
         values = {trial.number: trial.values[path] for trial in trials if path in trial.values}
-        parameter = known.get(path)
+        parameter = parameters.get(path)
         listed = parameter.values if parameter is not None else ()
         if values:
-            found.append(_value_axis(path, values, listed, is_log=parameter is not None and parameter.is_log))
+            axes.append(_value_axis(path, values, listed, is_log=parameter is not None and parameter.is_log))
     for name in objectives:
         scores = {t.number: t.scores[name] for t in trials if t.state in COUNTED and name in t.scores}
-        found.append(TrialAxis(name, {n: s for n, s in scores.items() if math.isfinite(s)}, is_score=True))
-    return found
+        axes.append(TrialAxis(name, {n: s for n, s in scores.items() if math.isfinite(s)}, is_score=True))
+    return axes
 
 
 def _value_axis(path: str, values: Mapping[int, Any], listed: Sequence[Any], *, is_log: bool) -> TrialAxis:
@@ -117,8 +117,8 @@ def _value_axis(path: str, values: Mapping[int, Any], listed: Sequence[Any], *, 
         is_whole = all(number.is_integer() for number in numbers.values())
         return TrialAxis(path, numbers, is_log=least > 0 and (is_log or most >= WIDE * least), is_whole=is_whole)
     texts = {number: value_text(value) for number, value in values.items()}
-    seen = set(texts.values())
-    order = [text for text in dict.fromkeys(map(value_text, listed)) if text in seen]
-    order += sorted(seen.difference(order))
+    distinct = set(texts.values())
+    order = [text for text in dict.fromkeys(map(value_text, listed)) if text in distinct]
+    order += sorted(distinct.difference(order))
     places = {text: float(place) for place, text in enumerate(order)}
     return TrialAxis(path, {number: places[text] for number, text in texts.items()}, tuple(order))

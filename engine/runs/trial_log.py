@@ -79,7 +79,7 @@ class TrialRun:
     code: str = ""
 
     def write(self) -> dict[str, Any]:
-        """Return what a line of the log says of its end."""
+        """Return the line of the log on its end, as JSON."""
         values = {name: value for name, value in vars(self).items() if name != "name" and value != ""}
         return {"run": self.name, **values}
 
@@ -131,11 +131,11 @@ class Trial:
         return deviation, quantile * deviation / math.sqrt(len(values))
 
     def _by_name(self) -> dict[str, list[float]]:
-        found: dict[str, list[float]] = {}
+        by_name: dict[str, list[float]] = {}
         for run in self.runs:
             for name, value in run.scores.items():
-                found.setdefault(name, []).append(value)
-        return found
+                by_name.setdefault(name, []).append(value)
+        return by_name
 
     @property
     def seconds(self) -> float:
@@ -155,7 +155,7 @@ class Trial:
 
     def write(self) -> dict[str, Any]:
         """Return the trial as JSON, as `experiment status --json` prints it."""
-        spreads = {name: found for name in self.scores if (found := self.spread(name)) is not None}
+        spreads = {name: spread for name in self.scores if (spread := self.spread(name)) is not None}
         return {
             "trial": self.number,
             "title": self.title,
@@ -192,9 +192,9 @@ def _numbers(numbers: Sequence[int]) -> str:
         else:
             parts.append([number])
     texts = [[f"{part[0]} to {part[-1]}"] if len(part) > 2 else list(map(str, part)) for part in parts]
-    left = sum(map(len, parts[MOST_NAMED:]))
-    shown = [*itertools.chain(*texts[:MOST_NAMED]), *([f"{left:,} more"] if left else [])]
-    return f"trial{'s' if len(numbers) > 1 else ''} {listed(shown)}"
+    rest = sum(map(len, parts[MOST_NAMED:]))
+    items = [*itertools.chain(*texts[:MOST_NAMED]), *([f"{rest:,} more"] if rest else [])]
+    return f"trial{'s' if len(numbers) > 1 else ''} {listed(items)}"
 
 
 class TrialLog:
@@ -209,7 +209,7 @@ class TrialLog:
             os.ftruncate(self.descriptor, size - torn)
 
     def append(self, trial: int, **values: Any) -> None:
-        """Write what has changed about a trial, with the time. A line that cannot be written whole leaves no part."""
+        """Write the changes of a trial, with the time. A line that cannot be written whole leaves no part."""
         line = json.dumps({"trial": trial, "time": round(time.time(), 3), **values}, separators=(",", ":")).encode()
         end = os.fstat(self.descriptor).st_size
         try:
@@ -225,7 +225,7 @@ class TrialLog:
 
 
 class Reading(NamedTuple):
-    """What lines of a log have told: the numbers of the trials that have changed, and how many lines are damaged."""
+    """Result of reading lines of a log: the numbers of the trials that have changed, and how many lines are damaged."""
 
     changed: set[int]
     damaged: int
@@ -233,17 +233,17 @@ class Reading(NamedTuple):
 
 def trials_from(lines: Iterable[bytes]) -> tuple[dict[int, Trial], int]:
     """Return the trials by number from the lines of a log, and how many lines are damaged, which are skipped."""
-    found: dict[int, Trial] = {}
-    damaged = take_lines(found, lines).damaged
-    return dict(sorted(found.items())), damaged
+    trials: dict[int, Trial] = {}
+    damaged = take_lines(trials, lines).damaged
+    return dict(sorted(trials.items())), damaged
 
 
-def take_lines(found: dict[int, Trial], lines: Iterable[bytes]) -> Reading:
+def take_lines(trials: dict[int, Trial], lines: Iterable[bytes]) -> Reading:
     """Apply further lines of a log to the trials by number. Damaged lines are skipped."""
     changed, damaged = set(), 0
     for line in filter(None, lines):
         try:
-            changed.add(_apply(found, json.loads(line)))
+            changed.add(_apply(trials, json.loads(line)))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             damaged += 1
     return Reading(changed, damaged)
@@ -255,7 +255,7 @@ def damage_text(path: Path, damaged: int) -> str:
     return f"{lines} of {path} cannot be read: what they told of their trials is not shown" if damaged else ""
 
 
-def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
+def _apply(trials: dict[int, Trial], data: Mapping[str, Any]) -> int:
     """Apply a line to its trial and return its number. Raises `ValueError`, `TypeError`, `KeyError`, `AttributeError`
     and `RecursionError` for a damaged line."""
     number, when = _checked(data["trial"], int), _seconds(data, "time")
@@ -265,17 +265,17 @@ def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
         if is_deeper(data, DEPTH_LIMIT):
             raise ValueError(number)
         values = {path: _tuples(value) for path, value in _checked(data["values"], dict).items()}
-        found[number] = Trial(number, values, started=when)
+        trials[number] = Trial(number, values, started=when)
         return number
-    old, state, reason = found[number], _checked(data["state"], str), _checked(data.get("reason", ""), str)
+    old, state, reason = trials[number], _checked(data["state"], str), _checked(data.get("reason", ""), str)
     if state not in STATES:
         raise ValueError(state)
     if "run" in data:
-        runs = (*(known for known in old.runs if known.name != data["run"]), _run_in(data, state, reason))
-        found[number] = Trial(number, old.values, old.state, runs, old.started, old.ended, old.reason)
+        runs = (*(run for run in old.runs if run.name != data["run"]), _run_in(data, state, reason))
+        trials[number] = Trial(number, old.values, old.state, runs, old.started, old.ended, old.reason)
     else:
         runs = () if data.get("again") else old.runs
-        found[number] = Trial(number, old.values, state, runs, old.started, when if state in OVER else 0.0, reason)
+        trials[number] = Trial(number, old.values, state, runs, old.started, when if state in OVER else 0.0, reason)
     return number
 
 
@@ -284,9 +284,9 @@ def _run_in(data: Mapping[str, Any], state: str, reason: str) -> TrialRun:
     if not _RUN_NAME.fullmatch(name):
         raise ValueError(name)  # it names a folder
     scores = {key: number_in(from_json(value)) for key, value in _checked(data.get("scores", {}), dict).items()}
-    known = {key: value for key, value in scores.items() if value is not None}
+    finite_scores = {key: value for key, value in scores.items() if value is not None}
     seconds, epoch = _seconds(data, "seconds"), _checked(data.get("epoch", 0), int)
-    return TrialRun(name, state, known, seconds, reason, epoch, host, code)
+    return TrialRun(name, state, finite_scores, seconds, reason, epoch, host, code)
 
 
 def _checked(value: Any, kind: type[T]) -> T:
@@ -304,7 +304,7 @@ def _seconds(data: Mapping[str, Any], key: str) -> float:
 
 
 def _tuples(value: Any) -> Any:
-    """Return a value with tuples for lists. Raises `TypeError` for what is the value of no option."""
+    """Return a value with tuples for lists. Raises `TypeError` for a type that no option has."""
     if isinstance(value, list):
         return tuple(map(_tuples, value))
     is_number = isinstance(value, int | float)

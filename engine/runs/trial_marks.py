@@ -1,4 +1,4 @@
-"""What a user marks in the trials of an experiment: notes, tags, colours, hidden trials and a baseline.
+"""Marks of a user in the trials of an experiment: notes, tags, colours, hidden trials and a baseline.
 
 marks.json    {"baseline": 3, "trials": {"5": {"note": "try longer", "tags": ["paper"], "colour": "green",
                "hidden": true, "cells": {"validation.accuracy": "one fold is off"}}}}
@@ -73,12 +73,12 @@ def read_marks(folder: ExperimentFolder) -> Marks:
 
 def _marks_from(data: Mapping[str, Any]) -> Marks:
     trials, baseline = data.get("trials"), data.get("baseline")
-    found = {
+    by_trial = {
         int(number): _of_trial(marks)
         for number, marks in (trials.items() if isinstance(trials, dict) else ())
         if number.isdecimal() and len(number) <= 9 and isinstance(marks, dict)
     }
-    return Marks(found, baseline if type(baseline) is int and baseline > 0 else 0)
+    return Marks(by_trial, baseline if type(baseline) is int and baseline > 0 else 0)
 
 
 def _of_trial(data: Mapping[str, Any]) -> TrialMarks:

@@ -1,4 +1,4 @@
-"""What a table of trials reads while they train: new lines of the log, curves in a few points, and progress."""
+"""Reading of trials for a table while they train: new lines of the log, curves in a few points, and progress."""
 
 import os
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ CURVE_LIMIT_BYTES = 2**24
 
 
 class TrialsReader:
-    """Reads the log of trials of an experiment a part at a time, and then what is appended."""
+    """Reads the log of trials of an experiment a part at a time, and then appended lines."""
 
     def __init__(self, folder: ExperimentFolder) -> None:
         self._path = folder.trials
@@ -74,7 +74,7 @@ class Live:
 
 
 def read_live(run: Path) -> Live:
-    """Return how far a run has come. Raises `OSError`."""
+    """Return the progress of a run. Raises `OSError`."""
     started, progress = last_events(run)
     if progress is None:
         return Live()
@@ -89,8 +89,8 @@ def _first_start(run: Path) -> Started | None:
     """Return the first `started` event of a run whose log is long."""
     with open_file(run / "events.jsonl") as file:
         lines = file.read(HEAD_BYTES).split(b"\n")[:-1]
-    found = (event_in(line) for line in lines if b'"kind":"started"' in line)
-    return next((event for event in found if isinstance(event, Started)), None)
+    events = (event_in(line) for line in lines if b'"kind":"started"' in line)
+    return next((event for event in events if isinstance(event, Started)), None)
 
 
 @dataclass
@@ -115,11 +115,11 @@ def read_curve(run: Path, score: str) -> list[float]:
     """Return the curve of a loss or metric such as `validation.loss` in at most `CURVE_POINTS` values, evenly apart:
     means of as many steps. Empty where the run has no such curve. Raises `OSError`."""
     split, _, name = score.partition(".")
-    wanted = (f'"split":"{split}"'.encode(), b'"kind":"resumed"')
+    parts = (f'"split":"{split}"'.encode(), b'"kind":"resumed"')
     collected = _Collected()
     with open_file(run / "events.jsonl") as file:
         for line in file.read(CURVE_LIMIT_BYTES).split(b"\n")[:-1]:
-            if any(part in line for part in wanted) and (event := event_in(line)) is not None:
+            if any(part in line for part in parts) and (event := event_in(line)) is not None:
                 collected.take(event, split, name)
     values = [collected.values[step] for step in sorted(collected.values)]
     if len(values) <= CURVE_POINTS:

@@ -107,8 +107,8 @@ class Group:
     def values(self, column: str) -> list[float]:
         """Return the finite numbers of its trials in a column."""
         if column not in self.known:
-            found = (row.value(column) for row in self.rows)
-            self.known[column] = [float(v) for v in found if isinstance(v, int | float) and math.isfinite(v)]
+            cells = (row.value(column) for row in self.rows)
+            self.known[column] = [float(v) for v in cells if isinstance(v, int | float) and math.isfinite(v)]
         return self.known[column]
 
     def mean(self, column: str) -> float | None:
@@ -128,7 +128,7 @@ def is_low_better(column: str) -> bool:
 
 
 def is_score(column: str) -> bool:
-    """Return whether a column is a loss, a metric or another thing that trials are compared by."""
+    """Return whether a column is a score: a loss, a metric or another number by which trials are compared."""
     return column not in FACTS and not column.startswith(OPTION)
 
 
@@ -171,24 +171,24 @@ def grouped(rows: Sequence[TrialRow], columns: Sequence[str], _around: tuple[str
     """Return the rows in groups by the value of the first column, each in groups by the next one. Groups are in the
     order of their values, those without one last."""
     column, *others = columns
-    found: dict[Any, list[TrialRow]] = {}
+    by_value: dict[Any, list[TrialRow]] = {}
     for row in rows:
-        found.setdefault(row.value(column), []).append(row)
+        by_value.setdefault(row.value(column), []).append(row)
 
     def place(value: Any) -> tuple[bool, bool, Any]:
         return value is None, isinstance(value, str), value.casefold() if isinstance(value, str) else value or 0
 
     groups = []
-    for value in sorted(found, key=place):
+    for value in sorted(by_value, key=place):
         key = (*_around, str(value))
-        own = found[value]
+        own = by_value[value]
         parts = tuple(grouped(own, others, key)) if others else ()
         groups.append(Group(column, value, tuple(own), parts, len(_around), key))
     return groups
 
 
 def difference(row: TrialRow, baseline: TrialRow, column: str) -> float | None:
-    """Return how much more a loss, metric or time of a trial is than that of the baseline; None where unknown."""
+    """Return the difference of a loss, metric or time of a trial from that of the baseline; None where unknown."""
     own, theirs = row.value(column), baseline.value(column)
     if not (is_score(column) or column == "seconds") or own is None or theirs is None:
         return None
@@ -212,7 +212,7 @@ def ranked(trials: Iterable[Trial], objective: str) -> list[Trial]:
 
 
 def _ranks(trials: Iterable[Trial], objective: str) -> Iterator[tuple[bool, float, int, Trial]]:
-    """Yield the trials that have a value of the objective with what they are ordered by; numbers differ."""
+    """Yield the trials that have a value of the objective, each with its sort key; numbers differ."""
     sign = 1.0 if Objective(objective).is_low_better else -1.0
     for trial in trials:
         if trial.state in COUNTED and not math.isnan(score := trial.scores.get(objective, math.nan)):
