@@ -16,6 +16,7 @@ from netwright.engine.core.fields import FilePath
 from netwright.engine.core.files import RESOURCES, open_file, path_from, write_atomically
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.platform.processes import is_alive
 from netwright.engine.project.data_hosts import allow, allowed, hosts_of, merged
 from netwright.engine.project.file import Opened, dumps, load, loads, save
 from netwright.engine.project.project import Project, new_identity
@@ -316,13 +317,8 @@ def _where(file: Path) -> list[str]:
 
 def _is_running(file: Path) -> bool:
     """Return whether the window that wrote this recovery file is still running."""
-    try:
-        os.kill(int(file.name.partition("_")[0]), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
+    pid = file.name.partition("_")[0]
+    return pid.isdecimal() and is_alive(int(pid))
 
 
 def _remove(file: Path) -> None:

@@ -6,9 +6,7 @@ from netwright.app import startup  # before all others: it says why
 
 import argparse
 import json
-import os
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from netwright.app.window import MainWindow
 from netwright.designer import theme
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform.processes import age_s
 from netwright.engine.core.version import VERSION
 from netwright.engine.project.import_kinds import can_import
 
@@ -98,22 +97,9 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
 
 
 def _report_start(window: MainWindow) -> None:
-    report = {"seconds_to_window": round(_process_age_s(), 3), "memory_bytes": _memory_bytes()}
+    report = {"seconds_to_window": round(age_s(), 3), "memory_bytes": _memory_bytes()}
     print(json.dumps(report), flush=True)
     QTimer.singleShot(0, window, window.leave)
-
-
-def _process_age_s() -> float:
-    """Return the seconds since the process was started, as the kernel knows them; else since Python was.
-
-    psutil adds the whole seconds of the system's start, and so is up to a second off.
-    """
-    try:
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        uptime = float(Path("/proc/uptime").read_text().split()[0])
-    except (OSError, ValueError, IndexError):
-        return time.process_time()
-    return uptime - ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _memory_bytes() -> int:

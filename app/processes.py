@@ -9,7 +9,6 @@ a thread.
 import contextlib
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from netwright.engine.core.errors import HOST_NOT_ALLOWED
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.platform.files import do_not_wait, open_descriptor
+from netwright.engine.core.platform.processes import end_process_tree, start_process
 from netwright.engine.project.data_hosts import VARIABLE, written
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def _open_log() -> int:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if log.exists() and log.stat().st_size > LOG_BYTES:
             log.replace(log.with_suffix(".1.log"))
-        return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        return open_descriptor(log, "a")
+    return os.open(os.devnull, os.O_WRONLY)
 
 
 NO_HOSTS: Mapping[str, int] = {}
@@ -69,7 +70,7 @@ class PipeReader(QObject):
 
     def __init__(self, descriptor: int, parent: QObject) -> None:
         super().__init__(parent)
-        os.set_blocking(descriptor, False)
+        do_not_wait(descriptor)
         self._descriptor = descriptor
         self._buffer = LineBuffer()
         self._notifier = QSocketNotifier(descriptor, QSocketNotifier.Type.Read, self)
@@ -116,14 +117,12 @@ class ChildProcess(QObject):
         hosts: Mapping[str, int] = NO_HOSTS,
     ) -> None:
         with os.fdopen(_open_log(), "wb") as log:
-            process = subprocess.Popen(
+            process = start_process(
                 command,
-                stdin=subprocess.PIPE if hears else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=environment_for(hosts),
-                cwd=ROOT,
-                start_new_session=is_leader,
+                (subprocess.PIPE if hears else subprocess.DEVNULL, subprocess.PIPE, log),
+                folder=ROOT,
+                environment=environment_for(hosts),
+                has_own_group=is_leader,
             )
         super().__init__(parent)
         self.process = process
@@ -134,7 +133,7 @@ class ChildProcess(QObject):
         self._writable: QSocketNotifier | None = None
         if process.stdin is not None:
             channel = process.stdin.fileno()
-            os.set_blocking(channel, False)  # a long line fills the pipe while the process is still beginning
+            do_not_wait(channel)  # a long line fills the pipe while the process is still beginning
             self._writable = QSocketNotifier(channel, QSocketNotifier.Type.Write, self)
             self._writable.setEnabled(False)
             self._writable.activated.connect(self._send)
@@ -180,8 +179,7 @@ class ChildProcess(QObject):
         group leader is killed at once, with its group."""
         self._say_no_more()
         if self._is_leader:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            end_process_tree(self.process.pid)
         try:
             self.process.wait(ENDING_S if self._is_leader else patience_s)
         except subprocess.TimeoutExpired:

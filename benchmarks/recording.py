@@ -20,10 +20,10 @@ from statistics import median
 import torch
 
 from benchmarks.peer import WORKLOADS, network
+from netwright.engine.core.platform.files import PIPE_BYTES, widen_pipe
 from netwright.engine.core.types import features
 from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.launch.channel import ReportPipe
-from netwright.engine.launch.worker_process import PIPE_BYTES, widen
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse
 from netwright.engine.parallel.process_group import SingleProcess
@@ -125,7 +125,7 @@ def cost(training: Training) -> None:
 def patience(training: Training) -> None:
     """With a reader that reads nothing: how many steps are made before the first has to wait."""
     read_end, write_end = os.pipe()
-    widen(write_end)
+    widen_pipe(write_end)
     reporter = training.reporter(ReportPipe(write_end), training.metrics)
     before = training.step
     done = threading.Event()

@@ -9,7 +9,6 @@ process ends when its input closes.
 
 import contextlib
 import math
-import os
 import select
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import Any
 
 from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.platform.processes import lower_priority
 from netwright.engine.core.text import format_duration
 from netwright.engine.project.file import load
 from netwright.engine.project.trials import num_trials
@@ -54,7 +54,7 @@ class RunningRun:
 
 def main() -> None:
     """Write the list whenever it has changed, until the input closes."""
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     told: list[dict[str, Any]] | None = None
     ended: dict[Path, int] = {}
     known: dict[Path, _Trials] = {}

@@ -11,7 +11,6 @@ imported only when there is something to draw.
 import contextlib
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.child_process import print_line
+from netwright.engine.core.platform.processes import lower_priority
 
 if TYPE_CHECKING:
     from netwright.engine.drawing.outline import Bar, FlatCurve
@@ -75,7 +75,7 @@ def answer(line: bytes) -> tuple[int, str | Thumbnail]:
 
 def main(words: Sequence[str]) -> None:
     """Look at the files, and draw those that have changed."""
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     paths, known = [Path(word) for word in words[1::2]], words[::2]
     stamps: list[str] = []
     for number, path in enumerate(paths):

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import select
 import shlex
 import sys
 import time
@@ -17,6 +16,7 @@ from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.terminal import LINE_EVERY_S, Display
 from netwright.engine.core import progress
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
+from netwright.engine.core.platform.files import has_no_reader
 from netwright.engine.core.text import format_duration
 from netwright.engine.runs.checkpoints import way_on
 from netwright.engine.runs.events import (
@@ -254,7 +254,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Namespace) -> int:
     reader = EventReader(folder)
     state = silence = code = reason = ""
-    while not _has_no_reader(sys.stdout):
+    while not has_no_reader(sys.stdout):
         silence = tell_silence(folder, silence, printer.say)
         ended_before = folder.state() in ENDS  # queried before reading, so that the last events are read afterwards
         events = reader.read()
@@ -285,13 +285,3 @@ def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Nam
     else:
         say(f"{LOST} {hint}" if state == "lost" else state)
     return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)
-
-
-def _has_no_reader(stream: TextIO) -> bool:
-    """Return whether a stream is a pipe whose reading end was closed, as by `| head -1`."""
-    try:
-        poll = select.poll()
-        poll.register(stream.fileno(), 0)  # errors are always reported
-        return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
-    except (OSError, ValueError, AttributeError):
-        return False

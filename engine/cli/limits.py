@@ -1,13 +1,13 @@
 """Limits of the processes that read strangers' files, and what is said where one is reached."""
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.foreign_file import HARM, allowed_work_s
+from netwright.engine.core.platform.processes import num_cores
 from netwright.engine.core.text import format_bytes, format_duration
 
 WORKING_PER_CORE = 2
@@ -34,8 +34,7 @@ class Limits:
     @property
     def most_working(self) -> int:
         """Number of processes that may work at the same time."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return self.working or WORKING_PER_CORE * cores
+        return self.working or WORKING_PER_CORE * num_cores()
 
     def memory(self) -> int:
         """Return the limit of a process that starts now."""

@@ -24,6 +24,7 @@ from netwright.engine.core import progress
 from netwright.engine.core.child_process import fork
 from netwright.engine.core.errors import UserError, read_error
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.platform.processes import end_process, end_process_tree, wait_for_process, was_ended_by_force
 from netwright.engine.project.data import NOT_READING
 
 WATCH_S = 0.25
@@ -166,27 +167,23 @@ class Reader:
     def kill(self, because: str = "") -> None:
         """Kill the process and its children; `because` is the error of what it was asked."""
         self.stopped_because = because or self.stopped_because
-        for kill in (os.killpg, os.kill):  # it may not lead its group yet
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                kill(self.pid, signal.SIGKILL)
+        end_process_tree(self.pid)
+        end_process(self.pid)  # it may not lead its group yet
 
     def ended(self) -> str:
         """Collect the process, which has closed its connection, and return the reason in words."""
         self.connection.close()
         self.kill()
-        status = 0
-        with contextlib.suppress(ChildProcessError):
-            _, status = os.waitpid(self.pid, 0)
+        number = wait_for_process(self.pid) or 0
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
         if self.stopped_because or self.current is None:
             return self.stopped_because
-        number = os.waitstatus_to_exitcode(status)
         how = f"ended with code {number}"
         if number < 0:
             how = f"was ended by signal {-number} ({signal.Signals(-number).name})"
         cause = "A damaged file can do that to a library that reads it"
-        if number == -signal.SIGKILL:
+        if was_ended_by_force(number):
             cause = "Another program ended it, or the system did because memory was short"
         return ended(self.current.request, how, cause)
 

@@ -12,12 +12,10 @@ is killed. With `only_waiting` it ends only if no process works on it.
 
 import argparse
 import contextlib
-import ctypes
 import importlib
 import json
 import os
 import select
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,13 +28,13 @@ from netwright.engine.cli.readers import OF_NETWORKS, WATCH_S, Job, Reader, star
 from netwright.engine.cli.request_shapes import Request, read_request
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.platform.processes import collect_ended, collect_orphans
 from netwright.engine.hardware.threads import calm_threads
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
 IDLE_S = 0.2
 CANCELLED = "Cancelled."
 ENDED = "The process has ended."
-_PR_SET_CHILD_SUBREAPER = 36
 DEFAULT_LIMITS = Limits()
 WARM = ("numpy.ma", "netwright.engine.data.load", "netwright.engine.launch.prepare", "netwright.engine.runs.history")
 """Modules that requests use, imported once nothing is asked; telling classes apart asks for the first."""
@@ -78,7 +76,7 @@ class Server:
 
     def run(self) -> int:
         """Serve until the source is closed or nobody reads the sink. Returns the exit code."""
-        _collect_orphans()
+        collect_orphans()  # of coordinators whose parent ends: so that they are collected when they end
         try:
             self._send({"ready": True})
             while True:
@@ -246,18 +244,7 @@ class Server:
 
     def _collect(self) -> bool:
         """Collect one process that has ended and is not a reader: a coordinator whose parent has ended."""
-        known = {reader.pid for reader in self._readers}
-        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if ended is None or ended.si_pid in known:
-            return False
-        os.waitpid(ended.si_pid, 0)
-        return True
-
-
-def _collect_orphans() -> None:
-    """Make this process the parent of coordinators whose parent ends, so that it collects them when they end."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        return collect_ended({reader.pid for reader in self._readers})
 
 
 def _alive(values: Mapping[str, Any]) -> Answer:

@@ -7,7 +7,6 @@ It may be killed at any time, and the connection may be lost: the run goes on, a
 
 import contextlib
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,9 +16,9 @@ from pathlib import Path
 from netwright.engine.cluster.hosts import UnreachableHostError
 from netwright.engine.cluster.job_list import refuse_unlisted
 from netwright.engine.cluster.jobs import host_of, remote_of, sync
-from netwright.engine.core.child_process import module_command, module_environment
+from netwright.engine.core.child_process import start_detached_module
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.files import ROOT
+from netwright.engine.core.platform.processes import lower_priority
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
 from netwright.engine.runs.remote import read_remote, write_remote
@@ -27,8 +26,7 @@ from netwright.engine.runs.remote import read_remote, write_remote
 POLL_S = 1.0
 POLL_BY_SSH_S = 3.0
 LONGEST_WAIT_S = 60.0
-# Referenced, so that Python does not warn of processes that are meant to outlive it.
-_started: list["subprocess.Popen[bytes]"] = []
+MODULE = "netwright.engine.cluster.follower"
 
 
 def is_open(folder: RunFolder) -> bool:
@@ -47,22 +45,10 @@ def ensure_follower(folder: RunFolder) -> bool:
         lock = take_lock(folder)
     except RunError:
         return False
-    log = os.open(folder.path / "follower.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _started.append(
-            subprocess.Popen(
-                module_command("netwright.engine.cluster.follower", str(folder.path.absolute()), str(lock)),
-                cwd=ROOT,
-                env=module_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(lock,),
-                start_new_session=True,
-            )
-        )
+        path = str(folder.path.absolute())
+        start_detached_module(folder.path / "follower.log", MODULE, path, str(lock), descriptors=(lock,))
     finally:
-        os.close(log)
         os.close(lock)
     return True
 
@@ -105,7 +91,7 @@ def main(arguments: list[str]) -> int:
     """Follow the run given by the arguments."""
     folder, lock = open_run(Path(arguments[0])), int(arguments[1])
     os.set_inheritable(lock, False)
-    os.nice(5)
+    lower_priority(5)
     try:
         follow_to_end(folder, lock)
     except (UserError, OSError) as error:

@@ -8,6 +8,7 @@ The answer is the last line of standard output, behind `MARK`: login scripts of 
 from __future__ import annotations
 
 import base64
+import ctypes
 import fcntl
 import glob
 import json
@@ -148,6 +149,22 @@ def start(message: dict[str, Any]) -> dict[str, Any]:
             start_new_session=True,
         )
     return {"job": f"{job.pid}:{_started_at(job.pid)}"}
+
+
+def run_to_end(folder: str) -> int:
+    """Run the job script of a folder, which is killed with the thread that calls this. Return its exit code."""
+    library, kill = ctypes.CDLL(None), int(signal.SIGKILL)
+    with open(os.path.join(folder, "output.txt"), "ab") as said:
+        return subprocess.run(
+            ["sh", os.path.join(folder, "job.sh")],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            cwd=folder,
+            start_new_session=True,
+            preexec_fn=lambda: library.prctl(1, kill),  # PR_SET_PDEATHSIG
+            check=False,
+        ).returncode
 
 
 def _started_at(pid: int) -> str:

@@ -5,9 +5,7 @@ import base64
 import contextlib
 import io
 import json
-import os
 import shlex
-import signal
 import subprocess
 import sys
 import tarfile
@@ -19,6 +17,7 @@ from typing import IO, Any
 from netwright.engine.cluster import host_script
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.platform.processes import end_process_tree, start_process
 
 CONNECT_S = 15
 ANSWER_S = 60.0
@@ -95,21 +94,15 @@ class Host:
     def _process(self, words: Sequence[str], stdin: int | IO[bytes]) -> Iterator["subprocess.Popen[bytes]"]:
         """Start a command on the host; it is gone when the context ends."""
         try:
-            process = subprocess.Popen(
-                self.command(words),
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C ends us, not the connection
-            )
+            streams = (stdin, subprocess.PIPE, subprocess.PIPE)
+            process = start_process(self.command(words), streams, has_own_group=True)  # Ctrl-C is not for it
         except OSError as error:
             raise UserError(f"ssh cannot be started: {error.strerror}.", hint="Install OpenSSH.") from error
         try:
             yield process
         finally:
             if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # with what it has started, such as a proxy of ssh
+                end_process_tree(process.pid)  # with what it has started, such as a proxy of ssh
             process.wait()
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:

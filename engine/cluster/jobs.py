@@ -26,6 +26,7 @@ from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.cluster.ray_host import RayHost
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.files import remove, without_checksum, write_atomically, write_checked_json
+from netwright.engine.core.platform.files import open_descriptor
 from netwright.engine.project import user_code
 from netwright.engine.project.check import check
 from netwright.engine.project.data_hosts import admit, granted_for, look_up, written
@@ -318,7 +319,7 @@ def _take(path: Path, new: Mapping[str, Any]) -> int:
     if new["is_new"]:
         write_atomically(path, data, mode=0o600, follow_link=False)
     elif data:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = open_descriptor(path, "a", follow_link=False)
         with open(descriptor, "ab") as file:
             file.write(data)
     return len(data)

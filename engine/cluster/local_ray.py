@@ -9,11 +9,11 @@ from pathlib import Path
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import UnavailableError, listed
 from netwright.engine.core.files import read_file
+from netwright.engine.core.platform.processes import command_lines
 
 VARIABLE = "RAY_ADDRESS"
 NOTE_BYTES = 256
 ANSWER_S = 0.5
-PROCESSES = Path("/proc")
 _FLAG = b"--gcs-address="
 """Option of the process of a node, with the address of the head."""
 
@@ -75,8 +75,7 @@ def _noted() -> str:
 def addresses_of_nodes() -> Iterator[str]:
     """Yield the addresses that the processes of nodes on this machine have in their command lines; none where the
     system does not list processes as files."""
-    for file in PROCESSES.glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError, ValueError):
-            words = file.read_bytes().split(b"\0")
+    for words in command_lines():
+        with contextlib.suppress(ValueError):
             if os.path.basename(words[0]) == b"raylet":
                 yield from (word.removeprefix(_FLAG).decode() for word in words if word.startswith(_FLAG))

@@ -2,7 +2,6 @@
 in a process that outlives this one."""
 
 import contextlib
-import ctypes
 import json
 import os
 import select
@@ -12,7 +11,6 @@ import subprocess
 import sys
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,11 +19,19 @@ from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.locks import locked_descriptors
+from netwright.engine.core.platform.files import open_descriptor, open_descriptors
+from netwright.engine.core.platform.processes import (
+    CAN_FORK,
+    end_process,
+    end_with_parent,
+    fork_process,
+    start_process,
+    wait_for_process,
+)
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
 _MOST_DESCRIPTORS = 4096
-_PR_SET_PDEATHSIG = 1
 _detached: list["subprocess.Popen[bytes]"] = []
 """Referenced, so that Python does not warn of processes that are meant to outlive it."""
 
@@ -37,7 +43,7 @@ def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float =
     `work` reports is reported here. Raises `UserError` where `work` does, or takes too long; `RuntimeError` for a
     defect, whose traceback the child prints.
     """
-    if not hasattr(os, "fork"):
+    if not CAN_FORK:
         return work()
 
     def work_in_child(writing: int) -> None:
@@ -78,10 +84,7 @@ def fork(work: Callable[[], int], failed: int = 1, *, keep: Collection[int] = ()
     stack below belongs to the parent, as do exit handlers: it ends by `os._exit`.
     """
     _flush()
-    with warnings.catch_warnings():
-        # Later Pythons warn of threads; the only ones here are those of BLAS, which support forking.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
+    child = fork_process()
     if child:
         return child
     code = failed
@@ -93,14 +96,6 @@ def fork(work: Callable[[], int], failed: int = 1, *, keep: Collection[int] = ()
     finally:
         _flush()
         os._exit(code)
-
-
-def die_with_parent(parent: int) -> None:
-    """End this process when its parent ends: it may be computing, and would not see a pipe close."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)  # it ended before the signal was set
 
 
 def _leave_parent(keep: Collection[int]) -> None:
@@ -118,7 +113,7 @@ def _leave_parent(keep: Collection[int]) -> None:
             if callable(handler := signal.getsignal(number)) and handler is not signal.default_int_handler:
                 is_interrupt = number == signal.SIGINT
                 signal.signal(number, signal.default_int_handler if is_interrupt else signal.SIG_DFL)
-    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    null = os.open(os.devnull, os.O_RDWR)
     for descriptor in {*locked_descriptors(), *_connections()} - {0, 1, 2, null, *keep}:
         os.dup2(null, descriptor, inheritable=False)
     os.close(null)
@@ -127,7 +122,7 @@ def _leave_parent(keep: Collection[int]) -> None:
 def _connections() -> Iterator[int]:
     """Yield the descriptors of this process that lead to another one: sockets, pipes, handles of processes."""
     try:
-        numbers = [int(name) for name in os.listdir("/dev/fd")]
+        numbers = open_descriptors()
     except OSError:  # no /proc is mounted
         numbers = list(range(_MOST_DESCRIPTORS))
     for number in numbers:
@@ -162,7 +157,7 @@ def _chunks_from_fork(work: Callable[[int], None], patience_s: float) -> Iterato
     parent = os.getpid()
 
     def work_in_child() -> int:
-        die_with_parent(parent)
+        end_with_parent(parent)
         work(writing)
         return 0
 
@@ -177,9 +172,8 @@ def _chunks_from_fork(work: Callable[[int], None], patience_s: float) -> Iterato
         yield None
     finally:
         os.close(reading)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        end_process(child)
+        wait_for_process(child)
 
 
 def _lines(chunks: Iterable[bytes | None]) -> Iterator[bytes | None]:
@@ -205,7 +199,7 @@ class PipedChild:
         parent = os.getpid()
 
         def serve() -> int:
-            die_with_parent(parent)
+            end_with_parent(parent)
             while question := _read_sized(theirs, None):
                 _write(back, answer(question))
             return 0
@@ -227,9 +221,8 @@ class PipedChild:
         """End the child."""
         os.close(self._writing)
         os.close(self._reading)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._child, signal.SIGKILL)
-        os.waitpid(self._child, 0)
+        end_process(self._child)
+        wait_for_process(self._child)
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -290,16 +283,17 @@ def start_detached_module(
     Its output is appended to the file `log`; it inherits the descriptors. Raises `OSError`.
     """
     _detached[:] = [process for process in _detached if process.poll() is None]
-    with os.fdopen(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab") as output:
-        process = subprocess.Popen(
+    output = open_descriptor(log, "a")
+    try:
+        process = start_process(
             module_command(module, *arguments),
-            cwd=ROOT,
-            env=module_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=descriptors,
-            start_new_session=True,
+            (subprocess.DEVNULL, output, output),
+            folder=ROOT,
+            environment=module_environment(),
+            has_own_group=True,
+            inherits=descriptors,
         )
+    finally:
+        os.close(output)
     _detached.append(process)
     return process

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform.files import copy_permissions, open_descriptor, replace_file
 
 _PACKAGES = Path(__file__).parents[2]
 ROOT = _PACKAGES if (_PACKAGES / "netwright").is_dir() else _PACKAGES.parent  # in a checkout, in a wheel
@@ -29,7 +30,7 @@ RESOURCES = _PACKAGES / "resources"
 def open_file(path: Path | str) -> BufferedReader:
     """Open a regular file for reading, without blocking on a pipe. Raises `OSError`, also for anything but a regular
     file."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = open_descriptor(path, "r")
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
@@ -86,15 +87,15 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_li
     path = Path(os.path.realpath(path)) if follow_link else path
     # Not derived from the name of the file, which may have the maximum length.
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    descriptor = open_descriptor(temporary, "x", permissions=mode)
     try:
         with open(descriptor, "wb") as file:
             with contextlib.suppress(OSError):
-                os.fchmod(descriptor, stat.S_IMODE(path.stat(follow_symlinks=follow_link).st_mode))
+                copy_permissions(path, descriptor, follow_link=follow_link)
             file.write(content)
             file.flush()
             flush(descriptor)
-        os.replace(temporary, path)
+        replace_file(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -122,7 +123,7 @@ def flush_folder(path: Path) -> None:
     for folder, _, names in os.walk(path):
         for file in (*(os.path.join(folder, name) for name in names), folder):
             with contextlib.suppress(OSError):  # some file systems flush no folders
-                descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+                descriptor = open_descriptor(file, "r", follow_link=False)
                 try:
                     os.fsync(descriptor)
                 finally:

@@ -1,9 +1,10 @@
 """Advisory locks on files (`flock`), which end with the process that holds them."""
 
-import fcntl
 import os
 import time
 from pathlib import Path
+
+from netwright.engine.core.platform.files import lock_file, open_descriptor
 
 POLL_S = 0.01
 _files: dict[int, tuple[int, int]] = {}
@@ -21,19 +22,15 @@ def take_lock(path: Path, *, patience_s: float = 0.0, create: bool = True) -> in
     `netwright.engine.core.child_process.fork`). Raises `LockHeldError`, and `OSError` where the file cannot be opened
     or its disk has no locks.
     """
-    flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
-    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    descriptor = open_descriptor(path, "a+" if create else "r")
     deadline = time.monotonic() + patience_s
     try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _files[descriptor] = _identity(descriptor)
-                return descriptor
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise LockHeldError(str(path)) from None
-                time.sleep(POLL_S)
+        while not lock_file(descriptor):
+            if time.monotonic() >= deadline:
+                raise LockHeldError(str(path))
+            time.sleep(POLL_S)
+        _files[descriptor] = _identity(descriptor)
+        return descriptor
     except BaseException:
         os.close(descriptor)
         raise
@@ -87,15 +84,12 @@ def _identity(descriptor: int) -> tuple[int, int]:
 def is_locked(path: Path) -> bool:
     """Return whether somebody holds the lock of a file; False where it is missing or its file system has no locks."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_descriptor(path, "r")
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not lock_file(descriptor, is_shared=True)
     except OSError:
         return False
     finally:
         os.close(descriptor)
-    return False

@@ -18,6 +18,7 @@ import numpy as np
 
 from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform.processes import lower_priority
 from netwright.engine.data.histograms import of_numbers
 from netwright.engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
 from netwright.engine.data.sources.image_labels import label_table
@@ -155,8 +156,7 @@ def _size(height: int, width: int) -> str:
 
 def main(arguments: list[str]) -> None:
     """Print the findings as lines of JSON."""
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
+    lower_priority(NICENESS)
     try:
         options, base = DataOptions.read(json.loads(arguments[0]), "data"), Path(arguments[1])
         for line in findings(options, base):

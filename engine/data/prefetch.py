@@ -1,6 +1,5 @@
 """Lazy samples: read from disk by threads ahead of their use; decoded ones may be cached in memory."""
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform.processes import num_cores
 from netwright.engine.core.text import format_duration
 from netwright.engine.data.bad_samples import BadSamples, read_or_note
 from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
@@ -45,8 +45,7 @@ class ReadJob(Generic[R]):
 
 def num_threads() -> int:
     """Return the number of reader threads: one per core of this process, at most `MOST_THREADS`."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(MOST_THREADS, cores))
+    return max(1, min(MOST_THREADS, num_cores()))
 
 
 def prefetch(jobs: Iterator[ReadJob[R]], *, threads: int = 0, most_bytes: int = AHEAD_BYTES) -> Iterator[R]:

@@ -26,15 +26,13 @@ import numpy as np
 
 from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform.files import widen_pipe
+from netwright.engine.core.platform.processes import was_ended_by_force
 from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
 
 HEADER = struct.Struct("<Bq")
 DONE, REFUSED, FAILED, BAD = range(4)
 """How a request ended: read, an error of the user's, a defect, one sample that cannot be read."""
-PIPE_BYTES = 2**20
-"""Size of a pipe's buffer where the system lets us choose: several samples without a switch of process."""
-F_SETPIPE_SZ = 1031
-"""Linux's request to `fcntl`; Python knows its name from 3.10 on, on Linux alone."""
 
 
 class ReaderProcesses:
@@ -117,11 +115,8 @@ class ReaderProcesses:
         )
         assert process.stdin is not None
         assert process.stdout is not None
-        with suppress(OSError, ImportError):
-            import fcntl
-
-            for pipe in (process.stdin, process.stdout):
-                fcntl.fcntl(pipe, F_SETPIPE_SZ, PIPE_BYTES)
+        for pipe in (process.stdin, process.stdout):
+            widen_pipe(pipe.fileno())  # several samples without a switch of process
         with suppress(OSError):  # a process that died at once is noticed when its answer is awaited
             process.stdin.write(struct.pack("<q", len(self._reader)))
             _write(process.stdin, self._reader)
@@ -155,7 +150,7 @@ def _cause_of_death(process: subprocess.Popen[bytes]) -> str:
         if pipe is not None:
             with suppress(OSError):
                 pipe.close()
-    if code < 0 and -code != signal.SIGKILL:
+    if code < 0 and not was_ended_by_force(code):
         return f"the process that read it crashed ({signal.Signals(-code).name})"
     if code < 0:
         return "the process that read it was killed, perhaps for want of memory"

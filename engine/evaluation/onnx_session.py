@@ -14,7 +14,7 @@ import numpy as np
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import printable
 from netwright.engine.core.foreign_file import HARM, allowed_work_s
-from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.core.platform.processes import limit_memory
 from netwright.engine.core.text import format_duration
 from netwright.engine.data.sources.source import Array, allowed_memory
 from netwright.engine.evaluation.assumed import Port
@@ -101,7 +101,7 @@ class _Work:
         """Return the outputs; without `feeds` what the file says of itself, as JSON. Raises `RunError`."""
         try:
             if self._session is None:
-                restrict_memory(allowed_memory())
+                limit_memory(allowed_memory())
                 refuse_functions_of(self._path)
                 self._session = open_session(self._path, MOST_THREADS)
             if feeds is None:

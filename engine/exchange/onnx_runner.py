@@ -1,7 +1,6 @@
 """Compute with ONNX Runtime in a child process, which an operator may crash: values of a file, or a function's."""
 
 import io
-import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 
 from netwright.engine.core.child_process import PipedChild, read_from_fork
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.platform.processes import CAN_FORK
 from netwright.engine.core.text import first_line
 
 PATIENCE_S = 900.0
@@ -27,7 +27,7 @@ def arrays_from_child(work: Callable[[], Sequence[np.ndarray]], doing: str, pati
     Raises `RunError` where `work` does, where the child dies, or after `patience_s` seconds; the message says that ONNX
     Runtime crashed "while" `doing`.
     """
-    if not hasattr(os, "fork"):
+    if not CAN_FORK:
         return list(work())
 
     output = read_from_fork(lambda: _answer(work), patience_s)
@@ -76,7 +76,7 @@ class Helper:
     def arrays(self, patience_s: float, *arguments: object) -> list[np.ndarray] | None:
         """Return the arrays that `work` returns; None where the child died, took too long, or cannot be forked. Raises
         `RunError` where `work` does."""
-        if not hasattr(os, "fork"):
+        if not CAN_FORK:
             return None
         if self.process is None:
             self.process = PipedChild(lambda data: _answer(lambda: self.work(*pickle.loads(data))))

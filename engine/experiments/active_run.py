@@ -2,11 +2,9 @@
 it ended."""
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
-import signal
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -15,6 +13,8 @@ from typing import Any
 from netwright.engine.core.child_process import fork
 from netwright.engine.core.errors import EXIT_DEFECT, RunError
 from netwright.engine.core.files import leave_flushing
+from netwright.engine.core.platform.files import do_not_wait
+from netwright.engine.core.platform.processes import CAN_WATCH, end_process, lead_group, watch_process
 from netwright.engine.experiments.pruning import Decision
 from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.forked_coordinator import coordinate_forked
@@ -69,8 +69,7 @@ class ActiveRun:
         """End its coordinator, if it is a child of ours: its place is lost."""
         if self.pid:
             self.is_displaced = True
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+            end_process(self.pid)
 
     def said(self) -> dict[str, Any]:
         """Return the report of the process before the run began, such as why it was refused."""
@@ -129,7 +128,7 @@ class PlacePlacer(Placer):
 
     def _end(self) -> None:
         """End this coordinator, whose runner is gone: the next one goes on with the run."""
-        os.kill(os.getpid(), signal.SIGKILL)
+        end_process(os.getpid())
 
     def close(self) -> None:
         """Do nothing: the place is the runner's."""
@@ -191,7 +190,7 @@ def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
         return prepare(plan.project, plan.project_path, folder.path, trial=plan.trial)
 
     def coordinate() -> int:
-        os.setsid()
+        lead_group(leaves_terminal=True)
         leave_flushing()
         os.chdir(plan.base if plan.base.is_dir() else folder.path.parent)
         return coordinate_forked(prepared, writing, placer)
@@ -199,8 +198,8 @@ def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
     pid = fork(coordinate, EXIT_DEFECT, keep=(writing, *placer_ends))
     for descriptor in (writing, *placer_ends):
         os.close(descriptor)
-    fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
-    pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
+    do_not_wait(reading)
+    pidfd = watch_process(pid) if CAN_WATCH else -1
     requests = ReportReader(request_end) if placer is not None else None
     return ActiveRun(plan.trial, plan.name, folder, slot, pid, pidfd, reading, requests, answers)
 

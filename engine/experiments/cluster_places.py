@@ -18,6 +18,7 @@ from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.extras import import_extra
+from netwright.engine.core.platform.processes import start_process
 from netwright.engine.experiments.active_run import ActiveRun
 from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.remote.ray_address import ray_environment
@@ -38,13 +39,11 @@ _SAID = 600
 def start_client(profile: ClusterProfile, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
     """Start the process that is connected to Ray: Ray ends a process whose cluster it loses. Raises `UserError`."""
     import_extra("ray", "cluster", "Ray clusters")
-    return subprocess.Popen(
+    return start_process(
         module_command("netwright.engine.experiments.ray_places"),
-        env={**module_environment(), **ray_environment(profile)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        start_new_session=True,  # Ctrl-C is for the runner
+        (subprocess.PIPE, subprocess.PIPE, errors),
+        environment={**module_environment(), **ray_environment(profile)},
+        has_own_group=True,  # Ctrl-C is for the runner
     )
 
 

@@ -18,8 +18,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import die_with_parent, fork
+from netwright.engine.core.child_process import fork
 from netwright.engine.core.errors import EXIT_RUN_FAILED, UserError
+from netwright.engine.core.platform.files import make_shared_memory, read_at
+from netwright.engine.core.platform.processes import end_with_parent, wait_for_process, watch_process
 from netwright.engine.experiments.definition import read_data
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.channel import ReportReader
@@ -63,29 +65,28 @@ class PlaceAgent:
     def _start(self, offer: Offer) -> None:
         """Fork the agent of a run."""
         reading, self._life = os.pipe()
-        output, parent = os.memfd_create("words"), os.getpid()
+        output, parent = make_shared_memory("words")[0], os.getpid()
 
         def work() -> int:
             null = os.open(os.devnull, os.O_RDWR)
             for target, source in ((0, null), (1, output), (2, output)):
                 os.dup2(source, target)
-            die_with_parent(parent)
+            end_with_parent(parent)
             return serve_coordinator(offer, reading)
 
         self._pid = fork(work, EXIT_RUN_FAILED, keep=(reading,))
         os.close(reading)
         self._words, self._label = output, offer.label
-        self._pidfd = os.pidfd_open(self._pid)
+        self._pidfd = watch_process(self._pid)
 
     def _end(self) -> None:
         """Let the agent end, which ends its workers, and say how it has ended."""
         os.close(self._life)
-        _, status = os.waitpid(self._pid, 0)
-        words = os.pread(self._words, 2**16, max(0, os.fstat(self._words).st_size - 2**16))
+        code = wait_for_process(self._pid)
+        words = read_at(self._words, 2**16, max(0, os.fstat(self._words).st_size - 2**16))
         for descriptor in (self._pidfd, self._words):
             os.close(descriptor)
         self._pid = 0
-        code = os.waitstatus_to_exitcode(status)
         self.say(label=self._label, code=code, said=words.decode(errors="replace").strip()[-MOST_CHARACTERS:])
 
 

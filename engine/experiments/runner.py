@@ -17,6 +17,7 @@ from typing import Any
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import flush_folder
+from netwright.engine.core.platform.processes import ended_process
 from netwright.engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, start_run
 from netwright.engine.experiments.begin import origin_of, refuse_if_none_fits
 from netwright.engine.experiments.definition import (
@@ -350,7 +351,7 @@ class Runner:
         """Record the runs that have ended."""
         for run in list(self._active.values()):
             if run.pid:
-                if os.waitpid(run.pid, os.WNOHANG)[0] == 0:
+                if ended_process(run.pid, otherwise=0) is None:
                     continue
             elif run.folder.is_alive():
                 continue

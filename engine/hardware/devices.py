@@ -10,7 +10,6 @@ import importlib.util
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import warnings
@@ -22,6 +21,14 @@ from typing import Any
 from netwright.engine.core.child_process import module_command
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
 from netwright.engine.core.files import ROOT
+from netwright.engine.core.platform.processes import (
+    cores,
+    cpu_model,
+    end_process_tree,
+    num_cores,
+    start_process,
+    total_memory_bytes,
+)
 from netwright.engine.hardware.accelerators import TorchAccelerators, find
 from netwright.engine.placement.inventory import DeviceInventory, has_loopback
 
@@ -53,7 +60,7 @@ def _probe() -> DeviceInventory:
         "num_cores": num_cores(),
         "cores": cores(),
         "cpu_model": cpu_model(),
-        "memory_bytes": memory_bytes(),
+        "memory_bytes": total_memory_bytes(),
         "has_loopback": has_loopback(),
         **(_without_devices() or run_here("netwright.engine.hardware.devices", PATIENCE_S)),
     }
@@ -108,14 +115,8 @@ def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
 
     The process is killed when the generator is closed. Raises `RunError` if it exits with an error.
     """
-    process = subprocess.Popen(
-        module_command(module, *arguments),
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
+    streams = (subprocess.DEVNULL, subprocess.PIPE, None)
+    process = start_process(module_command(module, *arguments), streams, folder=ROOT, has_own_group=True)
     assert process.stdout is not None
     try:
         for line in process.stdout:
@@ -123,39 +124,9 @@ def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
         if code := process.wait():
             raise RunError(f"{module} ended with {code}; the lines above say how far it came.")
     finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # with the processes that it may have started
+        end_process_tree(process.pid)  # with the processes that it may have started
         process.wait()
         process.stdout.close()
-
-
-def num_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def cores() -> tuple[int, ...]:
-    """Return the indices of the cores this process may use; empty where the system has no CPU affinity."""
-    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_setaffinity") else ()
-
-
-def cpu_model() -> str:
-    """Return the model name of the processor, which psutil does not know."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == "model name" and value.strip():
-                return " ".join(value.split())
-    return "CPU"
-
-
-def memory_bytes() -> int:
-    """Return the memory of the machine in bytes; 0 where it is not known."""
-    with contextlib.suppress(OSError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return 0
 
 
 def _without_devices() -> dict[str, Any] | None:

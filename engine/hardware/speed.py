@@ -3,15 +3,14 @@
 Measured in a temporary process, so that neither the window nor a server initialises an accelerator.
 """
 
-import contextlib
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from netwright.engine.core.platform.processes import keep_to
 from netwright.engine.hardware.devices import run_here
 
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "fp64": "float64"}
@@ -136,8 +135,7 @@ def _each_core(cores: Sequence[int]) -> list[float]:
     a = torch.randn(256, 256)
     speeds = []
     for core in cores:
-        with contextlib.suppress(AttributeError, OSError):
-            os.sched_setaffinity(0, {core})
+        keep_to((core,))
         speeds.append(2e-9 * 256**3 * rate(lambda: torch.mm(a, a), lambda: None, CORE_S))
     return speeds
 

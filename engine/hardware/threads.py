@@ -4,7 +4,6 @@ The threads of OpenMP spin at the end of every parallel region. On small network
 two threads are then many times slower than one, so the number of cores alone cannot decide.
 """
 
-import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -20,16 +19,6 @@ LONG_S = 0.3
 def calm_threads() -> None:
     """Let idle threads sleep soon. Has an effect only before torch is imported, also in workers forked later."""
     os.environ.setdefault(_SPIN_VARIABLE, SPINS)
-
-
-def keep_to(cores: Sequence[int]) -> None:
-    """Pin this thread, and those it starts, to these cores; an empty sequence means all cores.
-
-    Failures, such as cores that no longer exist, are ignored, since pinning affects speed only.
-    """
-    if cores and hasattr(os, "sched_setaffinity"):
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, cores)
 
 
 def fastest(

@@ -3,11 +3,12 @@
 import contextlib
 import gc
 import math
-import resource
 from collections.abc import Callable
 
 import psutil
 import torch
+
+from netwright.engine.core.platform.processes import peak_resident_bytes
 
 
 def utilization_of(device: torch.device, workers: int) -> Callable[[], float]:
@@ -72,7 +73,7 @@ def peak_memory_bytes(device: torch.device) -> int:
     try:
         return int(psutil.Process().memory_info().rss)
     except (psutil.Error, OSError):  # Linux without /proc
-        return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak_resident_bytes()
 
 
 def busy_cores(seconds: float) -> float:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.platform.files import do_not_wait
 from netwright.engine.runs.events import Event
 from netwright.engine.runs.requests import PendingRequests
 
@@ -107,7 +108,7 @@ class RequestPipe:
         self._descriptor = descriptor
         self._buffer = LineBuffer()
         self._lines = self._buffer.take(waiting.encode())
-        os.set_blocking(descriptor, False)
+        do_not_wait(descriptor)
 
     def pending(self) -> PendingRequests:
         """Return the requests that have arrived since the last call."""
@@ -124,7 +125,7 @@ class ReportReader:
         self.is_open = True
         self.descriptor = descriptor
         self._buffer = LineBuffer()
-        os.set_blocking(descriptor, False)
+        do_not_wait(descriptor)
 
     def read(self) -> list[dict[str, Any]]:
         """Return the messages that have arrived. At the end of the pipe `is_open` becomes false."""

@@ -17,6 +17,7 @@ from typing import Any
 from netwright.engine.cluster.environment import profile_of
 from netwright.engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
 from netwright.engine.core.files import remove, write_checked_json
+from netwright.engine.core.platform.processes import STOP_SIGNALS, boot_id, hold_stop_signals, release_stop_signals
 from netwright.engine.launch import outcome
 from netwright.engine.launch.channel import SILENCE_S
 from netwright.engine.launch.launcher import Launcher, StartPoint
@@ -44,10 +45,8 @@ from netwright.engine.runs.events import (
     standing,
 )
 from netwright.engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
-from netwright.engine.runs.liveness import boot_id
 from netwright.engine.runs.log import EventLog, read_all
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
 Shrink = Callable[[RunFolder, int, OffloadedRun], None]
 
@@ -337,10 +336,10 @@ class _Coordinator:
         self._append(released)
         self._change_state("paused", reason)
         if self._shrink is not None:
-            signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # held back until the new program can count them
+            hold_stop_signals()  # held back until the new program can count them
             if not (self._stop_requests or self._signals):
                 self._shrink(self._folder, self._lock, OffloadedRun(released.iteration, self._restarts))
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+            release_stop_signals()
         return self._wait_offloaded(released.iteration)
 
     def _wait_offloaded(self, iteration: int) -> StartPoint:
@@ -441,7 +440,7 @@ class _Coordinator:
             numbers = [number for number in STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
             handlers = {number: signal.signal(number, count) for number in numbers}
             # Those that arrived while the process was replaced.
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+            release_stop_signals()
         try:
             yield
         finally:

@@ -3,7 +3,6 @@
 import importlib
 import mmap
 import os
-import resource
 import secrets
 import shutil
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from netwright.engine.core.child_process import PATIENCE_S, read_from_fork
 from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.platform.processes import address_limit_bytes
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch import worker_process
 from netwright.engine.launch.launcher import StartPoint
@@ -97,8 +97,8 @@ def preload_for(folder: RunFolder) -> Callable[[WorkerSpec], int]:
         mmap.mmap(-1, HEADROOM_BYTES).close()
         return b"fits"
 
-    limit_bytes = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit_bytes != resource.RLIM_INFINITY and read_from_fork(attempt, PATIENCE_S) != b"fits":
+    limit_bytes = address_limit_bytes()
+    if limit_bytes is not None and read_from_fork(attempt, PATIENCE_S) != b"fits":
         raise RunError(
             f"There is not enough memory to load torch: this process is limited to {limit_bytes / 2**20:,.0f} MiB of "
             "addresses (`ulimit -v`).",

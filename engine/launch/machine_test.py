@@ -23,8 +23,8 @@ from typing import Any
 from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
+from netwright.engine.core.platform.processes import cpu_model, num_cores, total_memory_bytes
 from netwright.engine.hardware.accelerators import Accelerators, TorchAccelerators, find
-from netwright.engine.hardware.devices import cpu_model, memory_bytes, num_cores
 from netwright.engine.hardware.health import Check, Driver, Readings, build_here, checks, driver_here, rendezvous
 from netwright.engine.hardware.speed import FIGURE_S, Figure, figures
 
@@ -39,7 +39,7 @@ ROUND_S = 0.2
 
 def cpu() -> dict[str, Any]:
     """Return the CPU, which is known without torch."""
-    return {"name": "cpu", "model": cpu_model(), "memory_bytes": memory_bytes(), "cores": num_cores()}
+    return {"name": "cpu", "model": cpu_model(), "memory_bytes": total_memory_bytes(), "cores": num_cores()}
 
 
 def devices(accelerators: Accelerators, driver: Driver | str) -> Iterator[dict[str, Any]]:

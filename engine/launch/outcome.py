@@ -1,6 +1,5 @@
 """Outcome of a run: its result record, causes of failures, and its bottleneck (data, communication or computing)."""
 
-import contextlib
 import json
 import math
 import signal
@@ -11,6 +10,7 @@ from typing import Any, Self
 
 from netwright.engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.platform.processes import was_ended_by_force
 from netwright.engine.core.text import format_percent
 from netwright.engine.runs.baselines import SPLITS, with_network
 from netwright.engine.runs.events import (
@@ -102,7 +102,6 @@ DETAIL_BYTES = 1800
 LOOK_BACK_BYTES = 2**16
 _PORT_OVERRUN = "accept: Too many open files"
 """What gloo says when it ends its process, since it cannot take a connection to its port."""
-_OUT_OF_MEMORY_COUNTS = ("/sys/fs/cgroup/memory.events", "/proc/vmstat")
 
 
 @dataclass(frozen=True)
@@ -178,24 +177,13 @@ def shorten(text: str, limit_bytes: int, *, tail: bool = False) -> str:
     return text
 
 
-def out_of_memory_kills() -> int:
-    """Return the number of out-of-memory kills that the system reports, which psutil does not know; 0 if none."""
-    count = 0
-    for path in _OUT_OF_MEMORY_COUNTS:
-        with contextlib.suppress(OSError, ValueError):
-            for line in Path(path).read_text(encoding="ascii").splitlines():
-                if line.startswith("oom_kill "):
-                    count += int(line.split()[1])
-    return count
-
-
 def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> AttemptOutcome:
     """Return the outcome of a worker that ended without a report: killed, crashed or exited.
 
     code: exit code, negative for a signal. memory_ran_out: the system has killed a process for lack of memory.
     """
     who, log = f"Worker {rank}", folder.log
-    if code == -signal.SIGKILL and memory_ran_out:
+    if was_ended_by_force(code) and memory_ran_out:
         begin = f"{who} was killed by the system because memory ran out (signal 9, SIGKILL)"
         diagnosis = out_of_memory.cause(folder, begin)
         return failed(
@@ -205,7 +193,7 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> A
             offer=diagnosis.offer,
             code=OUT_OF_MEMORY,
         )
-    if code == -signal.SIGKILL:
+    if was_ended_by_force(code):
         cause = f"{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out."
     elif code == -signal.SIGABRT and _PORT_OVERRUN in _tail(log):
         cause = f"{who} had no file descriptor left: another program connected to the workers' ports as they opened. "

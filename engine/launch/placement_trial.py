@@ -9,7 +9,6 @@ it takes two seconds at most.
 import contextlib
 import json
 import os
-import signal
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -19,10 +18,11 @@ from typing import Any
 
 import torch
 
-from netwright.engine.core.child_process import die_with_parent, fork
+from netwright.engine.core.child_process import fork
+from netwright.engine.core.platform.processes import cores, end_process, end_with_parent, keep_to, wait_for_process
 from netwright.engine.data.batches import Batch
 from netwright.engine.data.sources.source import free_memory
-from netwright.engine.hardware.threads import LEAST_GAIN, keep_to
+from netwright.engine.hardware.threads import LEAST_GAIN
 from netwright.engine.launch.channel import ReportPipe
 from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
 from netwright.engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
@@ -80,7 +80,7 @@ def choose_placement(job: TrainingJob, spec: WorkerSpec, reports: ReportPipe) ->
     if not job.info.is_undecided:
         return job
     chosen = Choice()
-    affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    affinity = cores()
     is_resident = not job.info.loading.is_streamed  # forked workers share what lies in memory
     if can_share() and spec.checkpoint < 0 and is_resident:
         try:
@@ -91,7 +91,7 @@ def choose_placement(job: TrainingJob, spec: WorkerSpec, reports: ReportPipe) ->
     reports.send({"chosen": {"choice": chosen.choice, "threads": chosen.threads}})
     info = job.info.decided(chosen.choice, chosen.threads)
     place = info.placement.places[0]
-    keep_to(place.cores or sorted(affinity))
+    keep_to(place.cores or affinity)
     torch.set_num_threads(place.threads)
     return replace(job, info=info, notes=(chosen.note,) if chosen.note else ())
 
@@ -130,7 +130,7 @@ class _PlacementTrial:
         self._workers = _TrialWorkers(self._steps)
         self._own: dict[int, tuple[ProcessGroup, Callable[[], Any]]] = {}
         self._fraction = 1.0
-        self._affinity = sorted(os.sched_getaffinity(0))
+        self._affinity = cores()
 
     def choose(self) -> Choice:
         """Time all candidates, unless the run is too short for that, and choose."""
@@ -295,16 +295,15 @@ class _TrialWorkers:
         for pipe in self.pipes:
             os.close(pipe)
         for pid in self.pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            end_process(pid)
+            wait_for_process(pid)
         for memory in self.memories.values():
             memory.close()
         self.pipes, self.pids, self.memories = [], [], {}
 
     def _run_child(self, rank: int, parent: int, reading: int) -> int:
         """Run a trial worker until its pipe closes, and return its exit code."""
-        die_with_parent(parent)
+        end_with_parent(parent)
         with contextlib.suppress(PeerUnavailableError):
             self._obey(rank, reading)
         return 0

@@ -16,6 +16,7 @@ from netwright.engine.cluster.environment import profile_of, with_cluster
 from netwright.engine.cluster.job_list import note_run_here
 from netwright.engine.core.child_process import run_in_child_process
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform.processes import boot_id
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.speed import measure_cores, measure_in_process
 from netwright.engine.placement.candidates import open_placements, record_of
@@ -35,7 +36,6 @@ from netwright.engine.runs.create import create, new_folder
 from netwright.engine.runs.folder import Origin, RunFolder, origin, take_lock
 from netwright.engine.runs.history import ProjectKey, next_number, numbering, register
 from netwright.engine.runs.info import RunInfo
-from netwright.engine.runs.liveness import boot_id
 from netwright.engine.user_code import registry, trust
 
 

@@ -6,7 +6,6 @@ Each run is an independent process: if the queue runner dies, another one can co
 """
 
 import contextlib
-import os
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
+from netwright.engine.core.platform.processes import num_cores
 from netwright.engine.launch.notify import announce
 from netwright.engine.placement.inventory import DeviceInventory, Room, num_devices, room_for
 from netwright.engine.project.environment import EnvironmentOptions
@@ -168,7 +168,7 @@ class Worker:
         cores = sum(other.cores for other in self._others) + (first.needs_cores if first is not None else 0)
         needed = self._cores_of(environment)
         taken = sum(self._cores_of(one.environment) for one in rooms if not one.devices)
-        if cores and cores + taken + needed > (num_cores()):
+        if cores and cores + taken + needed > num_cores():
             return None
         workers = max(1, environment.num_workers) if environment.target == "multi-cpu" else 1
         return Room(environment.replace(threads=max(1, needed // workers))) if cores else room
@@ -196,11 +196,6 @@ class Worker:
                 with contextlib.suppress(UserError), self._queue.claimed(id) as claim:
                     why = f"The process for it ended with code {process.returncode}; {self._queue.folder / 'work.log'}"
                     claim.change(state="refused", reason=f"{why} may say why.")
-
-
-def num_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _has_made_room(entry: Entry) -> bool:

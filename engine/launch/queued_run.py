@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
+from netwright.engine.core.platform.files import open_descriptor
 from netwright.engine.launch.coordinator import coordinate, exit_code
 from netwright.engine.project.data_hosts import grant, read_hosts
 from netwright.engine.project.file import loads
@@ -83,7 +84,7 @@ def _project(text: str, settings: Sequence[str], base: Path) -> Project:
 
 def _print_into(folder: RunFolder) -> None:
     """Redirect stdout and stderr of this process to the run's log."""
-    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    log = open_descriptor(folder.log, "a")
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)

@@ -6,7 +6,6 @@ hangs an accelerator, does not affect the parent.
 
 import importlib
 import json
-import os
 import sys
 import tempfile
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 import torch
 
 from netwright.engine.core.child_process import read_from_fork
-from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.core.platform.processes import CAN_FORK, limit_memory, peak_resident_bytes
 from netwright.engine.core.types import TensorType
 from netwright.engine.data.augment_mixing import Mixing
 from netwright.engine.data.augmentation import PICTURES, Augmentation, Image
@@ -85,7 +84,7 @@ def _measure(
     """Make the steps in this process and return what they took."""
     torch.set_num_threads(threads)
     if limit_bytes and sys.platform == "linux":
-        restrict_memory(limit_bytes)
+        limit_memory(limit_bytes)
     device = torch.device(device_name)
     if device.type != "cpu":
         torch.accelerator.set_device_index(device.index)
@@ -173,12 +172,9 @@ def _synthetic(type: TensorType, count: int, steps: int, device: torch.device) -
 
 def _peak_bytes(device: torch.device) -> int:
     """Return the peak memory of the device, or of this process."""
-    import resource
-
     if device.type in ("cuda", "xpu"):
         return torch.accelerator.max_memory_reserved(device)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
+    return peak_resident_bytes()
 
 
 def refusals(project: Project, *, takes_full_batch: bool = False) -> Iterator[str]:
@@ -193,5 +189,5 @@ def refusals(project: Project, *, takes_full_batch: bool = False) -> Iterator[st
         yield "The network has errors; correct them first (see the command check)."
     if user_code.has_code(project):
         yield "The project has code of its own, which trials do not run yet."
-    if not takes_full_batch and (not hasattr(os, "fork") or sys.platform != "linux"):
+    if not takes_full_batch and (not CAN_FORK or sys.platform != "linux"):
         yield "Trials are forked processes, which this system does not have."

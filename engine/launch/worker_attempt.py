@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from netwright.engine.core.platform.processes import out_of_memory_kills
 from netwright.engine.launch import outcome
 from netwright.engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
 from netwright.engine.launch.launcher import Launcher, StartPoint, Worker
@@ -57,7 +58,7 @@ class WorkerAttempt:
         self._silent: list[int] = []
         self._reported: set[int] = set()
         self._done_at = 0.0
-        self._kills_before = outcome.out_of_memory_kills()
+        self._kills_before = out_of_memory_kills()
 
     @property
     def is_complete(self) -> bool:
@@ -186,7 +187,7 @@ class WorkerAttempt:
 
     def _cause(self) -> AttemptOutcome:
         """Return why the attempt failed: a worker that died, else an error of a worker's own, else a peer failure."""
-        ran_out = outcome.out_of_memory_kills() > self._kills_before
+        ran_out = out_of_memory_kills() > self._kills_before
         for rank in self._silent:
             worker = self._workers[rank]
             code = worker.poll()

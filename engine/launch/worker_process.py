@@ -10,7 +10,6 @@ import faulthandler
 import gc
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -19,17 +18,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import die_with_parent, fork, module_command
+from netwright.engine.core.child_process import fork, module_command
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
+from netwright.engine.core.platform.files import open_descriptor, opened_paths, widen_pipe
+from netwright.engine.core.platform.processes import (
+    STOP_SIGNALS,
+    end_process,
+    end_with_parent,
+    ended_process,
+    held_stop_signals,
+    ignore_signals,
+    release_stop_signals,
+    start_process,
+    wait_for_process,
+)
 from netwright.engine.parallel.worker_spec import WorkerSpec
 
 EXIT_BROKEN = 70
-PIPE_BYTES = 2**20
-_F_SETPIPE_SZ = 1031
 _DRIVERS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
 """Devices that a process holds open once a driver of NVIDIA, AMD or Intel is initialised; the last is that of WSL."""
-_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 @dataclass
@@ -50,7 +58,7 @@ class WorkerProcess:
         if self.ended is None and self.process is not None:
             self.ended = self.process.poll()
         elif self.ended is None:
-            self.ended = self._wait(os.WNOHANG)
+            self.ended = ended_process(self.pid, otherwise=EXIT_BROKEN)
         return self.ended
 
     def why_lost(self) -> str:
@@ -69,19 +77,10 @@ class WorkerProcess:
     def kill(self) -> None:
         """Kill the process and wait until it has ended."""
         if self.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
-            if self.process is not None:
-                self.ended = self.process.wait()
-            else:
-                self.ended = self._wait(0)
-
-    def _wait(self, options: int) -> int | None:
-        try:
-            pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # where SIGCHLD is ignored the system reaps children by itself
-            return EXIT_BROKEN
-        return os.waitstatus_to_exitcode(status) if pid else None
+            end_process(self.pid)
+            code = self.process.wait() if self.process is not None else wait_for_process(self.pid)
+            # None where SIGCHLD is ignored: the system collects children by itself.
+            self.ended = EXIT_BROKEN if code is None else code
 
     def close(self) -> None:
         """Close the coordinator's ends of the pipes."""
@@ -117,20 +116,13 @@ def _is_touched(torch: Any) -> bool:
     return is_initialized or has_driver_open()
 
 
-def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
+def has_driver_open() -> bool:
     """Return whether this process has a driver of an accelerator open.
 
     `torch.cuda.is_available()` alone opens it, which a user's file may call at its top level; torch still reports that
     it is not initialised then. psutil lists regular files only.
     """
-    opened = []
-    with contextlib.suppress(OSError):  # not available on every system
-        opened = list(descriptors.iterdir())
-    for descriptor in opened:
-        with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed again
-            if os.readlink(descriptor).startswith(_DRIVERS):
-                return True
-    return False
+    return any(path.startswith(_DRIVERS) for path in opened_paths())
 
 
 def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, log: Path) -> WorkerProcess:
@@ -140,9 +132,9 @@ def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, log: Path) -> 
     """
     reports_in, reports_out = os.pipe()
     requests_in, requests_out = os.pipe()
-    widen(reports_out)
+    widen_pipe(reports_out)  # a coordinator that waits for the disk does not hold up training
     spec = replace(spec, reports=reports_out, requests=requests_in, parent=os.getpid())
-    printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    printing = open_descriptor(log, "a")
     try:
         if can_fork():
             pid = _fork(spec, work, printing)
@@ -163,22 +155,12 @@ def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, log: Path) -> 
 
 def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
     """Start a fresh interpreter as a worker."""
-    return subprocess.Popen(
+    return start_process(
         module_command("netwright.engine.launch.worker", spec.write()),
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=printing,
-        stderr=printing,
-        pass_fds=_descriptors(spec),
+        (subprocess.DEVNULL, printing, printing),
+        folder=ROOT,
+        inherits=_descriptors(spec),
     )
-
-
-def widen(pipe: int) -> None:
-    """Enlarge the buffer of a pipe, so that a coordinator that waits for the disk does not hold up training."""
-    import fcntl
-
-    with contextlib.suppress(OSError):
-        fcntl.fcntl(pipe, _F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _descriptors(spec: WorkerSpec) -> list[int]:
@@ -188,11 +170,8 @@ def _descriptors(spec: WorkerSpec) -> list[int]:
 
 def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], printing: int) -> int:
     """Fork a child that runs `work` and never returns. Signals wait until the child has its own handlers."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
+    with held_stop_signals():
         return fork(partial(_be_child, spec, work, printing), EXIT_BROKEN, keep=_descriptors(spec))
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], printing: int) -> int:
@@ -207,9 +186,8 @@ def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], printing: int
 
 def begin(spec: WorkerSpec) -> None:
     """Prepare a worker process, forked or fresh: end with the coordinator, ignore Ctrl-C, print crashes."""
-    die_with_parent(spec.parent)
-    for number in _SIGNALS:
-        # Ctrl-C, a closed terminal and a service manager signal the whole process group; the coordinator handles it.
-        signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    end_with_parent(spec.parent)
+    # Ctrl-C, a closed terminal and a service manager signal the whole process group; the coordinator handles it.
+    ignore_signals(STOP_SIGNALS)
+    release_stop_signals()
     faulthandler.enable(file=2)

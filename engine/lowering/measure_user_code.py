@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform.processes import limit_private_memory
 from netwright.engine.core.types import Size, Symbol, TensorType
 from netwright.engine.user_code import registry
 from netwright.engine.user_code.expression import code_target, expression_target
@@ -38,7 +39,7 @@ def main() -> int:
     os.dup2(2, 1)  # output that user code prints must not mix with the answers
     questions = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # user code must not read the questions
-    limit_memory()
+    limit_private_memory(MEMORY_BYTES)
     for line in questions:
         row = json.loads(line)
         file = row["file"]
@@ -49,19 +50,6 @@ def main() -> int:
             answer = {"failed": str(error)}
         os.write(out, (json.dumps(answer) + "\n").encode())
     return 0
-
-
-def limit_memory() -> None:
-    """Limit the private memory of the process to `MEMORY_BYTES`, so that user code cannot exhaust the machine's."""
-    import resource
-
-    kinds = [(resource.RLIMIT_CORE, 0)]
-    if sys.platform == "linux":  # elsewhere the limit is not enforced, or counts mapped memory only
-        kinds.append((resource.RLIMIT_DATA, MEMORY_BYTES))
-    for kind, most in kinds:
-        hard = resource.getrlimit(kind)[1]
-        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (limit, hard))
 
 
 def measure(question: Question, file: str) -> Measured:

@@ -19,6 +19,7 @@ import torch
 import torch.distributed
 
 from netwright.engine.core.errors import RunError, UnavailableError, plural
+from netwright.engine.core.platform.files import open_descriptors
 from netwright.engine.parallel.rendezvous import NetworkRendezvous, open_store
 from netwright.engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
 from netwright.engine.placement.inventory import LOOPBACK, NO_LOOPBACK, can_share, has_loopback
@@ -279,7 +280,7 @@ def _tcp_sockets() -> dict[int, bool]:
     sockets = {}
     with contextlib.suppress(OSError):
         if sys.platform == "linux":
-            for descriptor in map(int, os.listdir("/proc/self/fd")):
+            for descriptor in open_descriptors():
                 with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed again
                     if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
                         continue

@@ -23,6 +23,9 @@ from typing import Any
 
 import torch
 
+from netwright.engine.core.platform.files import make_shared_memory, open_descriptor
+from netwright.engine.core.platform.processes import let_others_run, watch_process
+
 LINE = 128
 """Bytes between two counters, so that no two share a cache line."""
 SLOT_BYTES = 2**20
@@ -49,15 +52,13 @@ class Memory:
     @classmethod
     def make(cls, size: int) -> "Memory":
         """Create the memory, without a name in any folder. Unused pages take no memory. Raises `OSError`."""
-        descriptor = os.memfd_create("netwright-sums", os.MFD_CLOEXEC)
-        os.ftruncate(descriptor, _bytes(size))
-        # The descriptor stays open: the others open the memory by it.
-        return cls(mmap.mmap(descriptor, _bytes(size)), f"/proc/{os.getpid()}/fd/{descriptor}", descriptor)
+        descriptor, path = make_shared_memory("netwright-sums", _bytes(size))
+        return cls(mmap.mmap(descriptor, _bytes(size)), path, descriptor)  # open, as the others open the memory by it
 
     @classmethod
     def open(cls, path: str, size: int) -> "Memory":
         """Open the memory of another worker. Raises `OSError`, and `ValueError` where it is too small."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = open_descriptor(path, "r+")
         try:
             return cls(mmap.mmap(descriptor, _bytes(size)), path)
         finally:
@@ -100,7 +101,7 @@ class SharedMemoryReducer:
         Raises `OSError` if one of them has ended or cannot be watched.
         """
         for other in self._others:
-            self._processes[other] = os.pidfd_open(self._counters[self._counter_at[other] + LINE // 8])
+            self._processes[other] = watch_process(self._counters[self._counter_at[other] + LINE // 8])
 
     def close(self) -> None:
         """Close the process descriptors of the others."""
@@ -161,7 +162,7 @@ class SharedMemoryReducer:
                 return
         start = time.monotonic()
         while (waited := time.monotonic() - start) < YIELD_S:
-            os.sched_yield()
+            let_others_run()
             if counters[place] >= turn:
                 return
         while counters[place] < turn:

@@ -1,6 +1,5 @@
 """The devices of a machine as a value. An engine process measures it once; tests construct any machine."""
 
-import os
 import platform
 import socket
 import sys
@@ -8,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from netwright.engine.core.platform.files import CAN_SHARE_MEMORY
+from netwright.engine.core.platform.processes import CAN_WATCH
 from netwright.engine.project.environment import EnvironmentOptions
 
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
@@ -22,8 +23,7 @@ ORDERED = ("x86_64", "AMD64")
 def can_share() -> bool:
     """Return whether workers of this machine can all-reduce through shared memory in a way that is known to be
     correct."""
-    has_calls = sys.platform == "linux" and hasattr(os, "memfd_create") and hasattr(os, "pidfd_open")
-    return has_calls and platform.machine() in ORDERED
+    return CAN_SHARE_MEMORY and CAN_WATCH and platform.machine() in ORDERED
 
 
 def has_loopback() -> bool:

@@ -31,6 +31,8 @@ from netwright.engine.core.files import (
     write_json,
 )
 from netwright.engine.core.own_files import COPY
+from netwright.engine.core.platform.files import has_open, open_descriptor
+from netwright.engine.core.platform.processes import is_paused
 from netwright.engine.runs import liveness
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.info import RunInfo
@@ -155,13 +157,7 @@ class RunFolder:
             return False
         if pid <= 0 or pid == os.getpid():
             return False
-        with contextlib.suppress(OSError):
-            log = self.events.stat()
-            for descriptor in os.listdir(f"/proc/{pid}/fd"):
-                with contextlib.suppress(OSError):
-                    if os.path.samestat(os.stat(f"/proc/{pid}/fd/{descriptor}"), log):
-                        return True
-        return False
+        return has_open(pid, self.events)
 
     def why_silent(self) -> str:
         """Return the reason why the coordinator does not respond; empty while it does, and at the end of the run.
@@ -179,10 +175,8 @@ class RunFolder:
         if info.state in ENDS or info.host != platform.node() or not locks.is_locked(self.lock):
             return ""
         process = f"its coordinator (process {info.coordinator})"
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            stat = Path(f"/proc/{info.coordinator}/stat").read_text(encoding="utf-8", errors="replace")
-            if stat.rpartition(")")[2].split()[0] in "Tt":
-                return f"{process} is paused, as by SIGSTOP; `kill -CONT {info.coordinator}` continues it"
+        if is_paused(info.coordinator):
+            return f"{process} is paused, as by SIGSTOP; `kill -CONT {info.coordinator}` continues it"
         silent_s = 0.0
         with contextlib.suppress(OSError):
             silent_s = time.time() - self.lock.stat().st_mtime
@@ -337,8 +331,7 @@ def restore_lock(folder: RunFolder, lock: int) -> bool:
 def reserve_space(folder: Path) -> None:
     """Reserve disk space in a folder, which `release_space` gives back, for what is written there at the end: a full
     disk does not hide its cause. Raises `OSError`."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(folder / RESERVE, flags, 0o600)
+    descriptor = open_descriptor(folder / RESERVE, "w", follow_link=False)
     try:
         os.write(descriptor, bytes(RESERVE_BYTES))
     finally:

@@ -9,22 +9,14 @@ import os
 import platform
 import secrets
 import time
-from functools import cache
 from pathlib import Path
 
+from netwright.engine.core.platform.files import open_descriptor
+from netwright.engine.core.platform.processes import boot_id
 from netwright.engine.runs.info import RunInfo
 
 SILENCE_S = 90.0
 """Seconds after which a run on another host counts as lost: network file systems show times up to 60 s late."""
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-
-
-@cache
-def boot_id() -> str:
-    """Return the identity of this machine, apart from others of its name; empty where the system does not tell."""
-    with contextlib.suppress(OSError):
-        return _BOOT_ID.read_text(encoding="ascii").strip()
-    return ""
 
 
 def is_elsewhere(info: RunInfo) -> bool:
@@ -45,7 +37,7 @@ def silent_s(lock: Path, control: Path) -> float:
         return float("inf")
     now, mark = time.time(), control / f".{secrets.token_hex(4)}.tmp"
     with contextlib.suppress(OSError):
-        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        os.close(open_descriptor(mark, "x"))
         try:
             now = mark.stat().st_mtime
         finally:

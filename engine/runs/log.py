@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from netwright.engine.core.files import open_file, write_atomically
+from netwright.engine.core.platform.files import open_descriptor, read_at
 from netwright.engine.runs.checkpoints import all_checkpoints
 from netwright.engine.runs.events import Event, Points
 from netwright.engine.runs.folder import RunFolder
@@ -40,7 +41,7 @@ class EventLog:
         self._thinning: Iterator[None] | None = None
 
     def _open(self) -> int:
-        return os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return open_descriptor(self._path, "a+")
 
     @property
     def is_in_place(self) -> bool:
@@ -56,7 +57,7 @@ class EventLog:
     def _repair(self) -> int:
         """Cut off a half-written line, and return the number of the last whole one."""
         size = os.fstat(self._descriptor).st_size
-        tail = os.pread(self._descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES))
+        tail = read_at(self._descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES))
         whole, newline, torn = tail.rpartition(b"\n")
         if torn:
             os.ftruncate(self._descriptor, size - len(torn))

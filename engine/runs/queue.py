@@ -22,6 +22,7 @@ from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.files import make_private_folder, read_file, write_atomically, write_json
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
+from netwright.engine.core.platform.files import open_descriptor
 from netwright.engine.project.file import dumps, loads
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder
@@ -208,7 +209,7 @@ class Queue:
         while True:
             number += 1
             with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.folder / f"{number}.lock", os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+                os.close(open_descriptor(self.folder / f"{number}.lock", "x"))
                 return number
 
     def write(self, entry: Entry) -> None:

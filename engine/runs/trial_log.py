@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 from netwright.engine.core.errors import listed, plural
 from netwright.engine.core.files import DEPTH_LIMIT, is_deeper, number_in
 from netwright.engine.core.finite_json import from_json
+from netwright.engine.core.platform.files import open_descriptor, read_at
 from netwright.engine.project.parameters import lists_of, value_text
 from netwright.engine.runs.events import ENDS
 
@@ -201,10 +202,9 @@ class TrialLog:
     """Appends to the log of trials. Held by the runner, under the lock of the experiment. Raises `OSError`."""
 
     def __init__(self, path: Path) -> None:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self.descriptor = os.open(path, flags, 0o600)
+        self.descriptor = open_descriptor(path, "a+")
         size = os.fstat(self.descriptor).st_size
-        tail = os.pread(self.descriptor, 2**16, max(0, size - 2**16))
+        tail = read_at(self.descriptor, 2**16, max(0, size - 2**16))
         if torn := len(tail.rpartition(b"\n")[2]):  # the runner was killed while it wrote
             os.ftruncate(self.descriptor, size - torn)
 

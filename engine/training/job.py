@@ -11,12 +11,12 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.platform.processes import keep_to
 from netwright.engine.data.datasets import fed_inputs, has_varying_lengths
 from netwright.engine.data.load import loaded
 from netwright.engine.data.loaded import LoadedData
 from netwright.engine.data.normalization import fit
 from netwright.engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
-from netwright.engine.hardware.threads import keep_to
 from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.inputs import InputLayer
 from netwright.engine.layers.normalisation import InverseNorm

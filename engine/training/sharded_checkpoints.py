@@ -26,6 +26,7 @@ import torch
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import flush, remove, write_atomically
+from netwright.engine.core.platform.files import open_descriptor
 from netwright.engine.runs.checkpoints import shard_name
 
 PATIENCE_S = 300.0
@@ -90,7 +91,7 @@ def write_shard(pieces: Sequence[Piece], path: Path) -> str:
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     digest = hashlib.sha256()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    descriptor = open_descriptor(path, "w")
     try:
         parts = [memoryview(struct.pack("<Q", len(text)) + text)]
         parts += [memoryview(piece.values.flatten().view(torch.uint8).numpy().data) for piece in pieces]

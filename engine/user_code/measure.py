@@ -15,6 +15,7 @@ from typing import Self
 from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.platform.processes import end_process_tree, start_process
 from netwright.engine.user_code import registry
 from netwright.engine.user_code.registry import Failed, Measured, Question
 
@@ -69,14 +70,12 @@ class Session:
     def _start(self) -> None:
         self._buffer, self._lines = LineBuffer(), []
         with open(self._errors, "wb") as errors:
-            self._process = subprocess.Popen(
+            self._process = start_process(
                 module_command("netwright.engine.lowering.measure_user_code"),
-                cwd=self._folder.name,
-                env={**module_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
+                (subprocess.PIPE, subprocess.PIPE, errors),
+                folder=self._folder.name,
+                environment={**module_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
+                has_own_group=True,
             )
 
     @property
@@ -114,8 +113,7 @@ class Session:
             code = process.wait(timeout=1.0)
         except subprocess.TimeoutExpired:
             is_late, code = True, 0
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        end_process_tree(process.pid)
         process.wait()
         if process.stdout is not None:
             process.stdout.close()

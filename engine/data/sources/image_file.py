@@ -13,6 +13,7 @@ import numpy as np
 import simplejpeg
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from netwright.engine.core.platform.files import open_descriptor
 from netwright.engine.data.sources.source import Array
 
 # What a file is shows in its first bytes, whatever its name says. Pillow would take any that it knows, and have
@@ -29,8 +30,6 @@ REDUCED = 2
 """Least ratio of the size that a JPEG is decoded at to the size it is resized to, as Pillow's `thumbnail` has it."""
 PLAIN_JPEG_BYTES = 16 * 2**20
 """Larger files are left to Pillow, which reads them in pieces."""
-_NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
-"""So that a pipe does not wait for its writer."""
 HEAD_BYTES, _TRAILER = 64, 16
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _END = b"\xff\xd9"
@@ -67,7 +66,7 @@ def flaw_of(path: Path) -> str:
     What looks cut off, or like no image, is decoded before it is called so.
     """
     try:
-        with open(os.open(path, os.O_RDONLY | _NONBLOCKING), "rb", buffering=0) as file:
+        with open(open_descriptor(path, "r"), "rb", buffering=0) as file:
             status = os.fstat(file.fileno())
             head = file.read(HEAD_BYTES) if stat.S_ISREG(status.st_mode) else b""
             file.seek(max(0, status.st_size - HEAD_BYTES)) if head else None
@@ -150,7 +149,7 @@ def _plain_jpeg(path: Path | io.BytesIO, reduced: tuple[int, int]) -> Image.Imag
 def _small_jpeg(path: Path) -> bytes:
     """Return the content of a regular file that begins as a JPEG does and is not large, else nothing. Raises
     `OSError`."""
-    with open(os.open(path, os.O_RDONLY | _NONBLOCKING), "rb", buffering=0) as file:
+    with open(open_descriptor(path, "r"), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size > PLAIN_JPEG_BYTES or file.read(2) != _START:
             return b""

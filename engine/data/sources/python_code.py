@@ -17,7 +17,6 @@ progress; then in the workers, or in processes that read for them.
 """
 
 import ast
-import contextlib
 import json
 import os
 import select
@@ -39,7 +38,7 @@ import numpy as np
 from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.core.platform.processes import end_process_tree, limit_memory, start_process
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.arrays import ArrayFile
@@ -271,13 +270,12 @@ def _ask(code: Code, folder: Path) -> dict[str, tuple[list[int], str]]:
     environment = {**module_environment(), "PYTHONDONTWRITEBYTECODE": "1"}
     with (
         open(folder / "errors", "wb") as errors,
-        subprocess.Popen(
+        start_process(
             command,
-            cwd=code.path.parent,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
+            (None, subprocess.PIPE, errors),
+            folder=code.path.parent,
+            environment=environment,
+            has_own_group=True,
         ) as process,
     ):
         try:
@@ -294,8 +292,7 @@ def _ask(code: Code, folder: Path) -> dict[str, tuple[list[int], str]]:
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UserError(f"{code.what} wrote into the answer of the process that looks at it.") from None
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            end_process_tree(process.pid)
     if process.returncode < 0:
         raise UserError(f"{code.what} ended the process by {signal.Signals(-process.returncode).name}.")
     last = (folder / "errors").read_bytes()[-4000:].decode(errors="replace").strip().rpartition("\n")[2][:300]
@@ -365,7 +362,7 @@ def main(arguments: list[str]) -> None:
     try:
         import torch  # noqa: F401  # before the limit: it reserves more memory than it uses
 
-        restrict_memory(limit)
+        limit_memory(limit)
         for message in look(code, Path(arguments[1])):
             if "done" not in message or time.monotonic() - last > 0.2:
                 last = time.monotonic()

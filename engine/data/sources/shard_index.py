@@ -19,6 +19,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import printable
+from netwright.engine.core.platform.files import read_at
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.source import Array, listed
 
@@ -131,7 +132,7 @@ def index_tar(file: BinaryIO, place: str) -> ShardIndex:
             if labels_bytes > MOST_LABELS_BYTES:
                 limit = format_bytes(MOST_LABELS_BYTES)
                 raise UserError(f"{place} has more than {limit} of targets. Write several smaller shards.")
-            labels.setdefault(suffix, {})[number] = os.pread(file.fileno(), size, offset)
+            labels.setdefault(suffix, {})[number] = read_at(file.fileno(), size, offset)
     if not keys:
         raise UserError(f"{place} has no samples. Expected members such as 000123.jpg and 000123.cls.")
     return ShardIndex(
@@ -154,7 +155,7 @@ def _members(file: BinaryIO, place: str) -> Iterator[tuple[str, int, int]]:
     at = 0
     extended: dict[str, bytes] = {}
     while at < end:
-        header = os.pread(file.fileno(), BLOCK, at)
+        header = read_at(file.fileno(), BLOCK, at)
         if header == bytes(BLOCK):
             return
         size = _size(header, extended, at, end, place)
@@ -163,7 +164,7 @@ def _members(file: BinaryIO, place: str) -> Iterator[tuple[str, int, int]]:
         if kind in b"xLKg":
             if size > MOST_RECORD_BYTES:
                 raise _damaged(place, f"a name at byte {data:,} takes {size:,} bytes")
-            record = os.pread(file.fileno(), size, data)
+            record = read_at(file.fileno(), size, data)
             if kind == b"L":
                 extended["path"] = record.split(b"\0", 1)[0]
             elif kind == b"x":

@@ -2,8 +2,6 @@
 
 import contextlib
 import math
-import os
-import resource
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,12 +12,14 @@ import numpy as np
 import psutil
 
 from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.platform import processes
+from netwright.engine.core.platform.processes import memory_left_bytes, unused_memory_bytes
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 from netwright.engine.project.sources.base import SourceType
 from netwright.engine.project.sources.urls import SCHEME
 
-CGROUP, GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+CGROUP = Path("/sys/fs/cgroup")
 GROUP_FILES = {
     "first": ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_cache", "cache")),
     "second": ("memory.max", "memory.current", ("file",)),
@@ -115,8 +115,8 @@ def free_memory() -> int:
     try:
         free = int(psutil.virtual_memory().available)
     except OSError:  # Linux without /proc; the C library asks the kernel, which leaves out what caches can release
-        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    return int(min(free, _within_groups(), _within_limits()))
+        free = unused_memory_bytes()
+    return int(min(free, _within_groups(), memory_left_bytes()))
 
 
 def _within_groups() -> float:
@@ -124,7 +124,7 @@ def _within_groups() -> float:
     bytes. What they hold of files is released where memory is short."""
     free = math.inf
     try:
-        lines = (line.split(":", 2) for line in GROUPS.read_text().splitlines())
+        lines = (line.split(":", 2) for line in processes.CONTROL_GROUPS.read_text().splitlines())
         places = [(kinds, inside.strip("/")) for _, kinds, inside in lines if not kinds or "memory" in kinds.split(",")]
     except (OSError, ValueError):
         places = []
@@ -140,18 +140,6 @@ def _within_groups() -> float:
                 counts = {name: int(count) for name, count in rows}
                 cached = next(counts[name] for name in files if name in counts)
                 free = min(free, max(0, most - int((folder / usage).read_text()) + cached))
-    return free
-
-
-def _within_limits() -> float:
-    """Return the memory that the limits of the shell (ulimit -d, ulimit -v) leave this process, in bytes."""
-    free = math.inf
-    with contextlib.suppress(OSError, ValueError, KeyError):  # no limit is told elsewhere than on Linux
-        rows = (line.split() for line in Path("/proc/self/status").read_text().splitlines())
-        usage = {row[0]: int(row[1]) * 1024 for row in rows if row and row[0] in ("VmData:", "VmSize:")}
-        for limit, name in ((resource.RLIMIT_DATA, "VmData:"), (resource.RLIMIT_AS, "VmSize:")):
-            if (most := resource.getrlimit(limit)[0]) != resource.RLIM_INFINITY:
-                free = min(free, max(0, most - usage[name]))
     return free
 
 

@@ -10,6 +10,7 @@ from functools import partial
 
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.platform.files import open_descriptor
 from netwright.engine.launch.launcher import StartPoint
 from netwright.engine.launch.local_launcher import uses_compiler
 from netwright.engine.launch.remote.interfaces import address_of, address_towards
@@ -274,7 +275,7 @@ class ClusterLauncher:
     def _print(self, words: bytes) -> None:
         """Append what workers print to the log of the run."""
         with contextlib.suppress(OSError):
-            descriptor = os.open(self._folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = open_descriptor(self._folder.log, "a")
             try:
                 os.write(descriptor, words)
             finally:

@@ -1,28 +1,23 @@
-"""Network interfaces of this machine by name and by IPv4 address. Needs the standard library alone."""
+"""Network interfaces of this machine by name and by IPv4 address."""
 
 import contextlib
-import fcntl
 import socket
-import struct
+
+import psutil
 
 from netwright.engine.core.errors import UnavailableError
-
-_SIOCGIFADDR = 0x8915
-"""Of Linux: the request for the address of an interface."""
 
 
 def address_of(interface: str) -> str:
     """Return the IPv4 address of an interface. Raises `UnavailableError` where there is none."""
-    with socket.socket(type=socket.SOCK_DGRAM) as end:
-        try:
-            answer = fcntl.ioctl(end, _SIOCGIFADDR, struct.pack("256s", interface.encode()[:15]))
-        except OSError:
-            names = ", ".join(name for _, name in socket.if_nameindex())
-            raise UnavailableError(
-                f"{socket.gethostname()} has no network interface {interface} with an IPv4 address.",
-                hint=f"Name one of {names} as interface of the cluster profile.",
-            ) from None
-    return socket.inet_ntoa(answer[20:24])
+    addresses = psutil.net_if_addrs()
+    for each in addresses.get(interface, ()):
+        if each.family == socket.AF_INET:
+            return str(each.address)
+    raise UnavailableError(
+        f"{socket.gethostname()} has no network interface {interface} with an IPv4 address.",
+        hint=f"Name one of {', '.join(addresses)} as interface of the cluster profile.",
+    )
 
 
 def interface_with(address: str) -> str:

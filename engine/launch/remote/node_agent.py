@@ -13,7 +13,6 @@ import json
 import os
 import select
 import selectors
-import signal
 import socket
 import sys
 import tempfile
@@ -24,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, RunError, UserError
+from netwright.engine.core.platform.files import do_not_wait, path_of_descriptor
+from netwright.engine.core.platform.processes import TERMINAL_SIGNALS, ignore_signals, out_of_memory_kills
 from netwright.engine.hardware.threads import calm_threads
-from netwright.engine.launch import outcome, worker_process
+from netwright.engine.launch import worker_process
 from netwright.engine.launch.channel import CHUNK_BYTES, HEARTBEAT_S, MAX_TICK_S
 from netwright.engine.launch.local_launcher import preload
 from netwright.engine.launch.remote.interfaces import address_of, interface_with
@@ -60,8 +61,8 @@ class NodeAgent:
         self._selector = selectors.DefaultSelector()
         self._output, name = tempfile.mkstemp(prefix="netwright-node-", suffix=".log")
         os.unlink(name)  # an agent that is killed leaves nothing behind
-        self._printed = Path(f"/proc/{os.getpid()}/fd/{self._output}")
-        self._kills_before = outcome.out_of_memory_kills()
+        self._printed = Path(path_of_descriptor(self._output))
+        self._kills_before = out_of_memory_kills()
         self._is_leaving = self._is_orphaned = False
 
     def run(self) -> int:
@@ -200,7 +201,7 @@ class NodeAgent:
         if rank == 0:
             self._forget_port()
         self._workers[rank] = worker
-        os.set_blocking(worker.reports, False)
+        do_not_wait(worker.reports)
         self._selector.register(worker.reports, selectors.EVENT_READ, rank)
         self._say(FrameKind.STARTED, rank, pid=worker.pid)
 
@@ -224,7 +225,7 @@ class NodeAgent:
         for rank in ended:
             worker = self._workers.pop(rank)
             worker.close()
-            ran_out = outcome.out_of_memory_kills() > self._kills_before
+            ran_out = out_of_memory_kills() > self._kills_before
             self._say(FrameKind.ENDED, rank, code=worker.poll(), memory_ran_out=ran_out)
 
     def _say(self, kind: FrameKind, rank: int = 0, **values: Any) -> None:
@@ -251,8 +252,7 @@ def _connect_soon(offer: Offer) -> Stream:
 
 def main() -> int:
     """Serve the coordinator that the standard input names; return the exit code."""
-    for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal, whose coordinator decides
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals(TERMINAL_SIGNALS)  # the coordinator decides
     parent = os.dup(0)
     line = b""
     while not line.endswith(b"\n"):

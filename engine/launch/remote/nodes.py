@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import selectors
-import signal
 import socket
 import ssl
 import threading
@@ -18,10 +17,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from netwright.engine.core.platform.files import do_not_wait, widen_pipe
+from netwright.engine.core.platform.processes import hold_stop_signals
 from netwright.engine.launch.channel import HEARTBEAT_S, MAX_TICK_S
 from netwright.engine.launch.remote.offer import LINK_SILENCE_S
 from netwright.engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, accept
-from netwright.engine.launch.worker_process import EXIT_BROKEN, widen
+from netwright.engine.launch.worker_process import EXIT_BROKEN
 
 TICK_S = 0.1
 PREPARATION_S = 180.0
@@ -51,8 +52,8 @@ class RemoteWorker:
         self._nodes = nodes
         self._ended: int | None = None
         self.reports, self._writing = os.pipe()
-        widen(self._writing)
-        os.set_blocking(self._writing, False)
+        widen_pipe(self._writing)
+        do_not_wait(self._writing)
         self._backlog = bytearray()
 
     @property
@@ -171,8 +172,8 @@ class Nodes:
         """The oldest first."""
         self._deaf_until = 0.0
         self._wake_in, self._wake_out = os.pipe()
-        os.set_blocking(self._wake_in, False)
-        os.set_blocking(self._wake_out, False)
+        do_not_wait(self._wake_in)
+        do_not_wait(self._wake_out)
         self._is_closing = False
         self._thread = threading.Thread(target=self._serve, name="nodes", daemon=True)
         self._thread.start()
@@ -233,7 +234,7 @@ class Nodes:
 
     def _serve(self) -> None:
         """Serve all connections until the end of the run. The body of the thread."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        hold_stop_signals()
         with selectors.DefaultSelector() as selector:
             selector.register(self._wake_in, selectors.EVENT_READ)
             last_tick, awake_s, next_beat_s = time.monotonic(), 0.0, 0.0

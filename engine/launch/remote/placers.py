@@ -20,6 +20,7 @@ from netwright.engine.core.child_process import module_command, module_environme
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.platform.files import do_not_wait
 from netwright.engine.launch.remote.interfaces import address_towards
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
@@ -254,7 +255,7 @@ class RayPlacer(Placer):
             stderr=self._errors,
         )
         assert self._process.stdout is not None
-        os.set_blocking(self._process.stdout.fileno(), False)
+        do_not_wait(self._process.stdout.fileno())
         self._buffer = LineBuffer()
         per_worker: dict[str, float] = {"CPU": profile.cores_per_worker, "GPU": profile.gpus_per_worker}
         per_worker["memory"] = round(profile.memory * 1e9)

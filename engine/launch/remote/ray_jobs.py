@@ -10,6 +10,7 @@ see the folder of the job.
 
 import contextlib
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -56,7 +57,7 @@ class RayJob:
 
     def ping(self) -> str:
         """Return the host."""
-        return os.uname().nodename
+        return socket.gethostname()
 
     def _run(self) -> None:
         import ray
@@ -69,22 +70,7 @@ class RayJob:
 
     def _is_killed(self) -> bool:
         """Run the script; return whether it was killed before the end of the run was recorded, rather than refused."""
-        import ctypes
-        import signal
-        import subprocess
-
-        library, kill = ctypes.CDLL(None), int(signal.SIGKILL)
-        with open(os.path.join(self._folder, "output.txt"), "ab") as output:
-            code = subprocess.run(
-                ["sh", os.path.join(self._folder, "job.sh")],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=self._folder,
-                start_new_session=True,
-                preexec_fn=lambda: library.prctl(1, kill),  # PR_SET_PDEATHSIG
-                check=False,
-            ).returncode
+        code = host_script.run_to_end(self._folder)
         is_by_signal = code < 0 or code > self.LEAST_CODE_OF_SIGNAL
         return is_by_signal and not self._is_over(self._info())
 
@@ -93,7 +79,7 @@ class RayJob:
         import time
 
         lock, mark = os.path.join(self._folder, "run", "run.lock"), os.path.join(self._folder, ".now")
-        while (info := self._info()) and not self._is_over(info) and info.get("host") != os.uname().nodename:
+        while (info := self._info()) and not self._is_over(info) and info.get("host") != socket.gethostname():
             try:
                 with open(mark, "w"):
                     pass

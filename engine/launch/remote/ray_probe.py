@@ -61,12 +61,13 @@ def run_probe(python: list[str], program: bytes, folder: str, rank: int, world: 
     """
     import json
     import os
+    import socket
     import subprocess
     import tempfile
 
     import ray
 
-    where, python = {"host": os.uname().nodename}, [os.path.expanduser(word) for word in python]
+    where, python = {"host": socket.gethostname()}, [os.path.expanduser(word) for word in python]
     if not os.path.isdir(folder):
         return {**where, "said": f"{where['host']} does not see {folder}"}
     if not interface:

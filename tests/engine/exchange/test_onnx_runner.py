@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.memory_limit import restrict_memory
+from netwright.engine.core.platform.processes import limit_memory
 from netwright.engine.exchange.onnx_runner import arrays_from_child
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 
@@ -26,7 +26,7 @@ def test_arrays_come_back_as_they_are() -> None:
 
 def too_large() -> list[np.ndarray]:
     """Return an array that takes no memory until it is written."""
-    restrict_memory(2**26)
+    limit_memory(2**26)
     return [np.broadcast_to(np.float32(1), 2**28)]
 
 

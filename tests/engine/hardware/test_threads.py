@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from netwright.engine.core.platform.processes import keep_to
 from netwright.engine.hardware import threads
 
 ROOT = Path(__file__).parents[3]
@@ -65,10 +66,10 @@ def test_a_worker_keeps_to_its_cores() -> None:
     before, seen = os.sched_getaffinity(0), []
 
     def look() -> None:
-        threads.keep_to([min(before)])
+        keep_to([min(before)])
         seen.append(os.sched_getaffinity(0))
-        threads.keep_to(())
-        threads.keep_to([100_000])  # a core that is not there
+        keep_to(())
+        keep_to([100_000])  # a core that is not there
         seen.append(os.sched_getaffinity(0))
 
     thread = threading.Thread(target=look)

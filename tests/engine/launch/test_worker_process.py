@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from netwright.engine.core.platform import files
 from netwright.engine.launch import worker_process
 
 
@@ -25,8 +26,12 @@ def test_no_worker_is_forked_from_a_process_that_has_a_driver_of_an_accelerator_
 @pytest.mark.parametrize(
     ("path", "is_driver"), [("/dev/nvidiactl", True), ("/dev/kfd", True), ("/dev/null", False), ("socket:[1]", False)]
 )
-def test_drivers_are_known_by_what_they_open(path: str, is_driver: bool, tmp_path: Path) -> None:
+def test_drivers_are_known_by_what_they_open(
+    path: str, is_driver: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "3").symlink_to(path)
     (tmp_path / "4").write_text("no link: it has gone meanwhile")
-    assert worker_process.has_driver_open(tmp_path) is is_driver
-    assert not worker_process.has_driver_open(tmp_path / "nothing shows them")
+    monkeypatch.setattr(files, "OPEN_FILES", tmp_path)
+    assert worker_process.has_driver_open() is is_driver
+    monkeypatch.setattr(files, "OPEN_FILES", tmp_path / "nothing shows them")
+    assert not worker_process.has_driver_open()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.platform.processes import boot_id
 from netwright.engine.runs import liveness
 from netwright.engine.runs.create import create
 from netwright.engine.runs.folder import RunFolder, take_lock, write_info
@@ -45,7 +46,7 @@ def test_after_a_long_silence_it_is_lost_and_can_be_taken_over(tmp_path: Path) -
 
 
 def test_one_of_this_host_is_lost_at_once_when_nobody_holds_its_lock(tmp_path: Path) -> None:
-    run = run_of(tmp_path, 1.0, host=platform.node(), boot=liveness.boot_id())
+    run = run_of(tmp_path, 1.0, host=platform.node(), boot=boot_id())
     assert (run.state(), run.host_at_work()) == ("lost", "")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import printable, quoted
+from netwright.engine.core.platform.files import CAN_READ_INTO, open_descriptor, read_into
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.source import Array, refuse_too_large, unreadable
 
@@ -27,7 +28,6 @@ LEAST_STORED = 2**16
 """Bytes that a compressed file may always declare, however small it is."""
 CLOSE = 2
 """Samples are close together if at least one in `CLOSE` of those from the first to the last is read."""
-_CAN_READ_AT = hasattr(os, "preadv")
 
 
 @contextmanager
@@ -160,9 +160,9 @@ class Place(StoredArray):
         memory-mapped file, which saves a system call per sample.
         """
         first, last = int(indices.min()), int(indices.max())
-        if _CAN_READ_AT and last - first < CLOSE * len(indices):
+        if CAN_READ_INTO and last - first < CLOSE * len(indices):
             return np.take(self._span(first, last + 1), indices - first, 0)
-        if self.sample_bytes < mmap.PAGESIZE or not _CAN_READ_AT:
+        if self.sample_bytes < mmap.PAGESIZE or not CAN_READ_INTO:
             return self._mapped()[indices]
         samples = np.empty((len(indices), *self.shape[1:]), self.dtype)
         for place, number in enumerate(indices.tolist()):
@@ -172,7 +172,7 @@ class Place(StoredArray):
     def chunks(self) -> Iterator[Array]:
         """Yield the whole array in chunks of samples. Raises `UserError` as `take` does."""
         for start, end in self._ranges():
-            yield self._span(start, end) if _CAN_READ_AT else self._mapped()[start:end]
+            yield self._span(start, end) if CAN_READ_INTO else self._mapped()[start:end]
 
     def give_back(self) -> None:
         """Release the memory of mapped pages; pages still in the system's cache come back at once."""
@@ -195,7 +195,7 @@ class Place(StoredArray):
         at = self.offset + number * self.sample_bytes
         while room.nbytes:
             try:
-                count = os.preadv(self._descriptor, [room], at)
+                count = read_into(self._descriptor, room, at)
             except OSError as error:
                 raise unreadable(self.path, error) from None
             if not count:
@@ -206,7 +206,7 @@ class Place(StoredArray):
     def _descriptor(self) -> int:
         """File descriptor, which is closed when this object is garbage collected."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            descriptor = open_descriptor(self.path, "r")
         except OSError as error:
             raise unreadable(self.path, error) from None
         weakref.finalize(self, os.close, descriptor)

@@ -1,0 +1,92 @@
+"""What only one operating system has is called in `engine/core/platform` alone."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SEAM = ROOT / "engine" / "core" / "platform"
+MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios"}
+OS = """
+    MFD_CLOEXEC O_CLOEXEC O_NOFOLLOW O_NONBLOCK P_ALL WEXITED WNOHANG WNOWAIT chroot fchmod fork forkpty getegid geteuid
+    getgid getpgid getsid getuid killpg memfd_create mkfifo nice pidfd_open pread preadv pwrite register_at_fork
+    sched_getaffinity sched_setaffinity sched_yield set_blocking setpgid setsid sysconf uname waitid waitpid
+    waitstatus_to_exitcode
+"""
+SIGNAL = """
+    SIGALRM SIGCHLD SIGCONT SIGHUP SIGKILL SIGSTOP SIGUSR1 SIGUSR2 SIG_BLOCK SIG_SETMASK SIG_UNBLOCK pause
+    pthread_sigmask setitimer
+"""
+NAMES = {"os": set(OS.split()), "signal": set(SIGNAL.split()), "select": {"POLLERR", "POLLHUP", "poll"}}
+KEYWORDS = {"pass_fds", "preexec_fn", "start_new_session"}
+"""Arguments of `subprocess.Popen` that Windows ignores or refuses."""
+EXCEPTIONS = {
+    # Sent to hosts of a cluster, where there is nothing of Netwright.
+    "engine/cluster/host_script.py": {
+        "fcntl",
+        "os.killpg",
+        "preexec_fn",
+        "prctl",
+        "signal.SIGKILL",
+        "start_new_session",
+        "/proc",
+    },
+    "engine/launch/cluster_probe.py": {"os.sched_getaffinity"},
+}
+"""May only get shorter."""
+
+
+def test_what_one_system_has_is_called_in_one_place() -> None:
+    files = [file for room in ("engine", "app", "designer") for file in sorted((ROOT / room).rglob("*.py"))]
+    calls = {
+        str(file.relative_to(ROOT)): set(names_in(ast.parse(file.read_text(encoding="utf-8"))))
+        for file in files
+        if not file.is_relative_to(SEAM)
+    }
+    assert {file: names for file, names in calls.items() if names} == EXCEPTIONS
+
+
+def test_names_are_seen_however_they_are_written() -> None:
+    code = '''
+        """Of /proc/self."""
+        import fcntl
+        from os import fork
+        def work():
+            """See /proc."""
+            from resource import getrlimit
+            os.kill(1, signal.SIGKILL); hasattr(os, "nice"); os.path.join("a"); library.prctl(1)
+            subprocess.run([], start_new_session=True)
+            open(f"/proc/{pid}/stat")
+    '''
+    names = {"/proc", "fcntl", "os.fork", "os.nice", "prctl", "resource", "signal.SIGKILL", "start_new_session"}
+    assert set(names_in(ast.parse(code.replace("\n        ", "\n")))) == names
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """The names in a module that only one operating system has."""
+    texts = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                yield from (alias.name for alias in node.names if alias.name in MODULES)
+            case ast.ImportFrom(module=str(module)):
+                if module in MODULES:
+                    yield module
+                yield from (f"{module}.{alias.name}" for alias in node.names if alias.name in NAMES.get(module, ()))
+            case ast.Attribute(attr="prctl"):
+                yield "prctl"
+            case ast.Attribute(value=ast.Name(id=module)) if node.attr in NAMES.get(module, ()):
+                yield f"{module}.{node.attr}"
+            case ast.Call(func=ast.Name(id="hasattr" | "getattr"), args=[ast.Name(id=module), ast.Constant(), *_]):
+                if (name := node.args[1].value) in NAMES.get(module, ()):  # type: ignore[attr-defined]
+                    yield f"{module}.{name}"
+            case ast.keyword(arg=str(name)) if name in KEYWORDS:
+                yield name
+            case ast.Constant(value=str(text)) if id(node) not in texts and text.startswith("/proc"):
+                yield "/proc"
