@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.processes import NO_HOSTS, HostQuestion, PipeReader, environment_for
-from netwright.engine.core.child_process import module_command
+from netwright.engine.core.process.program import engine_command
 
 
 class EngineCommand(QObject):
@@ -23,7 +23,7 @@ class EngineCommand(QObject):
     ) -> None:
         """Start it. `hosts`: those that it may fetch data from."""
         super().__init__(parent)
-        self._command, self._hosts = module_command("netwright.engine", *arguments), hosts
+        self._command, self._hosts = engine_command(*arguments), hosts
         self.error: dict[str, Any] = {}
         """The error as JSON, with its code and data, where the command printed one."""
         self._start()

@@ -107,7 +107,3 @@ def _memory_bytes() -> int:
     import psutil
 
     return int(psutil.Process().memory_info().rss)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
-from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import HOST_NOT_ALLOWED
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform.files import do_not_wait, open_descriptor
 from netwright.engine.core.platform.processes import end_process_tree, start_process
+from netwright.engine.core.process.program import module_command, module_environment
 from netwright.engine.project.data_hosts import VARIABLE, written
 
 if TYPE_CHECKING:

@@ -227,7 +227,7 @@ class Run:
     def command(self, *words: str) -> "subprocess.Popen[bytes]":
         """Start a command of the engine."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "netwright.engine.cli.main", *words]
+        command = [sys.executable, "-m", "netwright.engine", *words]
         return subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

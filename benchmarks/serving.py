@@ -14,13 +14,14 @@ import os
 import select
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import psutil
+
+from netwright.engine.core.process.program import module_command
 
 ROOT = Path(__file__).parents[1]
 COLUMNS = 10
@@ -32,7 +33,7 @@ class Server:
 
     def __init__(self, tree: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "netwright.engine.cli.serve"],
+            module_command("netwright.engine.cli.serve"),
             cwd=tree,
             env={**os.environ, "PYTHONPATH": str(tree)},
             stdin=subprocess.PIPE,

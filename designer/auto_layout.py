@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from netwright.designer.editor import Editor
 from netwright.engine.core.files import ROOT
+from netwright.engine.core.process.program import module_words
 from netwright.engine.network import arrange_program
 from netwright.engine.network.arrangement import (
     Direction,
@@ -75,7 +76,7 @@ class AutoLayout(QObject):
         process.finished.connect(self._on_finished)
         process.errorOccurred.connect(self._on_error)
         self._patience.start()
-        process.start(sys.executable, ["-m", "netwright.engine.network.arrange_program"])
+        process.start(sys.executable, module_words(arrange_program.__name__))
         process.write(arrange_program.request(self._shape))
         process.closeWriteChannel()
 

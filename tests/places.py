@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.core.child_process import fork
+from netwright.engine.core.process.fork import fork
 from netwright.engine.experiments import place_agent
 from netwright.engine.launch.channel import ReportReader
 

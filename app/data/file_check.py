@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from netwright.app.processes import NO_HOSTS, DisposableProcess
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.engine.core.child_process import module_command
 from netwright.engine.core.errors import plural
+from netwright.engine.core.process.program import module_command
 from netwright.engine.project.data import DataOptions
 
 MOST_SHOWN = {"damaged": 5}

@@ -41,9 +41,9 @@ from netwright.engine.cluster.profile_file import (
 )
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.cluster.validation import STAGES
-from netwright.engine.core.child_process import module_command
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_file, write_atomically
+from netwright.engine.core.process.program import engine_command
 
 _STATES = {"passed": ("✓", "good"), "failed": ("✕", "error"), "skipped": ("–", "muted")}
 FILES = "Cluster profiles (*.toml)"
@@ -393,4 +393,4 @@ class ClusterPicker(QWidget):
 
 
 def _validation_command(name: str) -> list[str]:
-    return module_command("netwright.engine", "cluster", "validate", name, "--json")
+    return engine_command("cluster", "validate", name, "--json")

@@ -1,6 +1,6 @@
 """Reads curves and progress of trials for the window in a process of its own, so that long logs do not block it.
 
-python -m netwright.app.experiments.curve_reader FOLDER
+python -m netwright.engine.core.process netwright.app.experiments.curve_reader FOLDER
 
 Lines of JSON on standard input say what is wanted: `{"score": "validation.loss", "curves": ["1", "2"], "live": ["3"]}`
 by the names of runs; a newer line takes the place of one that waits. Those on standard output are `{"curves": {name:
@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.process.program import print_line
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_reader import read_curve, read_live
 
@@ -45,8 +45,9 @@ def answers(folder: ExperimentFolder, request: Mapping[str, Any]) -> Iterator[di
         yield {"curves": found}
 
 
-def main(folder: ExperimentFolder) -> None:
+def main(arguments: list[str]) -> None:
     """Answer requests until the input closes; one that a newer one has replaced is left."""
+    folder = ExperimentFolder(Path(arguments[0]))
     descriptor, buffer = sys.stdin.fileno(), LineBuffer()
     while data := os.read(descriptor, 2**16):
         if not (lines := buffer.take(data)):
@@ -55,7 +56,3 @@ def main(folder: ExperimentFolder) -> None:
             print_line(report)
             if "curves" in report and select.select([descriptor], [], [], 0)[0]:
                 break
-
-
-if __name__ == "__main__":
-    main(ExperimentFolder(Path(sys.argv[1])))

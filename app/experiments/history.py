@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.experiments import run_reader
 from netwright.app.processes import ENDING_S, ChildProcess
-from netwright.engine.core.child_process import module_command
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.process.program import module_command
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.notes import write_notes

@@ -1,7 +1,7 @@
 """Reads and changes runs for the window in a process of its own, so that neither thousands of folders nor a disk that
 does not answer block it.
 
-python -m netwright.app.experiments.run_reader PROJECT ID
+python -m netwright.engine.core.process netwright.app.experiments.run_reader PROJECT ID
 
 The project's file and identity may be empty. Lines of JSON on standard input say what to do: `{"do": "look"}`,
 `{"do": "note", "run", "note", "tags"}`, `{"do": "rename", "run", "run_name"}`, `{"do": "delete", "runs"}`. Those on
@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.process.program import print_line
 from netwright.engine.runs.create import runs_beside
 from netwright.engine.runs.folder import RunFolder, open_run
 from netwright.engine.runs.history import ProjectKey, in_order, list_runs, own_runs, roots_of
@@ -115,7 +115,3 @@ def main(project: Sequence[str]) -> None:
     for request in requests(sys.stdin.fileno()):
         for report in attendant.do(request):
             print_line(report)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.experiments import curve_reader
 from netwright.app.processes import ENDING_S, ChildProcess
-from netwright.engine.core.child_process import module_command
 from netwright.engine.core.files import number_in
+from netwright.engine.core.process.program import module_command
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_log import Trial
 from netwright.engine.runs.trial_reader import Live, TrialsReader

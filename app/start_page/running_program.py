@@ -1,7 +1,7 @@
 """The runs and experiments that are under way on this machine, as the start page lists them: found in a process of
 their own, so that a disk which does not answer blocks nothing.
 
-python -m netwright.app.start_page.running_program
+python -m netwright.engine.core.process netwright.app.start_page.running_program
 
 Each line of JSON on standard output is the list of runs as it is now; one is written whenever the list has changed. The
 process ends when its input closes.
@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.platform.processes import lower_priority
+from netwright.engine.core.process.program import print_line
 from netwright.engine.core.text import format_duration
 from netwright.engine.project.file import load
 from netwright.engine.project.trials import num_trials
@@ -52,7 +52,7 @@ class RunningRun:
     is_experiment: bool = False
 
 
-def main() -> None:
+def main(arguments: list[str]) -> None:
     """Write the list whenever it has changed, until the input closes."""
     lower_priority(NICENESS)
     told: list[dict[str, Any]] | None = None
@@ -138,7 +138,3 @@ def _left(state: str, remaining_s: float) -> str:
     if state == "paused":
         return " · paused"
     return f" · {format_duration(remaining_s)} left" if math.isfinite(remaining_s) else ""
-
-
-if __name__ == "__main__":
-    main()

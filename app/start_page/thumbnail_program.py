@@ -1,6 +1,6 @@
 """Makes thumbnails of project files in a process of its own, so that a disk which does not answer blocks nothing.
 
-python -m netwright.app.start_page.thumbnail_program [STAMP PATH ...]
+python -m netwright.engine.core.process netwright.app.start_page.thumbnail_program [STAMP PATH ...]
 
 `STAMP` is what is known of the file: one that has not changed is not drawn again. Each line of JSON on standard output
 holds the number of a file and what was found: first the stamp of every file, empty where there is none, then the
@@ -11,15 +11,14 @@ imported only when there is something to draw.
 import contextlib
 import hashlib
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.platform.processes import lower_priority
+from netwright.engine.core.process.program import print_line
 
 if TYPE_CHECKING:
     from netwright.engine.drawing.outline import Bar, FlatCurve
@@ -174,7 +173,3 @@ def _write(path: Path, thumbnail: Thumbnail) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomically(path, json.dumps(asdict(thumbnail), ensure_ascii=False).encode(), mode=0o600)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

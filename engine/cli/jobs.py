@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from netwright.engine.cli.cluster_jobs import resume_job, start_job
 from netwright.engine.cli.limits import over_memory
 from netwright.engine.core import progress
-from netwright.engine.core.child_process import fork, run_in_child_process
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform.processes import (
@@ -31,6 +30,7 @@ from netwright.engine.core.platform.processes import (
     lower_priority,
     wait_for_process,
 )
+from netwright.engine.core.process.fork import fork, run_in_child_process
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit, granting, look_up
 from netwright.engine.project.environment import EnvironmentOptions

@@ -281,7 +281,3 @@ def _wrapped(stream: TextIO, lost: list[OSError]) -> TextIO:
     return io.TextIOWrapper(
         raw, stream.encoding, "backslashreplace", line_buffering=stream.fileno() == 2 or stream.isatty()
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """`schema [NAME]`: JSON Schemas of what the commands print and of the files of a run, generated from the code.
 
-`python -m netwright.engine.cli.schema` writes them into `resources/schema/` and their tables into the docs; a test
+`scripts/make_reference.py` writes them into `resources/schema/` and their tables into the docs; a test
 compares them.
 """
 
@@ -17,7 +17,7 @@ from netwright.engine.cli.outputs.runs import ResultFile
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.errors import EXIT_DONE, UserError, did_you_mean
-from netwright.engine.core.files import CHECKSUM, RESOURCES, ROOT, write_atomically
+from netwright.engine.core.files import CHECKSUM, RESOURCES, ROOT
 from netwright.engine.core.json_schema import DRAFT, Schema, object_of, schema_of
 from netwright.engine.core.version import SCHEMA_VERSION
 from netwright.engine.placement.candidates import PlacementRecord
@@ -203,9 +203,3 @@ def generated() -> Iterator[tuple[Path, str]]:
             path,
             with_tables(path.read_text(encoding="utf-8"), {name: f"{make()}\n" for name, make in tables.items()}),
         )
-
-
-if __name__ == "__main__":
-    for written, content in generated():
-        write_atomically(written, content.encode())
-        say(f"wrote {written.relative_to(ROOT)}")

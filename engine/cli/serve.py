@@ -36,6 +36,7 @@ IDLE_S = 0.2
 CANCELLED = "Cancelled."
 ENDED = "The process has ended."
 DEFAULT_LIMITS = Limits()
+ENDS_AT_ONCE = True
 WARM = ("numpy.ma", "netwright.engine.data.load", "netwright.engine.launch.prepare", "netwright.engine.runs.history")
 """Modules that requests use, imported once nothing is asked; telling classes apart asks for the first."""
 
@@ -268,6 +269,6 @@ def run(arguments: argparse.Namespace) -> int:
     return serve()
 
 
-if __name__ == "__main__":
-    code = serve()
-    os._exit(code)  # torch takes long to leave, and the window waits
+def main(arguments: list[str]) -> int:
+    """Serve as a process of its own; return the exit code."""
+    return serve()

@@ -11,10 +11,10 @@ from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
-from netwright.engine.core.child_process import run_in_child_process
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.files import path_from
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.process.fork import run_in_child_process
 from netwright.engine.core.text import format_bytes
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import look_up

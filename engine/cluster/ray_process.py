@@ -11,9 +11,9 @@ import time
 from typing import Any
 
 from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.process.program import module_command, module_environment
 
 CHUNK_BYTES = 2**16
 

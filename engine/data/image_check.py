@@ -1,4 +1,6 @@
-"""Check of image files in a process of its own: `python -m netwright.engine.data.image_check OPTIONS BASE`.
+"""Check of image files in a process of its own.
+
+python -m netwright.engine.core.process netwright.engine.data.image_check OPTIONS BASE
 
 `OPTIONS` are the data options as JSON, `BASE` is the folder of relative paths. Prints what `findings` yields, one JSON
 object per line, or `{"error": "..."}`.
@@ -6,7 +8,6 @@ object per line, or `{"error": "..."}`.
 
 import json
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -16,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform.processes import lower_priority
+from netwright.engine.core.process.program import print_line
 from netwright.engine.data.histograms import of_numbers
 from netwright.engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
 from netwright.engine.data.sources.image_labels import label_table
@@ -163,7 +164,3 @@ def main(arguments: list[str]) -> None:
             print_line(line)
     except UserError as error:
         print_line({"error": str(error)})
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

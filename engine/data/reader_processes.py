@@ -14,7 +14,6 @@ import queue
 import signal
 import struct
 import subprocess
-import sys
 import traceback
 import weakref
 from collections.abc import Callable
@@ -24,10 +23,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform.files import widen_pipe
 from netwright.engine.core.platform.processes import was_ended_by_force
+from netwright.engine.core.process.program import module_command, module_environment
 from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
 
 HEADER = struct.Struct("<Bq")
@@ -208,15 +207,10 @@ def _exactly(pipe: BinaryIO, size: int) -> bytearray:
     return data
 
 
-def main() -> None:
+def main(arguments: list[str]) -> None:
     """Be a process that reads, on standard input and output. What a decoder prints goes to standard error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the owner decides
     with os.fdopen(os.dup(1), "wb", buffering=0) as answers, os.fdopen(os.dup(0), "rb", buffering=0) as requests:
         os.dup2(2, 1)
         with suppress(BrokenPipeError, EOFError):
             _serve(requests, answers)
-    sys.exit(0)
-
-
-if __name__ == "__main__":
-    main()

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import fork
 from netwright.engine.core.errors import EXIT_DEFECT, RunError
 from netwright.engine.core.files import leave_flushing
 from netwright.engine.core.platform.files import do_not_wait
 from netwright.engine.core.platform.processes import CAN_WATCH, end_process, lead_group, watch_process
+from netwright.engine.core.process.fork import fork
 from netwright.engine.experiments.pruning import Decision
 from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.forked_coordinator import coordinate_forked

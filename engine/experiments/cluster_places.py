@@ -15,10 +15,10 @@ from typing import IO, Any
 
 from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.platform.processes import start_process
+from netwright.engine.core.process.program import module_command, module_environment
 from netwright.engine.experiments.active_run import ActiveRun
 from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.remote.ray_address import ray_environment

@@ -1,6 +1,6 @@
 """A process in a place of a cluster that has torch and the data of an experiment in memory, and starts its runs there.
 
-    python -m netwright.engine.experiments.place_agent
+    python -m netwright.engine.core.process netwright.engine.experiments.place_agent
 
 The first line of its standard input has the experiment; each further one is the `Offer` of a run, one run at a time.
 For each it forks the agent of a node, which serves the coordinator of that run, and answers with a line how that ended.
@@ -12,16 +12,15 @@ import json
 import os
 import select
 import socket
-import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import fork
 from netwright.engine.core.errors import EXIT_RUN_FAILED, UserError
 from netwright.engine.core.platform.files import make_shared_memory, read_at
 from netwright.engine.core.platform.processes import end_with_parent, wait_for_process, watch_process
+from netwright.engine.core.process.fork import fork
 from netwright.engine.experiments.definition import read_data
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.channel import ReportReader
@@ -34,6 +33,7 @@ from netwright.engine.project.moved_paths import with_paths
 from netwright.engine.runs.folder import RunFolder
 
 MOST_CHARACTERS = 600
+ENDS_AT_ONCE = True
 
 
 class PlaceAgent:
@@ -107,7 +107,7 @@ def load_experiment(path: Path, base: Path, paths: Mapping[str, str]) -> None:
         read_data(project, base)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Serve the runner of an experiment until it closes the input; return the exit code."""
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -127,9 +127,3 @@ def main() -> int:
     agent.say(host=socket.gethostname())
     agent.serve(lines)
     return 0
-
-
-if __name__ == "__main__":
-    code = main()
-    sys.stderr.flush()
-    os._exit(code)

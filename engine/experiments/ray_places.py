@@ -1,6 +1,6 @@
 """The process that asks a Ray cluster for the places of an experiment. See `ClusterPlaces`.
 
-    python -m netwright.engine.experiments.ray_places
+    python -m netwright.engine.core.process netwright.engine.experiments.ray_places
 
 The first line of its standard input has address, Python, resources of a place and the experiment; further ones say how
 many places are wanted and which run begins in which. It answers by lines of JSON. A place is an actor of Ray with a
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.process.program import module_words
 from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
 from netwright.engine.launch.remote.ray_placer import connect, first_line
@@ -93,7 +94,8 @@ class RayPlaces:
         import ray
 
         self._ray, self._say = ray, say
-        self._command = [*config["python"], "-m", AGENT]
+        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the Python of Ray has nothing of Netwright
+        self._command = [*config["python"], *module_words(AGENT)]
         self._experiment = json.dumps(config["experiment"]) + "\n"
         self._needs: dict[str, float] = config["needs"]
         self._actor = ray.remote(Actor)
@@ -203,7 +205,7 @@ class RayPlaces:
             self._say(failed=f"Ray has lost {self._failed} places before a trial could begin there: {why}")
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Serve the runner until its end of the pipe is closed; return the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, whose runner decides
     answers = os.dup(1)
@@ -245,7 +247,3 @@ def main() -> int:
         select.select([0], [], [], POLL_S)
         messages = lines.read()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -18,7 +18,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import module_command
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.platform.processes import (
@@ -29,6 +28,7 @@ from netwright.engine.core.platform.processes import (
     start_process,
     total_memory_bytes,
 )
+from netwright.engine.core.process.program import module_command
 from netwright.engine.hardware.accelerators import TorchAccelerators, find
 from netwright.engine.placement.inventory import DeviceInventory, has_loopback
 
@@ -206,5 +206,6 @@ def reason_for_none(version: str, warned: Sequence[str], environ: Mapping[str, s
     return "no GPU was found, or its driver is missing"
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> None:
+    """Print the devices that torch sees, as JSON."""
     print(json.dumps(look()))

@@ -4,7 +4,6 @@ Measured in a temporary process, so that neither the window nor a server initial
 """
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -154,8 +153,9 @@ def rate(work: Callable[[], Any], wait: Callable[[], Any], seconds: float = MEAS
     return count / (time.perf_counter() - start)
 
 
-if __name__ == "__main__":
-    if sys.argv[1] == "cores":
-        print(json.dumps({"gflops": _each_core([int(core) for core in sys.argv[2:]])}))
+def main(arguments: list[str]) -> None:
+    """Print the speed of a device, or with `cores` before their indices that of each core, as JSON."""
+    if arguments[0] == "cores":
+        print(json.dumps({"gflops": _each_core([int(core) for core in arguments[1:]])}))
     else:
-        print(json.dumps(measure(sys.argv[1])))
+        print(json.dumps(measure(arguments[0])))

@@ -1,5 +1,6 @@
-"""Placement advice, computed in a child process: `python -m netwright.engine.launch.advisor PROJECT [FOLDER WORKERS
-HOURS]`.
+"""Placement advice, computed in a child process.
+
+python -m netwright.engine.core.process netwright.engine.launch.advisor PROJECT [FOLDER WORKERS HOURS]
 
 Prints `{"busy": "..."}` where other programs disturb the times, `{"way": {...}}` for each forecast, then
 `{"advice": "...", "busy": "..."}`, or `{"error": "..."}`. With the folder in which a
@@ -8,15 +9,15 @@ checkpoint is timed, the workers of a cluster and the mean time between failures
 """
 
 import contextlib
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from netwright.engine.core.child_process import print_line, run_in_child_process
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.process.fork import run_in_child_process
+from netwright.engine.core.process.program import print_line
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.hardware.utilization import busy_cores
@@ -100,12 +101,13 @@ def _under_way() -> Iterator[str]:
                 yield f"{title_of(folder)} ({folder.read_info().name})"
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> None:
+    """Print the advice for a project."""
     calm_threads()
     try:
-        chosen = load(Path(sys.argv[1])).project
-        if len(sys.argv) > 2:
-            _advise_checkpoints(chosen, Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
+        chosen = load(Path(arguments[0])).project
+        if len(arguments) > 1:
+            _advise_checkpoints(chosen, Path(arguments[1]), int(arguments[2]), float(arguments[3]))
         _advise(chosen)
     except UserError as error:
         print_line(error.write())

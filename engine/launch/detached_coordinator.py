@@ -1,6 +1,6 @@
 """A coordinator in a process of its own: the run continues when the process that started it, or its terminal, ends.
 
-python -m netwright.engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
+python -m netwright.engine.core.process netwright.engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
 
 `LOCK` is the descriptor of the run's lock; the numbers are those of an offloaded run (`OffloadedRun`).
 """
@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from netwright.engine.core.child_process import module_command, start_detached_module
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.locks import adopt_lock
+from netwright.engine.core.process.program import module_command, start_detached_module
 from netwright.engine.launch.coordinator import coordinate, exit_code
 from netwright.engine.launch.offload import OffloadedRun
 from netwright.engine.launch.prepare import hold, lock_of
@@ -52,7 +52,3 @@ def main(arguments: list[str]) -> int:
     numbers = [int(text) for text in arguments[2:]]
     coordinate(folder, shrink=replace_by_small_process, released=OffloadedRun(*numbers) if numbers else None)
     return exit_code(folder)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,20 +1,19 @@
 """Search for the largest mini-batch that fits in memory: doubling, then bisection, with each trial in a child process.
 
-    python -m netwright.engine.launch.largest_batch PROJECT [--samples N] [--share S]
+    python -m netwright.engine.core.process netwright.engine.launch.largest_batch PROJECT [--samples N] [--share S]
 
 prints `{"tried": {...}}` for each trial and `{"largest": N, "words": ...}` at the end. With several workers a trial
 runs the largest share of the batch on each device; workers on the CPU divide the memory.
 """
 
 import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.process.program import print_line
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.threads import calm_threads
@@ -160,7 +159,3 @@ def main(arguments: list[str]) -> int:
     except UserError as error:
         print_line(error.write())
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,6 @@
 """Machine test in a child process, which prints the results, one JSON object per line, as they come.
 
-    python -m netwright.engine.launch.machine_test [SECONDS]
+    python -m netwright.engine.core.process netwright.engine.launch.machine_test [SECONDS]
     {"device": {...}}  {"check": {...}}  {"figure": {...}}  ...  {"done": true}
 
 The reader may end the process at any time: it leaves nothing behind. The window and `netwright-engine devices --test`
@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,10 +19,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.platform.processes import cpu_model, num_cores, total_memory_bytes
+from netwright.engine.core.process.program import module_command, print_line
 from netwright.engine.hardware.accelerators import Accelerators, TorchAccelerators, find
 from netwright.engine.hardware.health import Check, Driver, Readings, build_here, checks, driver_here, rendezvous
 from netwright.engine.hardware.speed import FIGURE_S, Figure, figures
@@ -83,7 +82,7 @@ def all_reduce_times(backend: str, devices: tuple[str, str]) -> list[tuple[int, 
     Raises `RunError` with the reason if the workers fail or do not find each other.
     """
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
-        program = [sys.executable, "-m", "netwright.engine.launch.machine_test", PAIR, str(Path(folder) / "store")]
+        program = module_command(__name__, PAIR, str(Path(folder) / "store"))
         processes = [
             subprocess.Popen(
                 [*program, str(rank), backend, device],
@@ -156,7 +155,3 @@ def main(arguments: list[str]) -> None:
         os._exit(0)  # see `TorchProcessGroup.close`
     for line in examine(float(arguments[0]) if arguments else FIGURE_S):
         print_line(line)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

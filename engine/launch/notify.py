@@ -1,22 +1,21 @@
 """Tell the user's webhook that a run, an experiment or a queue has ended, in a process that outlives this one.
 
-python -m netwright.engine.launch.notify run|experiment FOLDER
-python -m netwright.engine.launch.notify queue ENDED FINISHED
+python -m netwright.engine.core.process netwright.engine.launch.notify run|experiment FOLDER
+python -m netwright.engine.core.process netwright.engine.launch.notify queue ENDED FINISHED
 
 What trains waits for nothing and knows nothing of the address, which the process reads itself. What goes wrong stands
 in the log beside what has ended.
 """
 
 import contextlib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from netwright.engine.core import webhook
-from netwright.engine.core.child_process import start_detached_module
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.process.program import start_detached_module
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.summary import read_summary
 from netwright.engine.runs.trial_rows import best_trial
@@ -77,7 +76,3 @@ def main(arguments: Sequence[str]) -> int:
     if why:
         print(f"warning: {why}", flush=True)
     return EXIT_INPUT if why else EXIT_DONE
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

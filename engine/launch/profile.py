@@ -1,6 +1,7 @@
 """Measure what each layer of a network costs on a device, in a process of its own.
 
-    python -m netwright.engine.launch.profile PROJECT [--device D] [--batch N] [--threads N] [--trace FILE]
+    python -m netwright.engine.core.process netwright.engine.launch.profile PROJECT
+        [--device D] [--batch N] [--threads N] [--trace FILE]
 
 prints `{"device": {...}}`, then `{"layer": {...}}` per layer, then `{"whole": {...}}`, or `{"error": "..."}`; the keys
 are those of `netwright.engine.launch.layer_costs`. Each layer is run by itself on what the layers before it return,
@@ -11,7 +12,6 @@ opened in Perfetto or chrome://tracing.
 import argparse
 import contextlib
 import os
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +23,9 @@ import torch
 from torch import fx
 from torch.utils._pytree import tree_leaves, tree_map
 
-from netwright.engine.core.child_process import print_line
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform.processes import num_cores
+from netwright.engine.core.process.program import print_line
 from netwright.engine.hardware.speed import measure
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
@@ -310,6 +310,7 @@ def named(network: Network, path: str) -> tuple[str, str]:
 
 def main(arguments: list[str]) -> int:
     """Profile from the command line; return the exit code."""
+    calm_threads()
     parser = argparse.ArgumentParser()
     parser.add_argument("project", type=Path)
     parser.add_argument("--device", default="cpu")
@@ -324,8 +325,3 @@ def main(arguments: list[str]) -> int:
     except UserError as error:
         print_line(error.write())
     return 0
-
-
-if __name__ == "__main__":
-    calm_threads()
-    sys.exit(main(sys.argv[1:]))

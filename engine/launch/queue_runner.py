@@ -1,13 +1,12 @@
 """Queue runner: starts the entries of a queue in order, as many at a time as the machine has room for.
 
-python -m netwright.engine.launch.queue_runner FOLDER [AT_ONCE]
+python -m netwright.engine.core.process netwright.engine.launch.queue_runner FOLDER [AT_ONCE]
 
 Each run is an independent process: if the queue runner dies, another one can continue.
 """
 
 import contextlib
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -214,7 +213,3 @@ def main(arguments: Sequence[str]) -> int:
     with contextlib.suppress(RunError):  # another process runs this queue
         Worker(Queue(Path(folder)), int(at_once)).run()
     return EXIT_DONE
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,6 @@
 """Training of one queue entry in a process of its own.
 
-python -m netwright.engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
+python -m netwright.engine.core.process netwright.engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
 
 `DEVICES` are the accelerators assigned to it, separated by commas, or `-` for none; settings are as for `--set`.
 """
@@ -98,7 +98,3 @@ def main(arguments: Sequence[str]) -> int:
     except UserError as error:  # another process trains it
         print(error, file=sys.stderr)
         return EXIT_DONE
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +34,9 @@ from netwright.engine.training.trainer import NonFiniteLossError, Outcome
 
 DETAIL_CHARACTERS = 4000
 _NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementation")
+
+ENDS_AT_ONCE = True
+"""As a forked worker does: see `TorchProcessGroup.close`."""
 
 
 def work(spec: WorkerSpec) -> int:
@@ -145,10 +147,3 @@ def main(arguments: list[str]) -> int:
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
     return work(spec)
-
-
-if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)  # as a forked worker does: see `TorchProcessGroup.close`

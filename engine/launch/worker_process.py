@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.child_process import fork, module_command
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.platform.files import open_descriptor, opened_paths, widen_pipe
@@ -33,6 +32,8 @@ from netwright.engine.core.platform.processes import (
     start_process,
     wait_for_process,
 )
+from netwright.engine.core.process.fork import fork
+from netwright.engine.core.process.program import module_command
 from netwright.engine.parallel.worker_spec import WorkerSpec
 
 EXIT_BROKEN = 70

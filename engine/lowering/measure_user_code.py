@@ -6,7 +6,6 @@ It reads one question per line, as JSON, and writes one answer per line. The par
 
 import json
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ BY_RANK = {1: "features", 2: "sequence", 3: "image", 4: "volume"}
 MEMORY_BYTES = 6 * 2**30
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Answer the questions on standard input until it closes."""
     out = os.dup(1)
     os.set_inheritable(out, False)
@@ -148,7 +147,3 @@ def _axes(rank: int, inputs: Sequence[TensorType], kind: str) -> tuple[str, ...]
         if x.rank == rank and not (rank == 1 and kind == "real" and x.kind == "index"):
             return x.axes
     return LAYOUTS[BY_RANK[rank]] if rank in BY_RANK else None
-
-
-if __name__ == "__main__":
-    sys.exit(main())

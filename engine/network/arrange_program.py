@@ -1,6 +1,6 @@
 """Automatic layout in a separate process: the outline as JSON on standard input, positions on standard output.
 
-python -m netwright.engine.network.arrange_program
+python -m netwright.engine.core.process netwright.engine.network.arrange_program
 """
 
 import json
@@ -26,14 +26,10 @@ def answer(shape: Outline, output: bytes) -> dict[str, Position]:
     return dict(zip(shape.names, places, strict=True))
 
 
-def main() -> None:
+def main(arguments: list[str]) -> None:
     """Read an outline, and write the positions of its layers in the same order."""
     data: dict[str, Any] = json.load(sys.stdin)
     links, unseen = (tuple(tuple(row) for row in data[key]) for key in ("links", "unseen"))
     names, hints, first = (tuple(data[key]) for key in ("names", "hints", "first"))
     places = positions(Outline(names, links, unseen, hints, first, data["flow"], data["may_fold"]))
     json.dump([places[name] for name in names], sys.stdout, separators=(",", ":"))
-
-
-if __name__ == "__main__":
-    main()

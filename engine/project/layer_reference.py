@@ -1,6 +1,6 @@
 """The reference of all layer types, `docs/layers.md`, made from their declarations.
 
-`python -m netwright.engine.project.layer_reference` writes it; a test compares the two.
+`scripts/make_reference.py` writes it; a test compares the two.
 """
 
 import re
@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from netwright.engine.core.fields import Choice, Field
-from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.core.files import ROOT
 from netwright.engine.core.list_fields import Choices
 from netwright.engine.layers.base import FAMILIES, LayerType
 from netwright.engine.layers.names import torch_names
 from netwright.engine.network.catalog import built_in
 
 PATH = ROOT / "docs" / "layers.md"
-COMMAND = "python -m netwright.engine.project.layer_reference"
+COMMAND = "python scripts/make_reference.py"
+"""Writes what is made from the code."""
 INTRODUCTION = f"""# Layer types
 
 Made by `{COMMAND}` from the declarations in `engine/layers/`; change it there.
@@ -132,9 +133,3 @@ def _markdown(words: str) -> str:
     parts = words.split("`")
     parts[::2] = [re.sub(r"([*_<\[\]])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)
-
-
-if __name__ == "__main__":
-    PATH.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(PATH, text().encode())
-    print(f"wrote {PATH}")

@@ -1,17 +1,17 @@
 """`docs/training-options.md`: every option of training, environment and runs, from the declarations; and the tables of
 other pages: every source of data in `docs/data.md`, every option of an export to ONNX in `docs/exporting.md`.
 
-`python -m netwright.engine.project.reference` writes them; a test compares them.
+`scripts/make_reference.py` writes them; a test compares them.
 """
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.core.files import ROOT
 from netwright.engine.core.records import Record
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.export_options import OnnxOptions, flag
-from netwright.engine.project.layer_reference import anchor, cell, row
+from netwright.engine.project.layer_reference import COMMAND, anchor, cell, row
 from netwright.engine.project.options.solver import DEFAULT_RATES
 from netwright.engine.project.project import RunOptions
 from netwright.engine.project.sources.base import SourceType
@@ -21,7 +21,6 @@ from netwright.engine.project.weights import WeightsOptions
 
 PATH = ROOT / "docs" / "training-options.md"
 DATA_PATH, EXPORT_PATH = ROOT / "docs" / "data.md", ROOT / "docs" / "exporting.md"
-COMMAND = "python -m netwright.engine.project.reference"
 SECTIONS: dict[str, type[Record]] = {
     "training": TrainingOptions,
     "environment": EnvironmentOptions,
@@ -108,12 +107,3 @@ def _source(source: SourceType) -> str:
     place = {"nothing": "none", "file": "a file", "folder": "a folder", "both": "a file or a folder"}[source.takes]
     extra = f"; needs `netwright[{source.library[1]}]`" if source.library[1] else ""
     return f"| `{source.key}` | {source.inputs} | {source.targets} | {place}{files}{extra} |\n"
-
-
-if __name__ == "__main__":
-    for path, make in ((DATA_PATH, data_text), (EXPORT_PATH, export_text)):
-        write_atomically(path, make(path.read_text(encoding="utf-8")).encode())
-        print(f"wrote {path}")
-    PATH.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(PATH, text().encode())
-    print(f"wrote {PATH}")

@@ -1,12 +1,12 @@
 """The JSON Schema of the project file, generated from the declared fields.
 
-`python -m netwright.engine.project.schema` writes it to `resources/schema/`; a test compares the two.
+`scripts/make_reference.py` writes it to `resources/schema/`; a test compares the two.
 """
 
 import json
 from typing import Any
 
-from netwright.engine.core.files import RESOURCES, write_atomically
+from netwright.engine.core.files import RESOURCES
 from netwright.engine.network.block import LAYER_LIMIT
 from netwright.engine.network.catalog import built_in
 from netwright.engine.network.layout import COUNT_LIMIT, FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
@@ -95,9 +95,3 @@ def _fields_of(key: str) -> dict[str, Any]:
 def text() -> str:
     """Return the schema as the text of its file."""
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    PATH.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(PATH, text().encode())
-    print(f"wrote {PATH}")

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform.processes import end_process_tree, start_process
+from netwright.engine.core.process.program import module_command, module_environment
 from netwright.engine.user_code import registry
 from netwright.engine.user_code.registry import Failed, Measured, Question
 

@@ -21,7 +21,9 @@ def runner_of(place: Path) -> psutil.Process:
     """The process that runs the trials of an experiment below a folder: the oldest of its kind."""
     rows = [p for p in psutil.process_iter(["cmdline", "create_time"]) if p.info["cmdline"]]
     runners = [
-        p for p in rows if "netwright.engine.experiments" in p.info["cmdline"] and str(place) in p.info["cmdline"][-1]
+        p
+        for p in rows
+        if "netwright.engine.experiments.program" in p.info["cmdline"] and str(place) in p.info["cmdline"][-1]
     ]
     return min(runners, key=lambda process: process.info["create_time"])
 

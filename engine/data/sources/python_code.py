@@ -22,7 +22,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -35,10 +34,10 @@ from typing import Any
 
 import numpy as np
 
-from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform.processes import end_process_tree, limit_memory, start_process
+from netwright.engine.core.process.program import module_command, module_environment
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.arrays import ArrayFile
@@ -371,9 +370,3 @@ def main(arguments: list[str]) -> None:
         say({"refused": str(error)})
     except MemoryError:
         say({"refused": f"{code.what} took over {format_bytes(limit)} of memory and was ended."})
-
-
-if __name__ == "__main__":
-    from netwright.engine.data.sources import python_code
-
-    python_code.main(sys.argv[1:])  # the module that readers are unpickled from, not a second one

@@ -1,19 +1,19 @@
 """The table of operators in `docs/onnx.md`, from the lifts and from what is computed at the import.
 
-`python -m netwright.engine.exchange.importing.reference` writes it; a test compares.
+`scripts/make_reference.py` writes it; a test compares.
 """
 
 import re
 
 import onnx
 
-from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.core.files import ROOT
 from netwright.engine.exchange.importing.folding import FOLDED
 from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN
 from netwright.engine.exchange.importing.registry import lifts
+from netwright.engine.project.layer_reference import COMMAND
 
 PATH = ROOT / "docs" / "onnx.md"
-COMMAND = "python -m netwright.engine.exchange.importing.reference"
 _TABLE = re.compile(r"(<!-- operators: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -54,7 +54,3 @@ def text(page: str) -> str:
 def _row(item: tuple[str, tuple[str, str]]) -> str:
     op, (layers, note) = item
     return f"| {op} | {layers} | {note} |\n"
-
-
-if __name__ == "__main__":
-    write_atomically(PATH, text(PATH.read_text(encoding="utf-8")).encode())

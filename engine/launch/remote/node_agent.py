@@ -1,6 +1,6 @@
 """The agent of a node of a cluster: starts workers there for a coordinator elsewhere.
 
-    python -m netwright.engine.launch.remote.node_agent
+    python -m netwright.engine.core.process netwright.engine.launch.remote.node_agent
 
 The first line of its standard input is an `Offer` as JSON, which has the token of the run: a command line would show it
 to others. It ends, with its workers, when that input is closed, unless the offer says that it stays, and when the
@@ -17,7 +17,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from netwright.engine.launch.remote.stream import FrameKind, Stream, StreamLostE
 from netwright.engine.launch.worker_process import WorkerProcess
 from netwright.engine.parallel.worker_spec import WorkerSpec
 
+ENDS_AT_ONCE = True
 TICK_S = 0.1
 AGAIN_S = 10.0
 """Seconds in which it tries to reach the coordinator again."""
@@ -250,7 +251,7 @@ def _connect_soon(offer: Offer) -> Stream:
         time.sleep(AGAIN_APART_S)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Serve the coordinator that the standard input names; return the exit code."""
     ignore_signals(TERMINAL_SIGNALS)  # the coordinator decides
     parent = os.dup(0)
@@ -281,9 +282,3 @@ def serve_coordinator(offer: Offer, parent: int) -> int:
     except UserError as error:
         print(error, file=sys.stderr)
         return EXIT_RUN_FAILED
-
-
-if __name__ == "__main__":
-    code = main()
-    sys.stderr.flush()
-    os._exit(code)

@@ -16,11 +16,11 @@ from netwright.engine.cluster.bundle import missing_program_hint, python_words
 from netwright.engine.cluster.environment import profile_of
 from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.core.child_process import module_command, module_environment
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform.files import do_not_wait
+from netwright.engine.core.process.program import module_command, module_environment, module_words
 from netwright.engine.launch.remote.interfaces import address_towards
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
@@ -138,7 +138,7 @@ class CommandPlacer(Placer):
 
     def _command(self, host: str, slots: int) -> list[str]:
         """Return the command line that starts the agent of a host."""
-        profile, agent = self._profile, ["-m", AGENT]
+        profile, agent = self._profile, module_words(AGENT)
         if profile.kind == "slurm":
             python = map(os.path.expanduser, python_of(profile))
             # It may overlap, so that an agent can take the place of one whose step has not ended yet.

@@ -1,6 +1,6 @@
 """The process that keeps jobs on a Ray cluster: what `host_script` does on a host, done on a node. See `RayHost`.
 
-    python -m netwright.engine.launch.remote.ray_jobs
+    python -m netwright.engine.core.process netwright.engine.launch.remote.ray_jobs
 
 A job is a detached actor, which runs the job's script: it goes on without the process that has started it. The script
 starts the run's coordinator, or goes on with the run where that has begun. The actor runs it again where that is
@@ -298,5 +298,6 @@ def _address(asked: dict[str, Any]) -> dict[str, Any]:
     return {"address": ray.get_runtime_context().gcs_address}
 
 
-if __name__ == "__main__":
-    sys.exit(serve(RayJobs))
+def main(arguments: list[str]) -> int:
+    """Keep jobs on a cluster until the input is closed; return the exit code."""
+    return serve(RayJobs)

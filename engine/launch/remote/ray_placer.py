@@ -1,6 +1,6 @@
 """The process that asks a Ray cluster for room and starts agents there as tasks. See `RayPlacer`.
 
-    python -m netwright.engine.launch.remote.ray_placer
+    python -m netwright.engine.core.process netwright.engine.launch.remote.ray_placer
 
 The first line of its standard input has address, Python and resources per worker; each further one asks for workers.
 It answers by lines of JSON: what it waits for, and what failed. Ray ends the tasks when this process ends, which it
@@ -21,6 +21,7 @@ from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.process.program import module_words
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
 
@@ -93,7 +94,8 @@ class RayRooms:
         import ray
 
         self._ray = ray
-        self._command = [*python, "-m", AGENT]
+        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the Python of Ray has nothing of Netwright
+        self._command = [*python, *module_words(AGENT)]
         self._per_worker = per_worker
         self._say = say
         self._offer: Offer | None = None
@@ -232,7 +234,7 @@ def _look_at_head(head: str, rooms: RayRooms, say: Callable[..., None]) -> None:
                 os._exit(0)
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Serve the coordinator until its end of the pipe is closed; return the exit code."""
     answers = os.dup(1)
     os.dup2(2, 1)  # Ray prints
@@ -270,7 +272,3 @@ def main() -> int:
                     return 0
                 lines = buffer.take(data)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """The process that tries a Ray cluster for the validation of a profile. See `netwright.engine.cluster.ray_validation`.
 
-    python -m netwright.engine.launch.remote.ray_probe
+    python -m netwright.engine.core.process netwright.engine.launch.remote.ray_probe
 
 The first line of its standard input is the profile as JSON. Each further one names what to do, with its values; the
 answer is a line with `answer`, or with `refused` and `hint`. What it has started ends when its input is closed.
@@ -247,5 +247,6 @@ def serve(connected: Callable[[ClusterProfile], Any]) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(serve(RayProbe))
+def main(arguments: list[str]) -> int:
+    """Try a cluster until the input is closed; return the exit code."""
+    return serve(RayProbe)

@@ -20,9 +20,7 @@ from tests.json_schema import checked_output, violations
 
 def test_the_shipped_schemas_and_the_tables_of_the_docs_are_what_the_code_declares() -> None:
     for path, content in generated():
-        advice = (
-            f"{path.name}: outputs have changed: run `python -m netwright.engine.cli.schema` and commit what it writes"
-        )
+        advice = f"{path.name}: outputs have changed: run `python scripts/make_reference.py` and commit what it writes"
         assert path.read_text(encoding="utf-8") == content, advice
 
 

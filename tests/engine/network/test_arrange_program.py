@@ -1,9 +1,9 @@
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from netwright.engine.core.process.program import module_command
 from netwright.engine.network import arrange_program
 from netwright.engine.network.arrangement import arrange, outline
 from netwright.engine.network.layout import FLOWS, Flow, Layout
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 def test_a_process_places_layers_as_we_do(flow: Flow) -> None:
     network = classifier()
     shape = outline(network, Layout(), flow)
-    command = [sys.executable, "-m", "netwright.engine.network.arrange_program"]
+    command = module_command("netwright.engine.network.arrange_program")
     done = subprocess.run(command, input=arrange_program.request(shape), capture_output=True, cwd=ROOT, check=True)
     assert arrange_program.answer(shape, done.stdout) == arrange(network, flow=flow).positions
 

@@ -19,9 +19,7 @@ GOLDEN = ROOT / "tests" / "golden" / "format_1_3.netwright"
 
 def test_the_shipped_schema_is_what_the_code_declares() -> None:
     shipped = PATH.read_text(encoding="utf-8") if PATH.is_file() else ""
-    assert shipped == text(), (
-        "fields have changed: run `python -m netwright.engine.project.schema` and commit the schema"
-    )
+    assert shipped == text(), "fields have changed: run `python scripts/make_reference.py` and commit the schema"
 
 
 def test_golden_file_and_examples_follow_the_schema() -> None:

@@ -8,7 +8,6 @@ import importlib.util
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from torch import fx
 
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.process.program import module_command
 from netwright.engine.exchange.importing.graph import Graph, Value
 from netwright.engine.exchange.importing.parity import Parity, compare
 from netwright.engine.exchange.importing.values import Tensor
@@ -80,7 +80,7 @@ def _run(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder) / "given.npz", Path(folder) / "found.npz"
         np.savez(given, *inputs)
-        command = [sys.executable, "-m", __name__, str(path.resolve()), str(given), str(found)]
+        command = module_command(__name__, str(path.resolve()), str(given), str(found))
         environment = {**os.environ, "KERAS_BACKEND": "torch"}
         try:
             done = subprocess.run(
@@ -96,11 +96,11 @@ def _run(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
             return [held[f"arr_{number}"] for number in range(len(held))]
 
 
-def main() -> None:
+def main(arguments: list[str]) -> None:
     """Compute the outputs of a model: the paths of the model, of its inputs and of what is to be written."""
     import torch
 
-    path, given, found = sys.argv[1:]
+    path, given, found = arguments
     keras = importlib.import_module("keras")
     model = keras.saving.load_model(path, compile=False, safe_mode=True)
     with np.load(given, allow_pickle=False) as held:
@@ -109,7 +109,3 @@ def main() -> None:
     with torch.no_grad():
         outputs = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
     np.savez(found, *(keras.ops.convert_to_numpy(one) for one in keras.tree.flatten(outputs)))
-
-
-if __name__ == "__main__":
-    main()

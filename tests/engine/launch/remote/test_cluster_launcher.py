@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from netwright.engine.cluster.profile_file import save_profile
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import EXIT_DONE, RunError
+from netwright.engine.core.process.program import module_command
 from netwright.engine.launch.prepare import prepare
 from netwright.engine.launch.remote.cluster_launcher import ClusterLauncher
 from netwright.engine.launch.remote.nodes import Nodes
@@ -173,7 +173,7 @@ def test_an_agent_comes_back_after_its_connection_broke_and_outlives_its_starter
     nodes = Nodes("127.0.0.1", TOKEN, None, lambda words: None)
     project = hashlib.sha256(folder.project.read_bytes()).hexdigest()
     offer = Offer("127.0.0.1", nodes.port, TOKEN.hex(), "", str(folder.path), project, "lo", label="1", stays=True)
-    command = [sys.executable, "-m", "netwright.engine.launch.remote.node_agent"]
+    command = module_command("netwright.engine.launch.remote.node_agent")
     (left := tmp_path / "temporary").mkdir()
     with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT, env={**os.environ, "TMPDIR": str(left)}) as agent:
         assert agent.stdin is not None

@@ -1,5 +1,4 @@
-"""Child processes: a function in a forked child, also with a pipe and a time limit, and `python -m` of a module, also
-in a process that outlives this one."""
+"""A function in a forked child, also with a pipe and a time limit."""
 
 import contextlib
 import json
@@ -7,33 +6,27 @@ import os
 import select
 import signal
 import stat
-import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
-from netwright.engine.core.files import ROOT
 from netwright.engine.core.locks import locked_descriptors
-from netwright.engine.core.platform.files import open_descriptor, open_descriptors
+from netwright.engine.core.platform.files import open_descriptors
 from netwright.engine.core.platform.processes import (
     CAN_FORK,
     end_process,
     end_with_parent,
     fork_process,
-    start_process,
     wait_for_process,
 )
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
 _MOST_DESCRIPTORS = 4096
-_detached: list["subprocess.Popen[bytes]"] = []
-"""Referenced, so that Python does not warn of processes that are meant to outlive it."""
 
 
 def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float = PATIENCE_S) -> dict[str, Any]:
@@ -250,50 +243,3 @@ def _read_sized(descriptor: int, deadline: float | None) -> bytes | None:
         if is_size and len(data) == size:
             data, size, is_size = bytearray(), int.from_bytes(data, "little"), False
     return bytes(data)
-
-
-def print_line(message: object) -> None:
-    """Print a JSON value as a line, for the process that started this one; end where that one has ended.
-
-    Raises `SystemExit` then: to whom nobody listens, there is nothing more to do.
-    """
-    try:
-        print(json.dumps(message, separators=(",", ":")), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python flushes once more, and complains
-        raise SystemExit(0) from None
-
-
-def module_command(module: str, *arguments: str) -> list[str]:
-    """Return the command line that runs a module of this installation."""
-    return [sys.executable, "-m", module, *arguments]
-
-
-def module_environment() -> dict[str, str]:
-    """Return our environment variables, with which `module_command` finds this installation from any folder."""
-    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-
-
-def start_detached_module(
-    log: Path, module: str, *arguments: str, descriptors: Sequence[int] = ()
-) -> "subprocess.Popen[bytes]":
-    """Start a module in a session of its own, so that it outlives this process and its terminal.
-
-    Its output is appended to the file `log`; it inherits the descriptors. Raises `OSError`.
-    """
-    _detached[:] = [process for process in _detached if process.poll() is None]
-    output = open_descriptor(log, "a")
-    try:
-        process = start_process(
-            module_command(module, *arguments),
-            (subprocess.DEVNULL, output, output),
-            folder=ROOT,
-            environment=module_environment(),
-            has_own_group=True,
-            inherits=descriptors,
-        )
-    finally:
-        os.close(output)
-    _detached.append(process)
-    return process

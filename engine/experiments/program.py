@@ -1,6 +1,6 @@
 """Runs the experiment in a folder to its end, in a process of its own.
 
-python -m netwright.engine.experiments FOLDER
+python -m netwright.engine.core.process netwright.engine.experiments.program FOLDER
 """
 
 import sys
@@ -22,7 +22,3 @@ def main(arguments: list[str]) -> int:
         print(info.reason, file=sys.stderr)
         return EXIT_RUN_FAILED
     return EXIT_DONE
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,25 @@
+"""Run a module of Netwright as a program: `python -m netwright.engine.core.process MODULE [ARGUMENT ...]`.
+
+The module has a function `main`, which takes the list of arguments and returns the exit code; None is 0. One with
+`ENDS_AT_ONCE` set ends without the exit of the interpreter, for which torch and the threads of others take long.
+"""
+
+import importlib
+import os
+import sys
+
+
+def run(name: str, arguments: list[str]) -> int:
+    """Run a module and return its exit code."""
+    module = importlib.import_module(name)
+    sys.argv[:] = [name, *arguments]
+    code = int(module.main(arguments) or 0)
+    if getattr(module, "ENDS_AT_ONCE", False):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1], sys.argv[2:]))

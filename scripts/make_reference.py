@@ -1,0 +1,43 @@
+"""Write the schemas and the pages of the documentation that are made from the code.
+
+    .venv/bin/python scripts/make_reference.py
+
+Tests compare them with the code.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from netwright.engine.cli import schema as outputs
+from netwright.engine.core.files import ROOT, write_atomically
+from netwright.engine.exchange.importing import reference as operators
+from netwright.engine.project import layer_reference, reference, schema
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Yield each file with its text, those that others are part of first."""
+    yield schema.PATH, schema.text()
+    yield layer_reference.PATH, layer_reference.text()
+    yield reference.PATH, reference.text()
+    parts = (
+        (reference.DATA_PATH, reference.data_text),
+        (reference.EXPORT_PATH, reference.export_text),
+        (operators.PATH, operators.text),
+    )
+    for path, make in parts:
+        yield path, make(path.read_text(encoding="utf-8"))
+    yield from outputs.generated()
+
+
+def main() -> None:
+    """Write those that have changed."""
+    for path, text in pages():
+        before = path.read_text(encoding="utf-8") if path.exists() else None
+        if text != before:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, text.encode())
+            print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
