@@ -96,14 +96,15 @@ class PipeReader(QObject):
 
 
 class ChildProcess(QObject):
-    """A process, the lines that it prints, and the lines that it is sent with `say`. `end` or `let_go` must be called.
+    """A process, and the messages in JSON that both send, one per line; what it prints otherwise is ignored. `end` or
+    `let_go` must be called.
 
     `hears` opens its standard input; `is_leader` makes it the leader of a process group that is killed together with
     it; `hosts` are those that it may fetch data from. Raises `OSError` if the process cannot be started.
     """
 
     received = Signal(object)
-    """A line, as bytes."""
+    """A message: a value of JSON."""
     closed = Signal()
     """The output was closed: the process has ended by itself."""
 
@@ -139,7 +140,7 @@ class ChildProcess(QObject):
             self._writable.activated.connect(self._send)
         assert process.stdout is not None
         self._lines = PipeReader(process.stdout.fileno(), self)
-        self._lines.received.connect(self.received)
+        self._lines.received.connect(self._take)
         self._lines.closed.connect(self.closed)
 
     @property
@@ -147,10 +148,18 @@ class ChildProcess(QObject):
         """Whether it has not read all yet that it was sent."""
         return bool(self._unsaid)
 
-    def say(self, line: bytes) -> None:
-        """Send a line, as soon as the pipe takes it."""
-        self._unsaid += line + b"\n"
+    def say(self, message: Mapping[str, Any]) -> None:
+        """Send a message, as soon as the pipe takes it."""
+        self._unsaid += json.dumps(message).encode() + b"\n"
         self._send()
+
+    def _take(self, line: bytes) -> None:
+        """Pass on messages, and ignore other output, such as that of a library."""
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        self.received.emit(message)
 
     def _send(self) -> None:
         """Write what the pipe takes, and the rest when it can take more."""
@@ -240,11 +249,9 @@ class DisposableProcess(QObject):
         if child is not None:
             child.end()
 
-    def _take(self, line: bytes) -> None:
-        """Pass on JSON objects; other output, such as that of a library, is ignored."""
-        with contextlib.suppress(ValueError, RecursionError):
-            if isinstance(message := json.loads(line), dict):
-                self.said.emit(message)
+    def _take(self, message: Any) -> None:
+        if isinstance(message, dict):
+            self.said.emit(message)
 
     def _on_closed(self) -> None:
         self.stop()
@@ -353,7 +360,7 @@ class EngineServer(QObject):
 
     def _send(self, id: int, do: str, values: dict[str, Any]) -> None:
         assert self._child is not None
-        self._child.say(json.dumps({"id": id, "do": do, "with": values}, ensure_ascii=False).encode())
+        self._child.say({"id": id, "do": do, "with": values})
 
     def cancel(self, id: int, *, only_waiting: bool = False) -> None:
         """Cancel a request, if it was not answered yet: none of its callbacks is called, and its work ends.
@@ -364,21 +371,17 @@ class EngineServer(QObject):
             self._last_id += 1
             self._send(self._last_id, "cancel", {"id": id, "only_waiting": only_waiting})
 
-    def _take(self, line: bytes) -> None:
-        try:
-            message = json.loads(line)
-        except ValueError:
-            return
+    def _take(self, message: dict[str, Any]) -> None:
         if message.get("ready"):
             self.is_ready = True
             self._restarts = 0
             self.ready.emit()
             return
         if "progress" in message:
-            if (waiting := self._waiting.get(message.get("id"))) is not None:
+            if (waiting := self._waiting.get(message["id"])) is not None:
                 waiting.on_progress(message["progress"])
             return
-        request = self._waiting.pop(message.get("id"), None)
+        request = self._waiting.pop(message.get("id", 0), None)
         if request is None:
             return
         if "error" not in message:

@@ -6,14 +6,14 @@ The agents in its places are real ones, forked from a process that has torch. Th
 import json
 import os
 import select
-import signal
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.process.fork import fork
+from netwright.engine.core.process.messages import MessageReader
+from netwright.engine.core.process.program import MessageProcess
 from netwright.engine.experiments import place_agent
-from netwright.engine.launch.channel import ReportReader
 
 RUN = """
 from netwright.engine.experiments import cluster_places
@@ -25,8 +25,8 @@ program()
 """Code of a process that runs an experiment on this cluster."""
 
 
-class Client:
-    """What a runner holds of the process, as of a `Popen`."""
+class Forked:
+    """The process, as a `Popen`."""
 
     def __init__(self, pid: int, stdin: int, stdout: int) -> None:
         self.pid = pid
@@ -37,12 +37,23 @@ class Client:
         """Wait for its end."""
         return os.waitpid(self.pid, 0)[1]
 
-    def kill(self) -> None:
+
+class Client(MessageProcess):
+    """What a runner holds of the process."""
+
+    def __init__(self, process: Forked) -> None:
+        self.process = process  # type: ignore[assignment]
+        self._reader, self._errors, self._words = MessageReader(process.stdout.fileno()), None, b""
+
+    def end(self, patience_s: float = 0.0) -> bool:
         """End it."""
-        os.kill(self.pid, signal.SIGKILL)
+        self.process.stdin.close()  # type: ignore[union-attr]
+        self.process.wait()
+        self.process.stdout.close()  # type: ignore[union-attr]
+        return True
 
 
-def start_client(profile: ClusterProfile, errors: IO[bytes]) -> Client:
+def start_client(profile: ClusterProfile) -> Client:
     """Fork the process."""
     (asked, asking), (answered, answering) = os.pipe(), os.pipe()
 
@@ -54,7 +65,7 @@ def start_client(profile: ClusterProfile, errors: IO[bytes]) -> Client:
     pid = fork(work, keep=(asked, answering))
     os.close(asked)
     os.close(answering)
-    return Client(pid, asking, answered)
+    return Client(Forked(pid, asking, answered))
 
 
 @dataclass
@@ -63,7 +74,7 @@ class Place:
 
     pid: int
     asking: int
-    answers: ReportReader
+    answers: MessageReader
 
     def say(self, line: str) -> None:
         os.write(self.asking, line.encode())
@@ -80,14 +91,14 @@ def _start(experiment: dict[str, str]) -> Place:
     pid = fork(work, keep=(asked, answering))
     os.close(asked)
     os.close(answering)
-    place = Place(pid, asking, ReportReader(answered))
+    place = Place(pid, asking, MessageReader(answered))
     place.say(json.dumps(experiment) + "\n")
     return place
 
 
 def serve() -> int:
     """Give places until the runner is gone; in place of one that is lost, another one."""
-    requests, places, wanted, count = ReportReader(0), dict[int, Place](), 0, 0
+    requests, places, wanted, count = MessageReader(0), dict[int, Place](), 0, 0
     experiment: dict[str, str] = {}
 
     def say(**values: Any) -> None:

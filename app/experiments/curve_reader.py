@@ -8,16 +8,12 @@ values}}` and `{"live": {name: [share, elapsed, remaining]}}`. The process ends 
 """
 
 import contextlib
-import json
-import os
-import select
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import MessageReader, print_line, readable
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_reader import read_curve, read_live
 
@@ -48,11 +44,10 @@ def answers(folder: ExperimentFolder, request: Mapping[str, Any]) -> Iterator[di
 def main(arguments: list[str]) -> None:
     """Answer requests until the input closes; one that a newer one has replaced is left."""
     folder = ExperimentFolder(Path(arguments[0]))
-    descriptor, buffer = sys.stdin.fileno(), LineBuffer()
-    while data := os.read(descriptor, 2**16):
-        if not (lines := buffer.take(data)):
-            continue
-        for report in answers(folder, json.loads(lines[-1])):
+    reader = MessageReader(sys.stdin.fileno())
+    for request in reader.messages():
+        newest = [request, *reader.read()][-1]
+        for report in answers(folder, newest):
             print_line(report)
-            if "curves" in report and select.select([descriptor], [], [], 0)[0]:
+            if "curves" in report and readable([reader.descriptor], 0):
                 break

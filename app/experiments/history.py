@@ -1,7 +1,6 @@
 """The runs of a project, read and changed through a process of its own."""
 
 import contextlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,7 @@ class RunHistory(QObject):
         self._start()
         if self._child is None or (request["do"] == "look" and self._child.is_behind):
             return  # one that does not answer has wishes enough
-        self._child.say(json.dumps(request).encode())
+        self._child.say(request)
 
     def _start(self) -> None:
         if self._child is not None or self.project is None:
@@ -97,9 +96,8 @@ class RunHistory(QObject):
         self._child.received.connect(self._take)
         self._child.closed.connect(self._on_closed)
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, report: dict[str, Any]) -> None:
         try:
-            report = json.loads(line)
             for run in map(summary_from, report.get("runs", ())):
                 self.runs[run.path] = run
                 self._has_news = True

@@ -11,9 +11,6 @@ The process ends when its input closes.
 """
 
 import contextlib
-import json
-import os
-import select
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import MessageReader, print_line, readable
 from netwright.engine.runs.create import runs_beside
 from netwright.engine.runs.folder import RunFolder, open_run
 from netwright.engine.runs.history import ProjectKey, in_order, list_runs, own_runs, roots_of
@@ -100,11 +96,11 @@ class RunReader:
 
 def requests(descriptor: int) -> Iterator[dict[str, Any]]:
     """Yield the requests, until the input closes. Several pending looks count as one."""
-    buffer = LineBuffer()
-    while data := os.read(descriptor, 2**16):
-        pending = [json.loads(line) for line in buffer.take(data)]
+    reader = MessageReader(descriptor)
+    for first in reader.messages():
+        pending = [first, *reader.read()]
         yield from (request for request in pending if request.get("do") != "look")
-        if any(request.get("do") == "look" for request in pending) and not select.select([descriptor], [], [], 0)[0]:
+        if any(request.get("do") == "look" for request in pending) and not readable([descriptor], 0):
             yield {"do": "look"}
 
 

@@ -1,9 +1,9 @@
 """Follows the trials of an experiment: their log, and through a process of its own their curves and progress."""
 
 import contextlib
-import json
 import time
 from collections.abc import Iterable
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -110,7 +110,7 @@ class TrialWatcher(QObject):
             self._start(self.folder)
         if self._child is not None and not self._child.is_behind:
             request = {"score": score, "curves": [*unknown, *running], "live": running}
-            self._child.say(json.dumps(request).encode())
+            self._child.say(request)
 
     def _start(self, folder: ExperimentFolder) -> None:
         try:
@@ -120,10 +120,9 @@ class TrialWatcher(QObject):
         self._child.received.connect(self.take)
         self._child.closed.connect(self._end_child)
 
-    def take(self, line: bytes) -> None:
-        """Take a line that the process has printed."""
+    def take(self, report: dict[str, Any]) -> None:
+        """Take a message of the process."""
         with contextlib.suppress(ValueError, AttributeError, TypeError):
-            report = json.loads(line)
             for name, values in report.get("curves", {}).items():
                 self.curves[name] = [number if (number := number_in(v)) is not None else float("nan") for v in values]
             for name, values in report.get("live", {}).items():

@@ -1,8 +1,8 @@
 """The runs and experiments that are under way, at the top of the start page: each with its progress and a way to
 follow it."""
 
-import json
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QMouseEvent
@@ -38,10 +38,10 @@ class RunningRuns(QObject):
         self._child.received.connect(self._take)
         self._child.closed.connect(self.close)
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, rows: list[dict[str, Any]]) -> None:
         try:
-            runs = [RunningRun(**values) for values in json.loads(line)]
-        except (ValueError, TypeError):
+            runs = [RunningRun(**row) for row in rows]
+        except TypeError:
             return
         if self._child is not None:  # else a line that was read together with the end
             self.changed.emit(runs)

@@ -9,7 +9,6 @@ process ends when its input closes.
 
 import contextlib
 import math
-import select
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -18,7 +17,7 @@ from typing import Any
 
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.platform.processes import lower_priority
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import print_line, readable
 from netwright.engine.core.text import format_duration
 from netwright.engine.project.file import load
 from netwright.engine.project.trials import num_trials
@@ -63,7 +62,7 @@ def main(arguments: list[str]) -> None:
         if runs != told:
             print_line(runs)
             told = runs
-        if select.select([sys.stdin], [], [], LOOK_S)[0]:
+        if readable([sys.stdin.fileno()], LOOK_S):
             return
 
 

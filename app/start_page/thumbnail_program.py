@@ -18,7 +18,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.platform.processes import lower_priority
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import print_line
 
 if TYPE_CHECKING:
     from netwright.engine.drawing.outline import Bar, FlatCurve
@@ -60,10 +60,10 @@ def arguments(files: Iterable[tuple[Path, str]]) -> list[str]:
     return [MODULE, *(word for path, stamp in files for word in (stamp, str(path)))]
 
 
-def answer(line: bytes) -> tuple[int, str | Thumbnail]:
+def answer(message: Any) -> tuple[int, str | Thumbnail]:
     """Return the number of a file, and its stamp or thumbnail. Raises `ValueError` for anything else."""
     try:
-        number, value = json.loads(line)
+        number, value = message
         return int(number), value if isinstance(value, str) else thumbnail_from(value)
     except (TypeError, KeyError) as error:
         raise ValueError("this is no thumbnail") from error

@@ -6,6 +6,7 @@ thread, which crashes.
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -79,11 +80,11 @@ class ThumbnailLoader(QObject):
         self._child.closed.connect(self._on_closed)
         self._patience.start()
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, message: Any) -> None:
         if self._child is None:
             return  # a line that was read together with the one before
         try:
-            number, value = thumbnail_program.answer(line)
+            number, value = thumbnail_program.answer(message)
             path = self._batch[number]
         except (ValueError, IndexError):
             return

@@ -19,7 +19,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform.processes import lower_priority
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import print_line
 from netwright.engine.data.histograms import of_numbers
 from netwright.engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
 from netwright.engine.data.sources.image_labels import label_table

@@ -15,8 +15,8 @@ from netwright.engine.core.files import leave_flushing
 from netwright.engine.core.platform.files import do_not_wait
 from netwright.engine.core.platform.processes import CAN_WATCH, end_process, lead_group, watch_process
 from netwright.engine.core.process.fork import fork
+from netwright.engine.core.process.messages import MessageReader
 from netwright.engine.experiments.pruning import Decision
-from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.forked_coordinator import coordinate_forked
 from netwright.engine.launch.prepare import prepare
 from netwright.engine.launch.remote.offer import Offer
@@ -43,7 +43,7 @@ class ActiveRun:
     pid: int = 0
     pidfd: int = -1
     pipe: int = -1
-    requests: ReportReader | None = None
+    requests: MessageReader | None = None
     """Requests of the coordinator of a run on a cluster, see `PlacePlacer`."""
     answers: int = -1
     """The pipe that its answers go to."""
@@ -103,7 +103,7 @@ class PlacePlacer(Placer):
 
     def __init__(self, reading: int, writing: int) -> None:
         """`reading`, `writing`: pipes from and to the runner."""
-        self._answers, self._writing = ReportReader(reading), writing
+        self._answers, self._writing = MessageReader(reading), writing
         self._count, self._label = 0, ""
 
     def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
@@ -200,7 +200,7 @@ def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
         os.close(descriptor)
     do_not_wait(reading)
     pidfd = watch_process(pid) if CAN_WATCH else -1
-    requests = ReportReader(request_end) if placer is not None else None
+    requests = MessageReader(request_end) if placer is not None else None
     return ActiveRun(plan.trial, plan.name, folder, slot, pid, pidfd, reading, requests, answers)
 
 

@@ -5,22 +5,17 @@ The coordinators of the runs stay on this machine, forked from the runner. Each 
 and the run goes on in another one, from its last checkpoint; without a runner the coordinators end too.
 """
 
-import contextlib
 import json
-import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from typing import IO, Any
+from typing import Any
 
 from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.extras import import_extra
-from netwright.engine.core.platform.processes import start_process
-from netwright.engine.core.process.program import module_command, module_environment
+from netwright.engine.core.process.program import MessageProcess, module_command
 from netwright.engine.experiments.active_run import ActiveRun
-from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.remote.ray_address import ray_environment
 from netwright.engine.placement.shares import Slot
 from netwright.engine.project.environment import EnvironmentOptions
@@ -36,15 +31,11 @@ CLOSE_S = 10.0
 _SAID = 600
 
 
-def start_client(profile: ClusterProfile, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
+def start_client(profile: ClusterProfile) -> MessageProcess:
     """Start the process that is connected to Ray: Ray ends a process whose cluster it loses. Raises `UserError`."""
     import_extra("ray", "cluster", "Ray clusters")
-    return start_process(
-        module_command("netwright.engine.experiments.ray_places"),
-        (subprocess.PIPE, subprocess.PIPE, errors),
-        environment={**module_environment(), **ray_environment(profile)},
-        has_own_group=True,  # Ctrl-C is for the runner
-    )
+    command = module_command("netwright.engine.experiments.ray_places")
+    return MessageProcess(command, environment=ray_environment(profile))
 
 
 class ClusterPlaces:
@@ -63,7 +54,7 @@ class ClusterPlaces:
     @property
     def descriptors(self) -> Sequence[int]:
         """The pipes of the process that speaks with Ray."""
-        return [pipe.fileno() for pipe in (self._client.stdout, self._client.stdin) if pipe and not pipe.closed]
+        return self._client.descriptors
 
     @property
     def waits(self) -> str:
@@ -92,13 +83,13 @@ class ClusterPlaces:
         """Pass on what the runs and the cluster say, and ask for as many places as are left to fill. Raises
         `RunError`."""
         by_place = {run.slot.place: run for run in active.values() if run.slot.place}
-        for message in self._answers.read() if self._is_connected else ():
+        for message in self._client.read() if self._is_connected else ():
             self._take(message, by_place)
-        if not (self._is_connected and self._answers.is_open):
+        if not (self._is_connected and self._client.is_open):
             self._connect_again(by_place)
         for place, run in by_place.items():
             for offer in run.asked():
-                self._say(place=place, offer=json.dumps(offer) + "\n")
+                self._client.say(place=place, offer=json.dumps(offer) + "\n")
         options = self._project.experiment
         demand = {
             "most": num_left,
@@ -108,28 +99,16 @@ class ClusterPlaces:
         }
         if demand != self._asked and self._is_connected:
             self._asked = demand
-            self._say(**demand)
+            self._client.say(**demand)
 
     def close(self) -> None:
         """Give all places back."""
         self._is_connected = False
-        for pipe in (self._client.stdin, self._client.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        try:
-            self._client.wait(CLOSE_S)
-        except subprocess.TimeoutExpired:
-            self._client.kill()
-            self._client.wait()
-        self._errors.close()
+        self._client.end(CLOSE_S)
 
     def _connect(self) -> None:
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
-        self._client = start_client(self._profile, self._errors)
-        assert self._client.stdout is not None
-        self._is_connected = True
-        self._answers, self._asked = ReportReader(self._client.stdout.fileno()), {}
+        self._client = start_client(self._profile)
+        self._is_connected, self._asked = True, {}
         self._waits = f"connects to the cluster {self._profile.name}"
         on_hosts = {
             name: self._profile.remote_path(path) or str(path)
@@ -138,7 +117,7 @@ class ClusterPlaces:
                 ("base", self._folder.read_info().base or self._folder.path.absolute()),
             )
         }
-        self._say(
+        self._client.say(
             address=self._profile.address,
             python=list(python_of(self._profile)),
             needs=self._needs(),
@@ -193,11 +172,4 @@ class ClusterPlaces:
 
     def _said(self) -> str:
         """Return the reason why the process has ended."""
-        self._errors.seek(0)
-        return self._waits or self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-_SAID:]
-
-    def _say(self, **values: Any) -> None:
-        assert self._client.stdin is not None
-        with contextlib.suppress(OSError, ValueError):  # it has ended
-            self._client.stdin.write(json.dumps(values).encode() + b"\n")
-            self._client.stdin.flush()
+        return self._waits or self._client.last_words(_SAID)

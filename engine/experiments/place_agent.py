@@ -8,9 +8,7 @@ It ends, with what it has started, when its input is closed.
 """
 
 import contextlib
-import json
 import os
-import select
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -21,9 +19,9 @@ from netwright.engine.core.errors import EXIT_RUN_FAILED, UserError
 from netwright.engine.core.platform.files import make_shared_memory, read_at
 from netwright.engine.core.platform.processes import end_with_parent, wait_for_process, watch_process
 from netwright.engine.core.process.fork import fork
+from netwright.engine.core.process.messages import MessageReader, MessageWriter, keep_output, readable
 from netwright.engine.experiments.definition import read_data
 from netwright.engine.hardware.threads import calm_threads
-from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.local_launcher import preload, uses_compiler
 from netwright.engine.launch.remote.node_agent import serve_coordinator
 from netwright.engine.launch.remote.offer import Offer
@@ -39,8 +37,7 @@ ENDS_AT_ONCE = True
 class PlaceAgent:
     """Starts the agents of runs, one at a time."""
 
-    def __init__(self, answers: int) -> None:
-        """`answers`: descriptor to which messages are written."""
+    def __init__(self, answers: MessageWriter) -> None:
         self._answers = answers
         self._offers: deque[Offer] = deque()
         self._label = ""
@@ -48,12 +45,12 @@ class PlaceAgent:
 
     def say(self, **values: Any) -> None:
         """Say something, as a line of JSON."""
-        os.write(self._answers, json.dumps(values).encode() + b"\n")
+        self._answers.send(values)
 
-    def serve(self, lines: ReportReader) -> None:
+    def serve(self, lines: MessageReader) -> None:
         """Serve until the standard input is closed. A run whose coordinator has asked again begins anew."""
         while lines.is_open:
-            ready = select.select([0, *([self._pidfd] if self._pid else [])], [], [])[0]
+            ready = readable([lines.descriptor, *([self._pidfd] if self._pid else [])])
             self._offers += [Offer(**values) for values in lines.read()]
             if self._pid and (self._offers or self._pidfd in ready):
                 self._end()
@@ -109,18 +106,12 @@ def load_experiment(path: Path, base: Path, paths: Mapping[str, str]) -> None:
 
 def main(arguments: Sequence[str] = ()) -> int:
     """Serve the runner of an experiment until it closes the input; return the exit code."""
-    answers = os.dup(1)
-    os.dup2(2, 1)
+    agent, lines = PlaceAgent(keep_output()), MessageReader(0)
     calm_threads()
-    agent, lines = PlaceAgent(answers), ReportReader(0)
-    first: list[dict[str, Any]] = []
-    while not first:
-        select.select([0], [], [])
-        first = lines.read()
-        if not lines.is_open:
-            return 0
+    if (first := lines.receive()) is None:
+        return 0
     try:
-        load_experiment(Path(first[0]["experiment"]), Path(first[0]["base"]), first[0]["paths"])
+        load_experiment(Path(first["experiment"]), Path(first["base"]), first["paths"])
     except UserError as error:
         agent.say(refused=str(error))
         return error.exit_code

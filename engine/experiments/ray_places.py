@@ -10,8 +10,6 @@ when its input is closed.
 
 import contextlib
 import json
-import os
-import select
 import signal
 import sys
 import time
@@ -20,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.process.messages import MessageReader, keep_output, readable
 from netwright.engine.core.process.program import module_words
-from netwright.engine.launch.channel import ReportReader
 from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
 from netwright.engine.launch.remote.ray_placer import connect, first_line
 
@@ -208,24 +206,19 @@ class RayPlaces:
 def main(arguments: list[str]) -> int:
     """Serve the runner until its end of the pipe is closed; return the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, whose runner decides
-    answers = os.dup(1)
-    os.dup2(2, 1)  # Ray prints
+    answers = keep_output()  # Ray prints
     waits = "connects to Ray"
 
     def say(**values: Any) -> None:
         nonlocal waits
         if values.get("waits") != waits:
             waits = values.get("waits", waits)
-            os.write(answers, json.dumps(values).encode() + b"\n")
+            answers.send(values)
 
-    lines = ReportReader(0)
-    messages: list[dict[str, Any]] = []
-    while not messages:
-        select.select([0], [], [])
-        messages = lines.read()
-        if not lines.is_open:
-            return 0
-    config, *messages = messages
+    lines = MessageReader(0)
+    if (config := lines.receive()) is None:
+        return 0
+    messages = lines.read()
     try:
         connect(config["address"])
     except UserError as refused:
@@ -244,6 +237,6 @@ def main(arguments: list[str]) -> int:
         for message in messages:
             places.obey(message)
         places.poll()
-        select.select([0], [], [], POLL_S)
+        readable([0], POLL_S)
         messages = lines.read()
     return 0

@@ -23,12 +23,10 @@ from netwright.engine.core.files import ROOT
 from netwright.engine.core.platform.processes import (
     cores,
     cpu_model,
-    end_process_tree,
     num_cores,
-    start_process,
     total_memory_bytes,
 )
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process.program import MessageProcess, module_command
 from netwright.engine.hardware.accelerators import TorchAccelerators, find
 from netwright.engine.placement.inventory import DeviceInventory, has_loopback
 
@@ -115,18 +113,13 @@ def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
 
     The process is killed when the generator is closed. Raises `RunError` if it exits with an error.
     """
-    streams = (subprocess.DEVNULL, subprocess.PIPE, None)
-    process = start_process(module_command(module, *arguments), streams, folder=ROOT, has_own_group=True)
-    assert process.stdout is not None
+    process = MessageProcess(module_command(module, *arguments), folder=ROOT, hears=False, keeps_errors=False)
     try:
-        for line in process.stdout:
-            yield json.loads(line)
-        if code := process.wait():
+        yield from process.messages()
+        if code := process.process.wait():
             raise RunError(f"{module} ended with {code}; the lines above say how far it came.")
     finally:
-        end_process_tree(process.pid)  # with the processes that it may have started
-        process.wait()
-        process.stdout.close()
+        process.end()
 
 
 def _without_devices() -> dict[str, Any] | None:

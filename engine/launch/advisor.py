@@ -17,7 +17,7 @@ from pathlib import Path
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.process.fork import run_in_child_process
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import print_line
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.hardware.utilization import busy_cores

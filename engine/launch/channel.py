@@ -10,15 +10,11 @@ and to the first worker the requests of the run's folder: {"do": "set", "rate_fa
 """
 
 import contextlib
-import json
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.platform.files import do_not_wait
+from netwright.engine.core.process.messages import MessageReader, MessageWriter
 from netwright.engine.runs.events import Event
 from netwright.engine.runs.requests import PendingRequests
 
@@ -61,19 +57,8 @@ class HeartbeatMonitor:
 CHUNK_BYTES = 2**16
 
 
-class ReportPipe:
+class ReportPipe(MessageWriter):
     """The worker's end of its report pipe."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._writing = threading.Lock()
-
-    def send(self, *messages: dict[str, Any]) -> None:
-        """Write whole messages, one per line."""
-        data = "".join(json.dumps(m, separators=(",", ":"), ensure_ascii=False) + "\n" for m in messages).encode()
-        with self._writing:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
 
     @contextlib.contextmanager
     def heartbeat(self, every_s: float = HEARTBEAT_S) -> Iterator[None]:
@@ -105,33 +90,8 @@ class RequestPipe:
 
     def __init__(self, descriptor: int, waiting: str = "") -> None:
         """`waiting`: requests that arrived before the worker started, one per line."""
-        self._descriptor = descriptor
-        self._buffer = LineBuffer()
-        self._lines = self._buffer.take(waiting.encode())
-        do_not_wait(descriptor)
+        self._reader = MessageReader(descriptor, waiting)
 
     def pending(self) -> PendingRequests:
         """Return the requests that have arrived since the last call."""
-        with contextlib.suppress(BlockingIOError):
-            self._lines += self._buffer.take(os.read(self._descriptor, CHUNK_BYTES))
-        lines, self._lines = self._lines, []
-        return PendingRequests.of(*map(json.loads, lines))
-
-
-class ReportReader:
-    """The reading end of a pipe of messages, such as the coordinator's end of a worker's report pipe."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.is_open = True
-        self.descriptor = descriptor
-        self._buffer = LineBuffer()
-        do_not_wait(descriptor)
-
-    def read(self) -> list[dict[str, Any]]:
-        """Return the messages that have arrived. At the end of the pipe `is_open` becomes false."""
-        try:
-            data = os.read(self.descriptor, 2**20)
-        except BlockingIOError:
-            return []
-        self.is_open = bool(data)
-        return [json.loads(line) for line in self._buffer.take(data)]
+        return PendingRequests.of(*self._reader.read())

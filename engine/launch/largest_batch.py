@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import print_line
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.threads import calm_threads

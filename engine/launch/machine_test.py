@@ -22,7 +22,8 @@ from typing import Any
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.platform.processes import cpu_model, num_cores, total_memory_bytes
-from netwright.engine.core.process.program import module_command, print_line
+from netwright.engine.core.process.messages import print_line
+from netwright.engine.core.process.program import module_command
 from netwright.engine.hardware.accelerators import Accelerators, TorchAccelerators, find
 from netwright.engine.hardware.health import Check, Driver, Readings, build_here, checks, driver_here, rendezvous
 from netwright.engine.hardware.speed import FIGURE_S, Figure, figures

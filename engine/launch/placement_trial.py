@@ -20,6 +20,7 @@ import torch
 
 from netwright.engine.core.platform.processes import cores, end_process, end_with_parent, keep_to, wait_for_process
 from netwright.engine.core.process.fork import fork
+from netwright.engine.core.process.messages import MessageReader
 from netwright.engine.data.batches import Batch
 from netwright.engine.data.sources.source import free_memory
 from netwright.engine.hardware.threads import LEAST_GAIN
@@ -311,16 +312,14 @@ class _TrialWorkers:
     def _obey(self, rank: int, reading: int) -> None:
         """Make the steps that the first worker asks for."""
         own: dict[int, tuple[ProcessGroup, Callable[[], Any]]] = {}
-        with os.fdopen(reading, encoding="utf-8") as orders:
-            for line in orders:
-                order = json.loads(line)
-                size = int(order["size"])
-                keep_to(order["cores"])
-                torch.set_num_threads(order["threads"])
-                if size not in own:
-                    group = self.group(rank, size)
-                    own[size] = group, self.steps.step_for(group, order["fraction"])
-                group, step = own[size]
-                group.all_reduce(torch.zeros(1))
-                for _ in range(order["count"]):
-                    step()
+        for order in MessageReader(reading).messages():
+            size = int(order["size"])
+            keep_to(order["cores"])
+            torch.set_num_threads(order["threads"])
+            if size not in own:
+                group = self.group(rank, size)
+                own[size] = group, self.steps.step_for(group, order["fraction"])
+            group, step = own[size]
+            group.all_reduce(torch.zeros(1))
+            for _ in range(order["count"]):
+                step()

@@ -25,7 +25,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform.processes import num_cores
-from netwright.engine.core.process.program import print_line
+from netwright.engine.core.process.messages import print_line
 from netwright.engine.hardware.speed import measure
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost

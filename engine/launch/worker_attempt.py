@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from netwright.engine.core.platform.processes import out_of_memory_kills
+from netwright.engine.core.process.messages import MessageReader
 from netwright.engine.launch import outcome
-from netwright.engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
+from netwright.engine.launch.channel import SILENCE_S, HeartbeatMonitor
 from netwright.engine.launch.launcher import Launcher, StartPoint, Worker
 from netwright.engine.launch.outcome import AttemptOutcome
 from netwright.engine.runs.events import Event, Message, read_event
@@ -52,7 +53,7 @@ class WorkerAttempt:
         self._workers: list[Worker] = []
         self._waiting: list[dict[str, Any]] = []
         self._start: Callable[[int], None] = lambda count: None
-        self._lines: dict[int, ReportReader] = {}
+        self._lines: dict[int, MessageReader] = {}
         self._outcome: dict[str, Any] | None = None
         self._errors: list[tuple[int, dict[str, Any]]] = []
         self._silent: list[int] = []
@@ -97,7 +98,7 @@ class WorkerAttempt:
         for rank in range(len(self._workers), count):
             worker = self._launcher.start(rank, self._start_point)
             self._workers.append(worker)
-            self._lines[rank] = ReportReader(worker.reports)
+            self._lines[rank] = MessageReader(worker.reports)
             selector.register(worker.reports, selectors.EVENT_READ, rank)
         self._launcher.await_started()
         update_info(self._folder, workers=tuple(worker.pid for worker in self._workers))

@@ -12,6 +12,7 @@ from typing import Any
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform.processes import limit_private_memory
+from netwright.engine.core.process.messages import MessageReader, keep_output
 from netwright.engine.core.types import Size, Symbol, TensorType
 from netwright.engine.user_code import registry
 from netwright.engine.user_code.expression import code_target, expression_target
@@ -33,21 +34,18 @@ MEMORY_BYTES = 6 * 2**30
 
 def main(arguments: list[str]) -> int:
     """Answer the questions on standard input until it closes."""
-    out = os.dup(1)
-    os.set_inheritable(out, False)
-    os.dup2(2, 1)  # output that user code prints must not mix with the answers
-    questions = os.fdopen(os.dup(0), "rb")
+    answers = keep_output()  # output that user code prints must not mix with the answers
+    questions = MessageReader(os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # user code must not read the questions
     limit_private_memory(MEMORY_BYTES)
-    for line in questions:
-        row = json.loads(line)
+    for row in questions.messages():
         file = row["file"]
         registry.look([file] if file else [], Path(row["base"]), {file: Path(row["path"])})
         try:
             answer: dict[str, Any] = {"answer": measure(Question.read(row), file).write()}
         except UserError as error:
             answer = {"failed": str(error)}
-        os.write(out, (json.dumps(answer) + "\n").encode())
+        answers.send(answer)
     return 0
 
 

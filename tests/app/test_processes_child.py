@@ -1,4 +1,4 @@
-"""A child of the window: it hears and says lines, and can be ended, with what it started, or let go."""
+"""A child of the window: it hears and says messages, and can be ended, with what it started, or let go."""
 
 import sys
 
@@ -30,15 +30,25 @@ def command(script: str) -> list[str]:
 
 def test_it_hears_and_says_lines_longer_than_a_pipe_holds(qtbot: QtBot, owner: QObject) -> None:
     child = ChildProcess(command(ECHO), owner, hears=True)
-    told: list[bytes] = []
+    told: list[object] = []
     child.received.connect(told.append)
-    lines = [b"x" * 300_000, b"short"]
-    for line in lines:
-        child.say(line)
-    qtbot.waitUntil(lambda: told == lines, timeout=PATIENCE_MS)
+    messages = [{"long": "x" * 300_000}, {"words": "ä \ud800"}]
+    for message in messages:
+        child.say(message)
+    qtbot.waitUntil(lambda: told == messages, timeout=PATIENCE_MS)
     assert not child.is_behind
     child.end(60.0)
     assert child.process.returncode == 0, "it ended by itself when it heard nothing any more"
+
+
+def test_what_is_no_message_is_ignored(qtbot: QtBot, owner: QObject) -> None:
+    child = ChildProcess(command("print('a warning'); print('{'); print('[' * 100_000); print('[1]')"), owner)
+    told: list[object] = []
+    child.received.connect(told.append)
+    with qtbot.waitSignal(child.closed, timeout=PATIENCE_MS):
+        pass
+    child.end(60.0)
+    assert told == [[1]]
 
 
 def test_its_own_end_is_told(qtbot: QtBot, owner: QObject) -> None:
@@ -57,10 +67,10 @@ def test_one_that_does_not_end_is_ended(owner: QObject) -> None:
 
 def test_a_leader_is_ended_with_what_it_started(qtbot: QtBot, owner: QObject) -> None:
     child = ChildProcess(command(LEADER), owner, is_leader=True)
-    told: list[bytes] = []
+    told: list[int] = []
     child.received.connect(told.append)
     qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE_MS)
-    below = psutil.Process(int(told[0]))
+    below = psutil.Process(told[0])
     child.end()
     assert child.process.returncode
     psutil.wait_procs([below], timeout=60)

@@ -1,15 +1,13 @@
 """A function in a forked child, also with a pipe and a time limit."""
 
 import contextlib
-import json
 import os
-import select
 import signal
 import stat
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from netwright.engine.core import progress
@@ -23,6 +21,7 @@ from netwright.engine.core.platform.processes import (
     fork_process,
     wait_for_process,
 )
+from netwright.engine.core.process.messages import MessageReader, MessageWriter, readable
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
@@ -40,27 +39,28 @@ def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float =
         return work()
 
     def work_in_child(writing: int) -> None:
-        def send(message: dict[str, Any]) -> None:
-            _write_all(writing, json.dumps(message).encode() + b"\n")
-
+        answers = MessageWriter(writing)
         try:
-            with progress.listening(progress.Throttle(lambda *report: send({"progress": report}))):
+            with progress.listening(progress.Throttle(lambda *report: answers.send({"progress": report}))):
                 answer: dict[str, Any] = {"result": work()}
         except UserError as error:
             answer = {"refusal": error.write()}
         except BaseException as error:  # whatever it was, the parent is to say it
             traceback.print_exc()
             answer = {"defect": f"{type(error).__name__}: {error}"}
-        send(answer)
+        answers.send(answer)
 
-    message: dict[str, Any] = {"defect": "the process ended before it answered"}
-    for line in _lines(_chunks_from_fork(work_in_child, patience_s)):
-        if line is None:
-            raise UserError(f"It took longer than {patience_s:.0f} s.", hint="Try it with less data, or again.")
-        message = json.loads(line)
-        if "progress" in message:
-            progress.report(*message["progress"])
-            message = {"defect": "the process ended before it answered"}
+    deadline = time.monotonic() + patience_s
+    with _pipe_from_fork(work_in_child) as reading:
+        reader = MessageReader(reading)
+        try:
+            while (message := reader.receive(deadline - time.monotonic())) and "progress" in message:
+                progress.report(*message["progress"])
+        except TimeoutError:
+            raise UserError(
+                f"It took longer than {patience_s:.0f} s.", hint="Try it with less data, or again."
+            ) from None
+    message = message or {"defect": "the process ended before it answered"}
     if "refusal" in message:
         raise read_error(message["refusal"])
     if "defect" in message:
@@ -135,17 +135,19 @@ def _flush() -> None:
 def read_from_fork(work: Callable[[], bytes], patience_s: float) -> bytes | None:
     """Return the bytes that `work` returns in a forked child: empty where the child dies, None where it takes longer
     than `patience_s` seconds. The child is gone then."""
-    data = bytearray()
-    for chunk in _chunks_from_fork(lambda writing: _write_all(writing, work()), patience_s):
-        if chunk is None:
-            return None
-        data += chunk
-    return bytes(data)
+    data, deadline = bytearray(), time.monotonic() + patience_s
+    with _pipe_from_fork(lambda writing: _write_all(writing, work())) as reading:
+        while readable([reading], deadline - time.monotonic()):
+            if not (chunk := os.read(reading, _BYTES)):
+                return bytes(data)
+            data += chunk
+    return None
 
 
-def _chunks_from_fork(work: Callable[[int], None], patience_s: float) -> Iterator[bytes | None]:
-    """Yield what `work` writes into a pipe in a forked child, as it comes; None last where it takes longer than
-    `patience_s` seconds. The child is gone then."""
+@contextlib.contextmanager
+def _pipe_from_fork(work: Callable[[int], None]) -> Iterator[int]:
+    """Yield the reading end of a pipe into which `work` writes in a forked child, which is gone when the context
+    ends."""
     reading, writing = os.pipe()
     parent = os.getpid()
 
@@ -156,31 +158,12 @@ def _chunks_from_fork(work: Callable[[int], None], patience_s: float) -> Iterato
 
     child = fork(work_in_child, keep=(writing,))
     os.close(writing)
-    deadline = time.monotonic() + patience_s
     try:
-        while select.select([reading], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            if not (chunk := os.read(reading, _BYTES)):
-                return
-            yield chunk
-        yield None
+        yield reading
     finally:
         os.close(reading)
         end_process(child)
         wait_for_process(child)
-
-
-def _lines(chunks: Iterable[bytes | None]) -> Iterator[bytes | None]:
-    """Yield the lines of what is read in chunks; None stays None."""
-    pieces: list[bytes] = []
-    for chunk in chunks:
-        if chunk is None:
-            yield None
-            continue
-        *lines, rest = chunk.split(b"\n")
-        for line in lines:
-            yield b"".join([*pieces, line])
-            pieces = []
-        pieces.append(rest)
 
 
 class PipedChild:
@@ -234,8 +217,7 @@ def _read_sized(descriptor: int, deadline: float | None) -> bytes | None:
     data, size = bytearray(), 8
     is_size = True
     while len(data) < size:
-        wait = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not select.select([descriptor], [], [], wait)[0]:
+        if not readable([descriptor], None if deadline is None else deadline - time.monotonic()):
             return None
         if not (chunk := os.read(descriptor, min(size - len(data), _BYTES))):
             return None

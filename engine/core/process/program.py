@@ -1,31 +1,27 @@
 """A module of Netwright as a program in a process of its own, started by `python -m netwright.engine.core.process`."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from netwright.engine.core.files import ROOT
-from netwright.engine.core.platform.files import open_descriptor
-from netwright.engine.core.platform.processes import start_process
+from netwright.engine.core.platform.files import open_descriptor, read_at
+from netwright.engine.core.platform.processes import end_process_tree, start_process
+from netwright.engine.core.process.messages import MessageReader
 
 STARTER = "netwright.engine.core.process"
+NO_VARIABLES: Mapping[str, str] = {}
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""For processes that import a user's files."""
+ERRORS_BYTES = 4000
 _detached: list["subprocess.Popen[bytes]"] = []
 """Referenced, so that Python does not warn of processes that are meant to outlive it."""
-
-
-def print_line(message: object) -> None:
-    """Print a JSON value as a line, for the process that started this one; end where that one has ended.
-
-    Raises `SystemExit` then: to whom nobody listens, there is nothing more to do.
-    """
-    try:
-        print(json.dumps(message, separators=(",", ":")), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python flushes once more, and complains
-        raise SystemExit(0) from None
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
@@ -71,3 +67,96 @@ def start_detached_module(
         os.close(output)
     _detached.append(process)
     return process
+
+
+class MessageProcess:
+    """A process that speaks JSON with this one, a message per line. `end` must be called.
+
+    It leads a group, which ends with it; Ctrl-C in the terminal is not for it. What it prints on standard error is kept
+    for `last_words`. It is to end when its input is closed, so that it does not outlive this process.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        folder: Path | str | None = None,
+        environment: Mapping[str, str] = NO_VARIABLES,
+        hears: bool = True,
+        keeps_errors: bool = True,
+    ) -> None:
+        """`folder`: that in which it starts. `environment`: what it has beside ours. `hears`: it is sent messages.
+        Without `keeps_errors` standard error is ours. Raises `OSError`."""
+        self._errors = tempfile.TemporaryFile() if keeps_errors else None  # noqa: SIM115  # closed by `end`
+        self._words = b""
+        streams = (subprocess.PIPE if hears else subprocess.DEVNULL, subprocess.PIPE, self._errors)
+        variables = {**module_environment(), **environment}
+        try:
+            self.process = start_process(command, streams, folder=folder, environment=variables, has_own_group=True)
+        except OSError:
+            if self._errors is not None:
+                self._errors.close()
+            raise
+        assert self.process.stdout is not None
+        self._reader = MessageReader(self.process.stdout.fileno())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its output is open: there may be more messages."""
+        return self._reader.is_open
+
+    @property
+    def descriptors(self) -> list[int]:
+        """The pipes that lead to it and are open."""
+        return [pipe.fileno() for pipe in (self.process.stdout, self.process.stdin) if pipe and not pipe.closed]
+
+    def say(self, **values: Any) -> None:
+        """Send a message of these values. One that has ended, which reading tells, does not get it."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            self.process.stdin.write(json.dumps(values).encode() + b"\n")
+            self.process.stdin.flush()
+
+    def read(self) -> list[Any]:
+        """Return the messages that have arrived. Raises `ValueError` for what is not JSON."""
+        return self._reader.read()
+
+    def messages(self, patience_s: float | None = None) -> Iterator[Any]:
+        """Yield messages until it ends. Raises `TimeoutError` where none comes for so long, and `ValueError`."""
+        return self._reader.messages(patience_s)
+
+    def ask(self, message: Mapping[str, Any], patience_s: float) -> Any:
+        """Send a message and return the next one that comes; None where it has ended. Raises `TimeoutError`, and
+        `ValueError`."""
+        self.say(**message)
+        return self._reader.receive(patience_s)
+
+    def end(self, patience_s: float = 0.0) -> bool:
+        """Close its input, wait so long for its end, and end it by force, with what it has started. Return whether it
+        has ended by itself."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        try:
+            self.process.wait(patience_s)
+            has_ended = True
+        except subprocess.TimeoutExpired:
+            has_ended = False
+        end_process_tree(self.process.pid)
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        if self._errors is not None and not self._errors.closed:
+            self._words = self._end_of_errors()
+            self._errors.close()
+        return has_ended
+
+    def last_words(self, most: int = 300) -> str:
+        """Return the last line on its standard error, at most so many characters."""
+        words = self._words if self._errors is None or self._errors.closed else self._end_of_errors()
+        return words.decode(errors="replace").strip().rpartition("\n")[2][:most]
+
+    def _end_of_errors(self) -> bytes:
+        assert self._errors is not None
+        size = os.fstat(self._errors.fileno()).st_size
+        return read_at(self._errors.fileno(), ERRORS_BYTES, max(0, size - ERRORS_BYTES))

@@ -18,10 +18,7 @@ progress; then in the workers, or in processes that read for them.
 
 import ast
 import json
-import os
-import select
 import signal
-import subprocess
 import tempfile
 import threading
 import time
@@ -35,9 +32,9 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.platform.processes import end_process_tree, limit_memory, start_process
-from netwright.engine.core.process.program import module_command, module_environment
+from netwright.engine.core.platform.processes import limit_memory
+from netwright.engine.core.process.messages import keep_output
+from netwright.engine.core.process.program import NO_BYTECODE, MessageProcess, module_command
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.arrays import ArrayFile
@@ -266,51 +263,30 @@ def _ask(code: Code, folder: Path) -> dict[str, tuple[list[int], str]]:
     limit = max(LEAST_BYTES, int(MOST_OF_FREE * free_memory()))
     request = {"file": code.file, "path": str(code.path), "sha256": code.sha256, "name": code.name}
     command = module_command("netwright.engine.data.sources.python_code", json.dumps(request), str(folder), str(limit))
-    environment = {**module_environment(), "PYTHONDONTWRITEBYTECODE": "1"}
-    with (
-        open(folder / "errors", "wb") as errors,
-        start_process(
-            command,
-            (None, subprocess.PIPE, errors),
-            folder=code.path.parent,
-            environment=environment,
-            has_own_group=True,
-        ) as process,
-    ):
-        try:
-            for message in _messages(process):
-                if "done" in message:
-                    report(message["done"], message["total"], "samples")
-                elif "refused" in message:
-                    raise UserError(str(message["refused"]))
-                else:
-                    return {str(name): (list(shape), str(kind)) for name, (shape, kind) in message["values"].items()}
-            process.wait(1.0)
-        except subprocess.TimeoutExpired:
-            raise UserError(f"{code.what} made no progress for {PATIENCE_S:.0f} seconds, and was ended.") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UserError(f"{code.what} wrote into the answer of the process that looks at it.") from None
-        finally:
-            end_process_tree(process.pid)
-    if process.returncode < 0:
-        raise UserError(f"{code.what} ended the process by {signal.Signals(-process.returncode).name}.")
-    last = (folder / "errors").read_bytes()[-4000:].decode(errors="replace").strip().rpartition("\n")[2][:300]
-    raise UserError(f"{code.what} ended the process with code {process.returncode}{': ' + last if last else ''}.")
-
-
-def _messages(process: "subprocess.Popen[bytes]") -> Iterator[dict[str, Any]]:
-    """Yield the lines of JSON of a process until it ends. Raises `TimeoutExpired` where none comes."""
-    assert process.stdout is not None
-    buffer, deadline = LineBuffer(), time.monotonic() + PATIENCE_S
-    while True:
-        remaining = deadline - time.monotonic()
-        if remaining <= 0 or not select.select([process.stdout], [], [], remaining)[0]:
-            raise subprocess.TimeoutExpired(process.args, PATIENCE_S)
-        if not (chunk := os.read(process.stdout.fileno(), 2**16)):
-            return
-        for line in buffer.take(chunk):
-            deadline = time.monotonic() + PATIENCE_S
-            yield json.loads(line)
+    process = MessageProcess(command, folder=code.path.parent, environment=NO_BYTECODE, hears=False)
+    try:
+        for message in process.messages(PATIENCE_S):
+            if "done" in message:
+                report(message["done"], message["total"], "samples")
+            elif "refused" in message:
+                raise UserError(str(message["refused"]))
+            else:
+                return {str(name): (list(shape), str(kind)) for name, (shape, kind) in message["values"].items()}
+        has_ended = process.end(1.0)
+    except TimeoutError:
+        has_ended = False
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UserError(f"{code.what} wrote into the answer of the process that looks at it.") from None
+    finally:
+        process.end()
+    if not has_ended:
+        raise UserError(f"{code.what} made no progress for {PATIENCE_S:.0f} seconds, and was ended.")
+    if process.process.returncode < 0:
+        raise UserError(f"{code.what} ended the process by {signal.Signals(-process.process.returncode).name}.")
+    last = process.last_words()
+    raise UserError(
+        f"{code.what} ended the process with code {process.process.returncode}{': ' + last if last else ''}."
+    )
 
 
 def look(code: Code, folder: Path) -> Iterator[dict[str, Any]]:
@@ -350,13 +326,9 @@ def look(code: Code, folder: Path) -> Iterator[dict[str, Any]]:
 def main(arguments: list[str]) -> None:
     """Print what `look` yields as lines of JSON, or `{"refused": "..."}`."""
     request, limit = json.loads(arguments[0]), int(arguments[2])
-    out = os.dup(1)
-    os.dup2(2, 1)  # what the user's code prints is not the answer
+    answers = keep_output()  # what the user's code prints is not the answer
     code = Code(request["file"], Path(request["path"]), request["sha256"], request["name"])
     last = 0.0
-
-    def say(message: dict[str, Any]) -> None:
-        os.write(out, (json.dumps(message) + "\n").encode())
 
     try:
         import torch  # noqa: F401  # before the limit: it reserves more memory than it uses
@@ -365,8 +337,8 @@ def main(arguments: list[str]) -> None:
         for message in look(code, Path(arguments[1])):
             if "done" not in message or time.monotonic() - last > 0.2:
                 last = time.monotonic()
-                say(message)
+                answers.send(message)
     except UserError as error:
-        say({"refused": str(error)})
+        answers.send({"refused": str(error)})
     except MemoryError:
-        say({"refused": f"{code.what} took over {format_bytes(limit)} of memory and was ended."})
+        answers.send({"refused": f"{code.what} took over {format_bytes(limit)} of memory and was ended."})

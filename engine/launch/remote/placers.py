@@ -1,7 +1,6 @@
 """Placers: what starts the agents of a run on the hosts of a cluster. What is told to an agent is in `Offer`."""
 
 import contextlib
-import json
 import os
 import shlex
 import subprocess
@@ -10,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import IO, Any
+from typing import IO
 
 from netwright.engine.cluster.bundle import missing_program_hint, python_words
 from netwright.engine.cluster.environment import profile_of
@@ -18,9 +17,7 @@ from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
 from netwright.engine.core.extras import import_extra
-from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.platform.files import do_not_wait
-from netwright.engine.core.process.program import module_command, module_environment, module_words
+from netwright.engine.core.process.program import MessageProcess, module_command, module_words
 from netwright.engine.launch.remote.interfaces import address_towards
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
@@ -246,20 +243,11 @@ class RayPlacer(Placer):
     def _start(self) -> None:
         profile = self._profile
         self._waits_for = "connects to Ray"
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
-        self._process = subprocess.Popen(
-            module_command("netwright.engine.launch.remote.ray_placer"),
-            env={**module_environment(), **ray_environment(profile)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-        )
-        assert self._process.stdout is not None
-        do_not_wait(self._process.stdout.fileno())
-        self._buffer = LineBuffer()
+        command = module_command("netwright.engine.launch.remote.ray_placer")
+        self._process = MessageProcess(command, environment=ray_environment(profile))
         per_worker: dict[str, float] = {"CPU": profile.cores_per_worker, "GPU": profile.gpus_per_worker}
         per_worker["memory"] = round(profile.memory * 1e9)
-        self._say(
+        self._process.say(
             address=profile.address,
             python=list(python_of(profile)),
             per_worker={name: amount for name, amount in per_worker.items() if amount},
@@ -267,11 +255,11 @@ class RayPlacer(Placer):
 
     def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
         """Begin to start agents: one per node of Ray that has room. Connects again where Ray was lost."""
-        if self._process.poll() is not None:
+        if self._process.process.poll() is not None:
             self.close()
             self._start()
         self._offer = replace(offer, stays=True)
-        self._say(workers=workers, offer=self._offer.write())
+        self._process.say(workers=workers, offer=self._offer.write())
 
     def grown(self) -> Mapping[str, int]:
         """Return what Ray had room for beside an agent that runs there already."""
@@ -280,7 +268,7 @@ class RayPlacer(Placer):
     def give_up(self) -> None:
         """Give up room that Ray has not granted."""
         if self._offer is not None:
-            self._say(workers=0, offer=self._offer.write())
+            self._process.say(workers=0, offer=self._offer.write())
 
     def is_there(self) -> bool:
         """Return whether the head of Ray answers."""
@@ -293,12 +281,7 @@ class RayPlacer(Placer):
     def poll(self, connected: Collection[str]) -> str:
         """Return what Ray is waited for. Raises `RunError` where it refuses or is lost, or an agent has ended before it
         connected."""
-        assert self._process.stdout is not None
-        lines: list[bytes] = []
-        with contextlib.suppress(BlockingIOError):
-            lines = self._buffer.take(os.read(self._process.stdout.fileno(), 2**16))
-        for line in lines:
-            message: Mapping[str, str] = json.loads(line)
+        for message in self._process.read():
             self._waits_for = message.get("waits", self._waits_for)
             label = message.get("label", "")
             if "more" in message:
@@ -306,28 +289,12 @@ class RayPlacer(Placer):
             if "failed" in message and label not in connected:
                 kind = AgentLostError if "lost" in message else RunError
                 raise kind(message["failed"], hint=message.get("hint", ""))
-        if (code := self._process.poll()) is not None:
-            self._errors.seek(0)
-            said = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-MOST_CHARACTERS:]
+        if (code := self._process.process.poll()) is not None:
+            said = self._process.last_words(MOST_CHARACTERS)
             raise AgentLostError(f"The connection to Ray was lost (code {code}){f': {said}' if said else '.'}")
         return self._waits_for
 
     def close(self) -> None:
         """End the tasks."""
-        _close_input(self._process)
-        if self._offer is None:  # it has no tasks, and may be busy with a head that does not answer
-            self._process.kill()
-        try:
-            self._process.wait(CLOSE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        self._errors.close()
-
-    def _say(self, **values: Any) -> None:
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended, and `poll` says why
-            self._process.stdin.write(json.dumps(values).encode() + b"\n")
-            self._process.stdin.flush()
+        # One without an offer has no tasks, and may be busy with a head that does not answer.
+        self._process.end(CLOSE_S if self._offer is not None else 0.0)

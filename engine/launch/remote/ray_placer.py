@@ -10,7 +10,6 @@ does when its input is closed.
 import contextlib
 import json
 import os
-import select
 import sys
 import threading
 import time
@@ -20,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.process.messages import MessageReader, keep_output, readable
 from netwright.engine.core.process.program import module_words
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
@@ -236,22 +235,18 @@ def _look_at_head(head: str, rooms: RayRooms, say: Callable[..., None]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Serve the coordinator until its end of the pipe is closed; return the exit code."""
-    answers = os.dup(1)
-    os.dup2(2, 1)  # Ray prints
+    answers = keep_output()  # Ray prints
     last = {"said": ""}
 
     def say(**values: Any) -> None:
         line = json.dumps(values)
         if line != last["said"]:
-            os.write(answers, line.encode() + b"\n")
+            answers.send(values)
         last["said"] = line if "waits" in values else last["said"]
 
-    buffer, lines = LineBuffer(), list[bytes]()
-    while not lines:
-        if not (data := os.read(0, CHUNK_BYTES)):
-            return 0
-        lines = buffer.take(data)
-    config = json.loads(lines.pop(0))
+    requests = MessageReader(0)
+    if (config := requests.receive()) is None:
+        return 0
     try:
         connect(config["address"])
     except UserError as refused:
@@ -262,13 +257,9 @@ def main(arguments: list[str]) -> int:
     look = partial(_look_at_head, address_of_head(config["address"]), rooms, say)
     threading.Thread(target=look, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
-        while True:
-            for request in map(json.loads, lines):
+        while requests.is_open:
+            for request in requests.read():
                 rooms.ask(request["workers"], Offer.read(request["offer"]))
-            lines = []
             rooms.poll()
-            if select.select([0], [], [], ASKING_POLL_S if rooms.is_new else POLL_S)[0]:
-                if not (data := os.read(0, CHUNK_BYTES)):
-                    return 0
-                lines = buffer.take(data)
+            readable([0], ASKING_POLL_S if rooms.is_new else POLL_S)
     return 0

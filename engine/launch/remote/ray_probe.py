@@ -17,6 +17,7 @@ from netwright.engine.cluster import host_script
 from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError, plural
+from netwright.engine.core.process.messages import MessageReader, keep_output
 from netwright.engine.launch.remote.ray_address import ray_environment
 from netwright.engine.launch.remote.ray_placer import connect, first_line
 
@@ -59,7 +60,6 @@ def run_probe(python: list[str], program: bytes, folder: str, rank: int, world: 
 
     Runs in a process of Ray, which has nothing of Netwright.
     """
-    import json
     import os
     import socket
     import subprocess
@@ -227,11 +227,9 @@ class RayProbe:
 def serve(connected: Callable[[ClusterProfile], Any]) -> int:
     """Answer until the input is closed; return the exit code. `connected` gives what has the methods that are asked
     for, and `reach` for the first answer."""
-    answers = os.dup(1)
-    os.dup2(2, 1)  # Ray prints
+    answers = keep_output()  # Ray prints
     server: Any = None
-    for line in sys.stdin:
-        asked = json.loads(line)
+    for asked in MessageReader(0).messages():
         try:
             if server is None:
                 server = connected(ClusterProfile(**asked))
@@ -243,7 +241,7 @@ def serve(connected: Callable[[ClusterProfile], Any]) -> int:
             said = {"refused": str(error).removesuffix(error.hint).strip(), "hint": error.hint}
         except Exception as error:  # Ray raises what it likes
             said = {"refused": f"Ray: {first_line(error)}", "hint": ""}
-        os.write(answers, json.dumps(said).encode() + b"\n")
+        answers.send(said)
     return 0
 
 

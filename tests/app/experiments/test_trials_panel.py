@@ -208,9 +208,9 @@ def test_curves_and_progress_are_asked_for_and_painted(
     panel.refresh()
     panel._ask()
     assert asked[-1] == (["1", "2", "3"], ["4"])
-    panel.watcher.take(b'{"curves":{"2":[0.1,0.5,"NaN",0.9],"4":[0.2]}}')
-    panel.watcher.take(b'{"live":{"4":[0.25,3.0,9.0]}}')
-    panel.watcher.take(b"no json")
+    panel.watcher.take({"curves": {"2": [0.1, 0.5, "NaN", 0.9], "4": [0.2]}})
+    panel.watcher.take({"live": {"4": [0.25, 3.0, 9.0]}})
+    panel.watcher.take({"curves": ["no", "curves"]})
     model = panel.model
     curve, state = (model.columns.index(column) for column in ("curve", "state"))
     assert len(model.data(model.index(1, curve), CURVE)) == 4  # type: ignore[arg-type]

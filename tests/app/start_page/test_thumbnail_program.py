@@ -11,6 +11,7 @@ import pytest
 from netwright.app.documents import EXAMPLES
 from netwright.app.start_page import thumbnail_program
 from netwright.app.start_page.thumbnail_program import Thumbnail, make_thumbnail, size_in_words, thumbnail_folder
+from netwright.engine.core.process.program import module_command
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network import edits
 from netwright.engine.network.block import Block
@@ -31,10 +32,10 @@ def test_stamps_come_first_and_what_is_known_is_not_drawn(tmp_path: Path) -> Non
         (DIGITS, thumbnail_program.stamp_of(DIGITS)),
         (tmp_path, ""),
     ]
-    command = [sys.executable, "-m", *thumbnail_program.arguments(wanted)]
+    command = module_command(*thumbnail_program.arguments(wanted))
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     stamp = thumbnail_program.stamp_of(DIGITS)
-    answers = [thumbnail_program.answer(line) for line in done.stdout.splitlines()]
+    answers = [thumbnail_program.answer(json.loads(line)) for line in done.stdout.splitlines()]
     assert answers == [(0, stamp), (1, ""), (2, stamp), (3, ""), (0, make_thumbnail(DIGITS))]
 
 
@@ -48,10 +49,10 @@ def test_it_needs_neither_qt_nor_torch_nor_numpy() -> None:
     assert json.loads(done.stdout.splitlines()[-1]) == [False], "the engine is imported for what is new only"
 
 
-@pytest.mark.parametrize("line", [b"", b"{}", b"[1]", b"[0, 1]", b'[0, {"bars": 1}]', b'["x", ""]', b"\xff"])
-def test_anything_else_is_no_answer(line: bytes) -> None:
+@pytest.mark.parametrize("message", [None, {}, [1], [0, 1], [0, {"bars": 1}], ["x", ""], 3])
+def test_anything_else_is_no_answer(message: object) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  # whichever: it is passed over
-        thumbnail_program.answer(line)
+        thumbnail_program.answer(message)
 
 
 def deep(count: int) -> Network:

@@ -191,7 +191,7 @@ def open_files() -> list[str]:
 
 
 def test_a_process_to_which_nobody_listens_ends_without_a_word() -> None:
-    code = "from netwright.engine.core.process.program import print_line\nwhile True: print_line({'a': 1})"
+    code = "from netwright.engine.core.process.messages import print_line\nwhile True: print_line({'a': 1})"
     command, environment = [sys.executable, "-c", code], module_environment()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None

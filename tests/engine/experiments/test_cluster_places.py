@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from netwright.engine.cluster.profile_file import save_profile
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.process.program import MessageProcess
 from netwright.engine.experiments import cluster_places
 from netwright.engine.experiments.definition import cluster_of
 from netwright.engine.placement.inventory import LOOPBACK
@@ -70,9 +70,9 @@ def test_what_a_cluster_cannot_do_is_refused_in_words(project: Project, words: s
 def test_a_place_has_its_part_of_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Told to a process that writes down what it is told."""
     profile = ClusterProfile(name="gpus", address="127.0.0.1:1", gpus_per_worker=1, cores_per_worker=3, memory=2.0)
-    told, pipe = tmp_path / "told", subprocess.PIPE
+    told = tmp_path / "told"
     command = ["sh", "-c", f"cat > {told}"]
-    monkeypatch.setattr(cluster_places, "start_client", lambda *_: subprocess.Popen(command, stdin=pipe, stdout=pipe))
+    monkeypatch.setattr(cluster_places, "start_client", lambda *_: MessageProcess(command))
     project = defined("gpus", trials_per_gpu=4, at_once=6, gpus=1)
     places = cluster_places.ClusterPlaces(project, written(tmp_path, ()), profile)
     places.attend({}, 5)

@@ -6,7 +6,8 @@ import os
 import pytest
 import torch
 
-from netwright.engine.launch.channel import ReportPipe, ReportReader, RequestPipe
+from netwright.engine.core.process.messages import MessageReader
+from netwright.engine.launch.channel import ReportPipe, RequestPipe
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from netwright.engine.runs.requests import NOTHING, PendingRequests
@@ -178,7 +179,7 @@ def test_time_set_aside_is_not_training() -> None:
 
 def test_worker_and_coordinator_talk_over_pipes() -> None:
     reading, writing = os.pipe()
-    reports, lines = ReportPipe(writing), ReportReader(reading)
+    reports, lines = ReportPipe(writing), MessageReader(reading)
     assert lines.read() == []
     reports.put(EpochEnded(epoch=3, iteration=30))
     reports.send({"done": {"ü": 1}})
@@ -193,7 +194,7 @@ def test_worker_and_coordinator_talk_over_pipes() -> None:
 
 def test_a_heartbeat_goes_between_other_reports_and_tears_none() -> None:
     reading, writing = os.pipe()
-    reports, lines = ReportPipe(writing), ReportReader(reading)
+    reports, lines = ReportPipe(writing), MessageReader(reading)
     said: list[dict[str, object]] = []
     with reports.heartbeat(every_s=0.001):
         while sum("alive" in message for message in said) < 20:

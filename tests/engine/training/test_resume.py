@@ -18,7 +18,7 @@ import torch
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_json
-from netwright.engine.launch.channel import ReportReader
+from netwright.engine.core.process.messages import MessageReader
 from netwright.engine.launch.prepare import lock_of, prepare
 from netwright.engine.launch.resume import prepare_resume
 from netwright.engine.launch.worker import work
@@ -94,7 +94,7 @@ def train(
     events: list[Event] = []
 
     def listen() -> None:
-        lines = ReportReader(reading)
+        lines = MessageReader(reading)
         os.set_blocking(reading, True)
         while lines.is_open:
             for message in lines.read():
