@@ -11,7 +11,6 @@ when its input is closed.
 import contextlib
 import json
 import signal
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.process.messages import MessageReader, keep_output, readable
 from netwright.engine.core.process.program import module_words
 from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
-from netwright.engine.launch.remote.ray_placer import connect, first_line
+from netwright.engine.launch.remote.ray_placer import connect, first_line, send_by_value
 
 POLL_S = 0.1
 """Time between two looks at what has ended in Ray; what the runner asks for is done at once."""
@@ -92,7 +91,6 @@ class RayPlaces:
         import ray
 
         self._ray, self._say = ray, say
-        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the Python of Ray has nothing of Netwright
         self._command = [*config["python"], *module_words(AGENT)]
         self._experiment = json.dumps(config["experiment"]) + "\n"
         self._needs: dict[str, float] = config["needs"]
@@ -224,6 +222,7 @@ def main(arguments: list[str]) -> int:
     except UserError as refused:
         say(refused=str(refused))
         return 0
+    send_by_value(__name__)
     say(waits="")
     places, head, next_look = RayPlaces(config, say), address_of_head(config["address"]), 0.0
     while lines.is_open:

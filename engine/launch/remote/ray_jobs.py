@@ -11,7 +11,6 @@ see the folder of the job.
 import contextlib
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 from netwright.engine.cluster import host_script
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError
+from netwright.engine.launch.remote.ray_placer import send_by_value
 from netwright.engine.launch.remote.ray_probe import answered, connect_to, serve
 from netwright.engine.project.project import RunOptions
 
@@ -163,8 +163,7 @@ class RayJobs:
         import ray
 
         self._ray = ray
-        for module in (host_script, sys.modules[__name__], sys.modules[answered.__module__]):
-            ray.cloudpickle.register_pickle_by_value(module)  # the Python of Ray has nothing of Netwright
+        send_by_value(host_script.__name__, __name__, answered.__module__)
         self._pings: dict[str, Any] = {}
 
     def reach(self) -> str:

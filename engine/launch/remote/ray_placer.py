@@ -93,7 +93,6 @@ class RayRooms:
         import ray
 
         self._ray = ray
-        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the Python of Ray has nothing of Netwright
         self._command = [*python, *module_words(AGENT)]
         self._per_worker = per_worker
         self._say = say
@@ -203,6 +202,14 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
+def send_by_value(*modules: str) -> None:
+    """Let Ray take functions and classes of these modules along: its own Python has nothing of Netwright."""
+    import ray
+
+    for module in modules:
+        ray.cloudpickle.register_pickle_by_value(sys.modules[module])
+
+
 def connect(address: str) -> None:
     """Connect this process to the cluster. Raises `RunError`, and `UnavailableError` where none is meant."""
     import ray
@@ -252,6 +259,7 @@ def main(arguments: list[str]) -> int:
     except UserError as refused:
         say(failed=str(refused).removesuffix(refused.hint).strip(), hint=refused.hint)
         return 0
+    send_by_value(__name__)
     say(waits="")
     rooms = RayRooms(config["python"], config["per_worker"], say)
     look = partial(_look_at_head, address_of_head(config["address"]), rooms, say)

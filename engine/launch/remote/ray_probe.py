@@ -9,7 +9,6 @@ answer is a line with `answer`, or with `refused` and `hint`. What it has starte
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,7 @@ from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError, plural
 from netwright.engine.core.process.messages import MessageReader, keep_output
 from netwright.engine.launch.remote.ray_address import ray_environment
-from netwright.engine.launch.remote.ray_placer import connect, first_line
+from netwright.engine.launch.remote.ray_placer import connect, first_line, send_by_value
 
 OnNode = Callable[[dict[str, Any]], dict[str, Any]]
 MOST_NODES = 64
@@ -114,8 +113,7 @@ class RayProbe:
         import ray
 
         self._ray, self._profile = ray, profile
-        ray.cloudpickle.register_pickle_by_value(host_script)  # the Python of Ray has nothing of Netwright
-        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        send_by_value(host_script.__name__, __name__)
         self._python = list(python_of(profile))
         amounts = {"CPU": profile.cores_per_worker, "GPU": profile.gpus_per_worker}
         self._amounts = {name: amount for name, amount in amounts.items() if amount}

@@ -28,7 +28,7 @@ def pipe() -> Iterator[tuple[MessageReader, MessageWriter, int]]:
 def test_messages_arrive_whole_and_in_order(pipe: tuple[MessageReader, MessageWriter, int]) -> None:
     reader, writer, descriptor = pipe
     texts = ["ä \ud800", "x" * 300_000]
-    thread = threading.Thread(target=lambda: [writer.send({"text": text}) for text in texts])
+    thread = threading.Thread(target=writer.send, args=[{"text": text} for text in texts])
     thread.start()
     assert reader.receive() == {"before": 1}
     assert [reader.receive(60.0) for _ in texts] == [{"text": text} for text in texts]
