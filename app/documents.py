@@ -16,7 +16,7 @@ from netwright.engine.core.fields import FilePath
 from netwright.engine.core.files import RESOURCES, open_file, path_from, write_atomically
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.own_files import SUFFIX
-from netwright.engine.core.platform.processes import is_alive
+from netwright.engine.core.platform import is_alive
 from netwright.engine.project.data_hosts import allow, allowed, hosts_of, merged
 from netwright.engine.project.file import Opened, dumps, load, loads, save
 from netwright.engine.project.project import Project, new_identity

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.processes import NO_HOSTS, HostQuestion, PipeReader, environment_for
-from netwright.engine.core.process.program import engine_command
+from netwright.engine.core.process import engine_command
 
 
 class EngineCommand(QObject):

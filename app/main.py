@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from netwright.app.window import MainWindow
 from netwright.designer import theme
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.processes import age_s
+from netwright.engine.core.platform import age_s
 from netwright.engine.core.version import VERSION
 from netwright.engine.project.import_kinds import can_import
 

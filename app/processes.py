@@ -21,9 +21,9 @@ from netwright.engine.core.errors import HOST_NOT_ALLOWED
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.platform.files import do_not_wait, open_descriptor
-from netwright.engine.core.platform.processes import end_process_tree, start_process
-from netwright.engine.core.process.program import module_command, module_environment
+from netwright.engine.core.platform import end_process_tree, start_process
+from netwright.engine.core.platform_files import do_not_wait, open_descriptor
+from netwright.engine.core.process import module_command, module_environment
 from netwright.engine.project.data_hosts import VARIABLE, written
 
 if TYPE_CHECKING:

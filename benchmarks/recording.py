@@ -20,7 +20,7 @@ from statistics import median
 import torch
 
 from benchmarks.peer import WORKLOADS, network
-from netwright.engine.core.platform.files import PIPE_BYTES, widen_pipe
+from netwright.engine.core.platform_files import PIPE_BYTES, widen_pipe
 from netwright.engine.core.types import features
 from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.launch.channel import ReportPipe

@@ -21,7 +21,7 @@ from typing import Any
 
 import psutil
 
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 
 ROOT = Path(__file__).parents[1]
 COLUMNS = 10

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from netwright.designer.editor import Editor
 from netwright.engine.core.files import ROOT
-from netwright.engine.core.process.program import module_words
+from netwright.engine.core.process import module_words
 from netwright.engine.network import arrange_program
 from netwright.engine.network.arrangement import (
     Direction,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.core.platform import processes
+from netwright.engine.core import platform
 from tests.faults.harness import wait_for
 
 SLURM_PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
@@ -54,7 +54,7 @@ def hide_local_ray(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the Ray of this machine be looked for in a folder alone: others may have one here."""
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setenv("RAY_TMPDIR", str(folder))
-    monkeypatch.setattr(processes, "PROCESSES", folder / "proc")
+    monkeypatch.setattr(platform, "PROCESSES", folder / "proc")
 
 
 def free_ports(count: int) -> list[int]:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.core.process.fork import fork
-from netwright.engine.core.process.messages import MessageReader
-from netwright.engine.core.process.program import MessageProcess
+from netwright.engine.core.fork import fork
+from netwright.engine.core.process import MessageProcess, MessageReader
 from netwright.engine.experiments import place_agent
 
 RUN = """

@@ -14,7 +14,7 @@ from netwright.app.processes import NO_HOSTS, DisposableProcess
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.core.errors import plural
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.project.data import DataOptions
 
 MOST_SHOWN = {"damaged": 5}

@@ -43,7 +43,7 @@ from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.cluster.validation import STAGES
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_file, write_atomically
-from netwright.engine.core.process.program import engine_command
+from netwright.engine.core.process import engine_command
 
 _STATES = {"passed": ("✓", "good"), "failed": ("✕", "error"), "skipped": ("–", "muted")}
 FILES = "Cluster profiles (*.toml)"

@@ -24,7 +24,7 @@ from netwright.app.processes import DisposableProcess
 from netwright.app.widgets import Divider, within_screen
 from netwright.designer import theme
 from netwright.designer.forms.row import section_label
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.placement.inventory import DeviceInventory
 
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}

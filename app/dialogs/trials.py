@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from netwright.app.dialogs.bars import Way, WayTable
 from netwright.app.processes import DisposableProcess
 from netwright.designer import theme
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.core.text import format_bytes
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project

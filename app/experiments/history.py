@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from netwright.app.experiments import run_reader
 from netwright.app.processes import ENDING_S, ChildProcess
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.notes import write_notes

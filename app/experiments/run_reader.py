@@ -1,7 +1,7 @@
 """Reads and changes runs for the window in a process of its own, so that neither thousands of folders nor a disk that
 does not answer block it.
 
-python -m netwright.engine.core.process netwright.app.experiments.run_reader PROJECT ID
+python -m netwright.engine.core.child netwright.app.experiments.run_reader PROJECT ID
 
 The project's file and identity may be empty. Lines of JSON on standard input say what to do: `{"do": "look"}`,
 `{"do": "note", "run", "note", "tags"}`, `{"do": "rename", "run", "run_name"}`, `{"do": "delete", "runs"}`. Those on
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.process.messages import MessageReader, print_line, readable
+from netwright.engine.core.process import MessageReader, print_line, readable
 from netwright.engine.runs.create import runs_beside
 from netwright.engine.runs.folder import RunFolder, open_run
 from netwright.engine.runs.history import ProjectKey, in_order, list_runs, own_runs, roots_of
@@ -104,9 +104,9 @@ def requests(descriptor: int) -> Iterator[dict[str, Any]]:
             yield {"do": "look"}
 
 
-def main(project: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Answer requests until the input closes."""
-    path, identity = project
+    path, identity = arguments
     attendant = RunReader(ProjectKey(Path(path) if path else None, identity))
     for request in requests(sys.stdin.fileno()):
         for report in attendant.do(request):

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from netwright.app.experiments import curve_reader
 from netwright.app.processes import ENDING_S, ChildProcess
 from netwright.engine.core.files import number_in
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_log import Trial
 from netwright.engine.runs.trial_reader import Live, TrialsReader
@@ -120,7 +120,7 @@ class TrialWatcher(QObject):
         self._child.received.connect(self.take)
         self._child.closed.connect(self._end_child)
 
-    def take(self, report: dict[str, Any]) -> None:
+    def take(self, report: Mapping[str, Any]) -> None:
         """Take a message of the process."""
         with contextlib.suppress(ValueError, AttributeError, TypeError):
             for name, values in report.get("curves", {}).items():

@@ -14,7 +14,7 @@ from netwright.app.runs.environment import ExecutionEnvironment
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project

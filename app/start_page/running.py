@@ -12,7 +12,7 @@ from netwright.app.processes import ChildProcess
 from netwright.app.start_page.running_program import MODULE, RunningRun
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 
 ENDING_S = 1.0
 BAR_WIDTH, PROGRESS_WIDTH = 160, 250

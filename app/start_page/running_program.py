@@ -1,7 +1,7 @@
 """The runs and experiments that are under way on this machine, as the start page lists them: found in a process of
 their own, so that a disk which does not answer blocks nothing.
 
-python -m netwright.engine.core.process netwright.app.start_page.running_program
+python -m netwright.engine.core.child netwright.app.start_page.running_program
 
 Each line of JSON on standard output is the list of runs as it is now; one is written whenever the list has changed. The
 process ends when its input closes.
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.platform.processes import lower_priority
-from netwright.engine.core.process.messages import print_line, readable
+from netwright.engine.core.platform import lower_priority
+from netwright.engine.core.process import print_line, readable
 from netwright.engine.core.text import format_duration
 from netwright.engine.project.file import load
 from netwright.engine.project.trials import num_trials

@@ -1,6 +1,6 @@
 """Makes thumbnails of project files in a process of its own, so that a disk which does not answer blocks nothing.
 
-python -m netwright.engine.core.process netwright.app.start_page.thumbnail_program [STAMP PATH ...]
+python -m netwright.engine.core.child netwright.app.start_page.thumbnail_program [STAMP PATH ...]
 
 `STAMP` is what is known of the file: one that has not changed is not drawn again. Each line of JSON on standard output
 holds the number of a file and what was found: first the stamp of every file, empty where there is none, then the
@@ -17,8 +17,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from netwright.engine.core.platform.processes import lower_priority
-from netwright.engine.core.process.messages import print_line
+from netwright.engine.core.platform import lower_priority
+from netwright.engine.core.process import print_line
 
 if TYPE_CHECKING:
     from netwright.engine.drawing.outline import Bar, FlatCurve
@@ -72,10 +72,10 @@ def answer(message: Any) -> tuple[int, str | Thumbnail]:
 # The process
 
 
-def main(words: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Look at the files, and draw those that have changed."""
     lower_priority(NICENESS)
-    paths, known = [Path(word) for word in words[1::2]], words[::2]
+    paths, known = [Path(word) for word in arguments[1::2]], arguments[::2]
     stamps: list[str] = []
     for number, path in enumerate(paths):
         stamps.append(stamp_of(path))

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from netwright.app.processes import ChildProcess
 from netwright.app.start_page import thumbnail_program
 from netwright.app.start_page.thumbnail_program import Thumbnail
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 
 PATIENCE_MS = 10_000
 """How long a file may take: an unreachable disk delays the files behind it no longer than this."""

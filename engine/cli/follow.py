@@ -16,7 +16,7 @@ from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.terminal import LINE_EVERY_S, Display
 from netwright.engine.core import progress
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
-from netwright.engine.core.platform.files import has_no_reader
+from netwright.engine.core.platform_files import has_no_reader
 from netwright.engine.core.text import format_duration
 from netwright.engine.runs.checkpoints import way_on
 from netwright.engine.runs.events import (

@@ -19,18 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from netwright.engine.cli.cluster_jobs import resume_job, start_job
 from netwright.engine.cli.limits import over_memory
-from netwright.engine.core import progress
+from netwright.engine.core import platform, progress
 from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.fork import fork, run_in_child_process
 from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.platform.processes import (
-    end_with_parent,
-    lead_group,
-    lift_memory_limit,
-    limit_memory,
-    lower_priority,
-    wait_for_process,
-)
-from netwright.engine.core.process.fork import fork, run_in_child_process
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit, granting, look_up
 from netwright.engine.project.environment import EnvironmentOptions
@@ -94,9 +86,9 @@ def serve_jobs(
     `warm_up` imports what a run needs, so that a run forked from this process starts at once: it is called where much
     was read, once nothing is to do. `folder` is the place of temporary files, which the parent removes.
     """
-    end_with_parent(parent)
-    lead_group()  # to be killed with its children; and Ctrl-C in the window's terminal is not for it
-    limit_memory(limit_bytes + OVERHEAD_BYTES)
+    platform.end_with_parent(parent)
+    platform.lead_group()  # to be killed with its children; and Ctrl-C in the window's terminal is not for it
+    platform.limit_memory(limit_bytes + OVERHEAD_BYTES)
     if folder is not None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
@@ -186,7 +178,7 @@ def _check_data(values: dict[str, Any]) -> Answer:
     """Check data before training, at a low priority: a training goes first."""
     from netwright.engine.data.checks import check_data
 
-    lower_priority(NICENESS)
+    platform.lower_priority(NICENESS)
     options = DataOptions.read(values["data"], "data")
     return check_data(options, Path(values["base"]), labels=bool(values.get("labels")), files=False).write()
 
@@ -418,10 +410,10 @@ def _start_run(
     reading, writing = os.pipe()
 
     def coordinate() -> int:
-        lead_group(leaves_terminal=True)
+        platform.lead_group(leaves_terminal=True)
         return _coordinate(prepared, values, environment, writing)
 
-    wait_for_process(fork(lambda: 0 if fork(coordinate, keep=(writing,)) else 1, keep=(writing,)))
+    platform.wait_for_process(fork(lambda: 0 if fork(coordinate, keep=(writing,)) else 1, keep=(writing,)))
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         message: Answer = json.loads(pipe.read() or b'{"defect": "The engine ended before the run began."}')
@@ -440,7 +432,7 @@ def _coordinate(
     from netwright.engine.launch.forked_coordinator import coordinate_forked
     from netwright.engine.launch.remote.placers import begun_placer
 
-    lift_memory_limit()
+    platform.lift_memory_limit()
     devices.remember(values.get("inventory"))
     with begun_placer(environment or EnvironmentOptions()) as placer:
         return coordinate_forked(prepared, writing, placer)

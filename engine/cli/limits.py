@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.foreign_file import HARM, allowed_work_s
-from netwright.engine.core.platform.processes import num_cores
+from netwright.engine.core.platform import num_cores
 from netwright.engine.core.text import format_bytes, format_duration
 
 WORKING_PER_CORE = 2

@@ -22,9 +22,9 @@ from netwright.engine.cli.jobs import Answer, serve_jobs
 from netwright.engine.cli.limits import FOREIGN, Limits, ended, over_memory, over_work, silent, work_limit_s
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
+from netwright.engine.core.fork import fork
 from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.platform.processes import end_process, end_process_tree, wait_for_process, was_ended_by_force
-from netwright.engine.core.process.fork import fork
+from netwright.engine.core.platform import end_process, end_process_tree, wait_for_process, was_ended_by_force
 from netwright.engine.project.data import NOT_READING
 
 WATCH_S = 0.25

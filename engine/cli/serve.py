@@ -28,7 +28,7 @@ from netwright.engine.cli.readers import OF_NETWORKS, WATCH_S, Job, Reader, star
 from netwright.engine.cli.request_shapes import Request, read_request
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.lines import LineBuffer
-from netwright.engine.core.platform.processes import collect_ended, collect_orphans
+from netwright.engine.core.platform import collect_ended, collect_orphans
 from netwright.engine.hardware.threads import calm_threads
 
 REQUEST_LIMIT_BYTES = 128 * 2**20

@@ -13,8 +13,8 @@ from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.files import path_from
+from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.own_files import SUFFIX
-from netwright.engine.core.process.fork import run_in_child_process
 from netwright.engine.core.text import format_bytes
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import look_up

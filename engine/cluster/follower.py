@@ -1,6 +1,6 @@
 """A process that follows a run on a cluster: it holds the lock of the folder here and copies what is new until the end.
 
-python -m netwright.engine.core.process netwright.engine.cluster.follower FOLDER LOCK
+python -m netwright.engine.core.child netwright.engine.cluster.follower FOLDER LOCK
 
 It may be killed at any time, and the connection may be lost: the run goes on, and the next one goes on with the copy.
 """
@@ -17,8 +17,8 @@ from netwright.engine.cluster.hosts import UnreachableHostError
 from netwright.engine.cluster.job_list import refuse_unlisted
 from netwright.engine.cluster.jobs import host_of, remote_of, sync
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.platform.processes import lower_priority
-from netwright.engine.core.process.program import start_detached_module
+from netwright.engine.core.platform import lower_priority
+from netwright.engine.core.process import start_detached_module
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
 from netwright.engine.runs.remote import read_remote, write_remote

@@ -17,7 +17,7 @@ from typing import IO, Any
 from netwright.engine.cluster import host_script
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.platform.processes import end_process_tree, start_process
+from netwright.engine.core.platform import end_process_tree, start_process
 
 CONNECT_S = 15
 ANSWER_S = 60.0

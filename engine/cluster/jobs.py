@@ -26,7 +26,7 @@ from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.cluster.ray_host import RayHost
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.files import remove, without_checksum, write_atomically, write_checked_json
-from netwright.engine.core.platform.files import open_descriptor
+from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.project import user_code
 from netwright.engine.project.check import check
 from netwright.engine.project.data_hosts import admit, granted_for, look_up, written

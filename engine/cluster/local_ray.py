@@ -9,7 +9,7 @@ from pathlib import Path
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import UnavailableError, listed
 from netwright.engine.core.files import read_file
-from netwright.engine.core.platform.processes import command_lines
+from netwright.engine.core.platform import command_lines
 
 VARIABLE = "RAY_ADDRESS"
 NOTE_BYTES = 256

@@ -5,7 +5,7 @@ from typing import Any
 
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.process.program import MessageProcess, module_command
+from netwright.engine.core.process import MessageProcess, module_command
 
 
 class RayProcess:

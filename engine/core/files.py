@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.files import copy_permissions, open_descriptor, replace_file
+from netwright.engine.core.platform_files import copy_permissions, open_descriptor, replace_file
 
 _PACKAGES = Path(__file__).parents[2]
 ROOT = _PACKAGES if (_PACKAGES / "netwright").is_dir() else _PACKAGES.parent  # in a checkout, in a wheel

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from netwright.engine.core.platform.files import lock_file, open_descriptor
+from netwright.engine.core.platform_files import lock_file, open_descriptor
 
 POLL_S = 0.01
 _files: dict[int, tuple[int, int]] = {}
@@ -19,7 +19,7 @@ def take_lock(path: Path, *, patience_s: float = 0.0, create: bool = True) -> in
     """Hold the exclusive lock of a file until the returned descriptor is closed or the process ends.
 
     Waits up to `patience_s` for whoever holds it: readers do for an instant. A forked child does not hold it (see
-    `netwright.engine.core.process.fork`). Raises `LockHeldError`, and `OSError` where the file cannot be opened
+    `netwright.engine.core.fork`). Raises `LockHeldError`, and `OSError` where the file cannot be opened
     or its disk has no locks.
     """
     descriptor = open_descriptor(path, "a+" if create else "r")

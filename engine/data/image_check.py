@@ -1,6 +1,6 @@
 """Check of image files in a process of its own.
 
-python -m netwright.engine.core.process netwright.engine.data.image_check OPTIONS BASE
+python -m netwright.engine.core.child netwright.engine.data.image_check OPTIONS BASE
 
 `OPTIONS` are the data options as JSON, `BASE` is the folder of relative paths. Prints what `findings` yields, one JSON
 object per line, or `{"error": "..."}`.
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.processes import lower_priority
-from netwright.engine.core.process.messages import print_line
+from netwright.engine.core.platform import lower_priority
+from netwright.engine.core.process import print_line
 from netwright.engine.data.histograms import of_numbers
 from netwright.engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
 from netwright.engine.data.sources.image_labels import label_table

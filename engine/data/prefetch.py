@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.processes import num_cores
+from netwright.engine.core.platform import num_cores
 from netwright.engine.core.text import format_duration
 from netwright.engine.data.bad_samples import BadSamples, read_or_note
 from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader

@@ -24,9 +24,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.files import widen_pipe
-from netwright.engine.core.platform.processes import was_ended_by_force
-from netwright.engine.core.process.program import module_command, module_environment
+from netwright.engine.core.platform import was_ended_by_force
+from netwright.engine.core.platform_files import widen_pipe
+from netwright.engine.core.process import module_command, module_environment
 from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
 
 HEADER = struct.Struct("<Bq")

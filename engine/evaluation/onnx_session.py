@@ -14,7 +14,7 @@ import numpy as np
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import printable
 from netwright.engine.core.foreign_file import HARM, allowed_work_s
-from netwright.engine.core.platform.processes import limit_memory
+from netwright.engine.core.platform import limit_memory
 from netwright.engine.core.text import format_duration
 from netwright.engine.data.sources.source import Array, allowed_memory
 from netwright.engine.evaluation.assumed import Port

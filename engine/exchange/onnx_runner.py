@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.platform.processes import CAN_FORK
-from netwright.engine.core.process.fork import PipedChild, read_from_fork
+from netwright.engine.core.fork import PipedChild, read_from_fork
+from netwright.engine.core.platform import CAN_FORK
 from netwright.engine.core.text import first_line
 
 PATIENCE_S = 900.0

@@ -12,10 +12,10 @@ from typing import Any
 
 from netwright.engine.core.errors import EXIT_DEFECT, RunError
 from netwright.engine.core.files import leave_flushing
-from netwright.engine.core.platform.files import do_not_wait
-from netwright.engine.core.platform.processes import CAN_WATCH, end_process, lead_group, watch_process
-from netwright.engine.core.process.fork import fork
-from netwright.engine.core.process.messages import MessageReader
+from netwright.engine.core.fork import fork
+from netwright.engine.core.platform import CAN_WATCH, end_process, lead_group, watch_process
+from netwright.engine.core.platform_files import do_not_wait
+from netwright.engine.core.process import MessageReader
 from netwright.engine.experiments.pruning import Decision
 from netwright.engine.launch.forked_coordinator import coordinate_forked
 from netwright.engine.launch.prepare import prepare

@@ -14,7 +14,7 @@ from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.extras import import_extra
-from netwright.engine.core.process.program import MessageProcess, module_command
+from netwright.engine.core.process import MessageProcess, module_command
 from netwright.engine.experiments.active_run import ActiveRun
 from netwright.engine.launch.remote.ray_address import ray_environment
 from netwright.engine.placement.shares import Slot

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.process.fork import run_in_child_process
+from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.project import user_code
 from netwright.engine.project.project import Project
 from netwright.engine.runs.trial_log import Trial

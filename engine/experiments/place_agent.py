@@ -1,6 +1,6 @@
 """A process in a place of a cluster that has torch and the data of an experiment in memory, and starts its runs there.
 
-    python -m netwright.engine.core.process netwright.engine.experiments.place_agent
+    python -m netwright.engine.core.child netwright.engine.experiments.place_agent
 
 The first line of its standard input has the experiment; each further one is the `Offer` of a run, one run at a time.
 For each it forks the agent of a node, which serves the coordinator of that run, and answers with a line how that ended.
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import EXIT_RUN_FAILED, UserError
-from netwright.engine.core.platform.files import make_shared_memory, read_at
-from netwright.engine.core.platform.processes import end_with_parent, wait_for_process, watch_process
-from netwright.engine.core.process.fork import fork
-from netwright.engine.core.process.messages import MessageReader, MessageWriter, keep_output, readable
+from netwright.engine.core.fork import fork
+from netwright.engine.core.platform import end_with_parent, wait_for_process, watch_process
+from netwright.engine.core.platform_files import make_shared_memory, read_at
+from netwright.engine.core.process import MessageReader, MessageWriter, keep_output, readable
 from netwright.engine.experiments.definition import read_data
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.local_launcher import preload, uses_compiler

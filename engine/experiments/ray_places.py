@@ -1,6 +1,6 @@
 """The process that asks a Ray cluster for the places of an experiment. See `ClusterPlaces`.
 
-    python -m netwright.engine.core.process netwright.engine.experiments.ray_places
+    python -m netwright.engine.core.child netwright.engine.experiments.ray_places
 
 The first line of its standard input has address, Python, resources of a place and the experiment; further ones say how
 many places are wanted and which run begins in which. It answers by lines of JSON. A place is an actor of Ray with a
@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.process.messages import MessageReader, keep_output, readable
-from netwright.engine.core.process.program import module_words
+from netwright.engine.core.process import MessageReader, keep_output, module_words, readable
 from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
 from netwright.engine.launch.remote.ray_placer import connect, first_line, send_by_value
 

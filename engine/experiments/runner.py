@@ -17,7 +17,7 @@ from typing import Any
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import flush_folder
-from netwright.engine.core.platform.processes import ended_process
+from netwright.engine.core.platform import ended_process
 from netwright.engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, start_run
 from netwright.engine.experiments.begin import origin_of, refuse_if_none_fits
 from netwright.engine.experiments.definition import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netwright.engine.core.platform.processes import keep_to
+from netwright.engine.core.platform import keep_to
 from netwright.engine.hardware.devices import run_here
 
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "fp64": "float64"}

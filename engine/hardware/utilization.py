@@ -8,7 +8,7 @@ from collections.abc import Callable
 import psutil
 import torch
 
-from netwright.engine.core.platform.processes import peak_resident_bytes
+from netwright.engine.core.platform import peak_resident_bytes
 
 
 def utilization_of(device: torch.device, workers: int) -> Callable[[], float]:

@@ -1,6 +1,6 @@
 """Placement advice, computed in a child process.
 
-python -m netwright.engine.core.process netwright.engine.launch.advisor PROJECT [FOLDER WORKERS HOURS]
+python -m netwright.engine.core.child netwright.engine.launch.advisor PROJECT [FOLDER WORKERS HOURS]
 
 Prints `{"busy": "..."}` where other programs disturb the times, `{"way": {...}}` for each forecast, then
 `{"advice": "...", "busy": "..."}`, or `{"error": "..."}`. With the folder in which a
@@ -16,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.process.fork import run_in_child_process
-from netwright.engine.core.process.messages import print_line
+from netwright.engine.core.fork import run_in_child_process
+from netwright.engine.core.process import print_line
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.hardware.utilization import busy_cores

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from netwright.engine.core.process.messages import MessageReader, MessageWriter
+from netwright.engine.core.process import MessageReader, MessageWriter
 from netwright.engine.runs.events import Event
 from netwright.engine.runs.requests import PendingRequests
 

@@ -17,7 +17,7 @@ from typing import Any
 from netwright.engine.cluster.environment import profile_of
 from netwright.engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
 from netwright.engine.core.files import remove, write_checked_json
-from netwright.engine.core.platform.processes import STOP_SIGNALS, boot_id, hold_stop_signals, release_stop_signals
+from netwright.engine.core.platform import STOP_SIGNALS, boot_id, hold_stop_signals, release_stop_signals
 from netwright.engine.launch import outcome
 from netwright.engine.launch.channel import SILENCE_S
 from netwright.engine.launch.launcher import Launcher, StartPoint

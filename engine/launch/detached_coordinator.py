@@ -1,6 +1,6 @@
 """A coordinator in a process of its own: the run continues when the process that started it, or its terminal, ends.
 
-python -m netwright.engine.core.process netwright.engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
+python -m netwright.engine.core.child netwright.engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
 
 `LOCK` is the descriptor of the run's lock; the numbers are those of an offloaded run (`OffloadedRun`).
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.locks import adopt_lock
-from netwright.engine.core.process.program import module_command, start_detached_module
+from netwright.engine.core.process import module_command, start_detached_module
 from netwright.engine.launch.coordinator import coordinate, exit_code
 from netwright.engine.launch.offload import OffloadedRun
 from netwright.engine.launch.prepare import hold, lock_of

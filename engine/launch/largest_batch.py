@@ -1,6 +1,6 @@
 """Search for the largest mini-batch that fits in memory: doubling, then bisection, with each trial in a child process.
 
-    python -m netwright.engine.core.process netwright.engine.launch.largest_batch PROJECT [--samples N] [--share S]
+    python -m netwright.engine.core.child netwright.engine.launch.largest_batch PROJECT [--samples N] [--share S]
 
 prints `{"tried": {...}}` for each trial and `{"largest": N, "words": ...}` at the end. With several workers a trial
 runs the largest share of the batch on each device; workers on the CPU divide the memory.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.process.messages import print_line
+from netwright.engine.core.process import print_line
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.threads import calm_threads

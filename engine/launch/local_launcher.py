@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.platform.processes import address_limit_bytes
-from netwright.engine.core.process.fork import PATIENCE_S, read_from_fork
+from netwright.engine.core.fork import PATIENCE_S, read_from_fork
+from netwright.engine.core.platform import address_limit_bytes
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch import worker_process
 from netwright.engine.launch.launcher import StartPoint

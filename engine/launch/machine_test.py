@@ -1,6 +1,6 @@
 """Machine test in a child process, which prints the results, one JSON object per line, as they come.
 
-    python -m netwright.engine.core.process netwright.engine.launch.machine_test [SECONDS]
+    python -m netwright.engine.core.child netwright.engine.launch.machine_test [SECONDS]
     {"device": {...}}  {"check": {...}}  {"figure": {...}}  ...  {"done": true}
 
 The reader may end the process at any time: it leaves nothing behind. The window and `netwright-engine devices --test`
@@ -21,9 +21,8 @@ from typing import Any
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
-from netwright.engine.core.platform.processes import cpu_model, num_cores, total_memory_bytes
-from netwright.engine.core.process.messages import print_line
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.platform import cpu_model, num_cores, total_memory_bytes
+from netwright.engine.core.process import module_command, print_line
 from netwright.engine.hardware.accelerators import Accelerators, TorchAccelerators, find
 from netwright.engine.hardware.health import Check, Driver, Readings, build_here, checks, driver_here, rendezvous
 from netwright.engine.hardware.speed import FIGURE_S, Figure, figures

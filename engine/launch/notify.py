@@ -1,7 +1,7 @@
 """Tell the user's webhook that a run, an experiment or a queue has ended, in a process that outlives this one.
 
-python -m netwright.engine.core.process netwright.engine.launch.notify run|experiment FOLDER
-python -m netwright.engine.core.process netwright.engine.launch.notify queue ENDED FINISHED
+python -m netwright.engine.core.child netwright.engine.launch.notify run|experiment FOLDER
+python -m netwright.engine.core.child netwright.engine.launch.notify queue ENDED FINISHED
 
 What trains waits for nothing and knows nothing of the address, which the process reads itself. What goes wrong stands
 in the log beside what has ended.
@@ -15,7 +15,7 @@ from typing import Any
 from netwright.engine.core import webhook
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from netwright.engine.core.finite_json import to_json
-from netwright.engine.core.process.program import start_detached_module
+from netwright.engine.core.process import start_detached_module
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.summary import read_summary
 from netwright.engine.runs.trial_rows import best_trial

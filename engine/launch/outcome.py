@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from netwright.engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
 from netwright.engine.core.finite_json import to_json
-from netwright.engine.core.platform.processes import was_ended_by_force
+from netwright.engine.core.platform import was_ended_by_force
 from netwright.engine.core.text import format_percent
 from netwright.engine.runs.baselines import SPLITS, with_network
 from netwright.engine.runs.events import (

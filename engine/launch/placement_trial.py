@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from netwright.engine.core.platform.processes import cores, end_process, end_with_parent, keep_to, wait_for_process
-from netwright.engine.core.process.fork import fork
-from netwright.engine.core.process.messages import MessageReader
+from netwright.engine.core.fork import fork
+from netwright.engine.core.platform import cores, end_process, end_with_parent, keep_to, wait_for_process
+from netwright.engine.core.process import MessageReader
 from netwright.engine.data.batches import Batch
 from netwright.engine.data.sources.source import free_memory
 from netwright.engine.hardware.threads import LEAST_GAIN

@@ -15,8 +15,8 @@ from typing import Any
 from netwright.engine.cluster.environment import profile_of, with_cluster
 from netwright.engine.cluster.job_list import note_run_here
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.processes import boot_id
-from netwright.engine.core.process.fork import run_in_child_process
+from netwright.engine.core.fork import run_in_child_process
+from netwright.engine.core.platform import boot_id
 from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.speed import measure_cores, measure_in_process
 from netwright.engine.placement.candidates import open_placements, record_of

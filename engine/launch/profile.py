@@ -1,6 +1,6 @@
 """Measure what each layer of a network costs on a device, in a process of its own.
 
-    python -m netwright.engine.core.process netwright.engine.launch.profile PROJECT
+    python -m netwright.engine.core.child netwright.engine.launch.profile PROJECT
         [--device D] [--batch N] [--threads N] [--trace FILE]
 
 prints `{"device": {...}}`, then `{"layer": {...}}` per layer, then `{"whole": {...}}`, or `{"error": "..."}`; the keys
@@ -24,8 +24,8 @@ from torch import fx
 from torch.utils._pytree import tree_leaves, tree_map
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.processes import num_cores
-from netwright.engine.core.process.messages import print_line
+from netwright.engine.core.platform import num_cores
+from netwright.engine.core.process import print_line
 from netwright.engine.hardware.speed import measure
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost

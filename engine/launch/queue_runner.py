@@ -1,6 +1,6 @@
 """Queue runner: starts the entries of a queue in order, as many at a time as the machine has room for.
 
-python -m netwright.engine.core.process netwright.engine.launch.queue_runner FOLDER [AT_ONCE]
+python -m netwright.engine.core.child netwright.engine.launch.queue_runner FOLDER [AT_ONCE]
 
 Each run is an independent process: if the queue runner dies, another one can continue.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
-from netwright.engine.core.platform.processes import num_cores
+from netwright.engine.core.platform import num_cores
 from netwright.engine.launch.notify import announce
 from netwright.engine.placement.inventory import DeviceInventory, Room, num_devices, room_for
 from netwright.engine.project.environment import EnvironmentOptions

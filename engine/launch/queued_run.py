@@ -1,6 +1,6 @@
 """Training of one queue entry in a process of its own.
 
-python -m netwright.engine.core.process netwright.engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
+python -m netwright.engine.core.child netwright.engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
 
 `DEVICES` are the accelerators assigned to it, separated by commas, or `-` for none; settings are as for `--set`.
 """
@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
-from netwright.engine.core.platform.files import open_descriptor
+from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.launch.coordinator import coordinate, exit_code
 from netwright.engine.project.data_hosts import grant, read_hosts
 from netwright.engine.project.file import loads

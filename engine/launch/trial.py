@@ -16,8 +16,8 @@ from pathlib import Path
 
 import torch
 
-from netwright.engine.core.platform.processes import CAN_FORK, limit_memory, peak_resident_bytes
-from netwright.engine.core.process.fork import read_from_fork
+from netwright.engine.core.fork import read_from_fork
+from netwright.engine.core.platform import CAN_FORK, limit_memory, peak_resident_bytes
 from netwright.engine.core.types import TensorType
 from netwright.engine.data.augment_mixing import Mixing
 from netwright.engine.data.augmentation import PICTURES, Augmentation, Image

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from netwright.engine.core.platform.processes import out_of_memory_kills
-from netwright.engine.core.process.messages import MessageReader
+from netwright.engine.core.platform import out_of_memory_kills
+from netwright.engine.core.process import MessageReader
 from netwright.engine.launch import outcome
 from netwright.engine.launch.channel import SILENCE_S, HeartbeatMonitor
 from netwright.engine.launch.launcher import Launcher, StartPoint, Worker

@@ -20,8 +20,8 @@ from typing import Any
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
-from netwright.engine.core.platform.files import open_descriptor, opened_paths, widen_pipe
-from netwright.engine.core.platform.processes import (
+from netwright.engine.core.fork import fork
+from netwright.engine.core.platform import (
     STOP_SIGNALS,
     end_process,
     end_with_parent,
@@ -32,8 +32,8 @@ from netwright.engine.core.platform.processes import (
     start_process,
     wait_for_process,
 )
-from netwright.engine.core.process.fork import fork
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.platform_files import open_descriptor, opened_paths, widen_pipe
+from netwright.engine.core.process import module_command
 from netwright.engine.parallel.worker_spec import WorkerSpec
 
 EXIT_BROKEN = 70

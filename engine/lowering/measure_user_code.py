@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.processes import limit_private_memory
-from netwright.engine.core.process.messages import MessageReader, keep_output
+from netwright.engine.core.platform import limit_private_memory
+from netwright.engine.core.process import MessageReader, keep_output
 from netwright.engine.core.types import Size, Symbol, TensorType
 from netwright.engine.user_code import registry
 from netwright.engine.user_code.expression import code_target, expression_target

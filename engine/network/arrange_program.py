@@ -1,6 +1,6 @@
 """Automatic layout in a separate process: the outline as JSON on standard input, positions on standard output.
 
-python -m netwright.engine.core.process netwright.engine.network.arrange_program
+python -m netwright.engine.core.child netwright.engine.network.arrange_program
 """
 
 import json

@@ -19,7 +19,7 @@ import torch
 import torch.distributed
 
 from netwright.engine.core.errors import RunError, UnavailableError, plural
-from netwright.engine.core.platform.files import open_descriptors
+from netwright.engine.core.platform_files import open_descriptors
 from netwright.engine.parallel.rendezvous import NetworkRendezvous, open_store
 from netwright.engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
 from netwright.engine.placement.inventory import LOOPBACK, NO_LOOPBACK, can_share, has_loopback

@@ -23,8 +23,8 @@ from typing import Any
 
 import torch
 
-from netwright.engine.core.platform.files import make_shared_memory, open_descriptor
-from netwright.engine.core.platform.processes import let_others_run, watch_process
+from netwright.engine.core.platform import let_others_run, watch_process
+from netwright.engine.core.platform_files import make_shared_memory, open_descriptor
 
 LINE = 128
 """Bytes between two counters, so that no two share a cache line."""

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from netwright.engine.core.platform.files import CAN_SHARE_MEMORY
-from netwright.engine.core.platform.processes import CAN_WATCH
+from netwright.engine.core.platform import CAN_WATCH
+from netwright.engine.core.platform_files import CAN_SHARE_MEMORY
 from netwright.engine.project.environment import EnvironmentOptions
 
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"

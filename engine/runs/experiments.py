@@ -32,7 +32,7 @@ from netwright.engine.core.files import (
 from netwright.engine.core.folders import data_folder
 from netwright.engine.core.locks import is_locked
 from netwright.engine.core.own_files import COPY, EXPERIMENTS
-from netwright.engine.core.process.program import start_detached_module
+from netwright.engine.core.process import start_detached_module
 from netwright.engine.project.file import load
 from netwright.engine.runs.create import is_shipped, new_folder_in
 from netwright.engine.runs.events import ENDS
@@ -289,6 +289,8 @@ def start_runner(folder: ExperimentFolder) -> "subprocess.Popen[bytes]":
     """Start a runner of the experiment that outlives this process, and return it. Its output goes to `runner.log`.
     Raises `UserError`."""
     try:
-        return start_detached_module(folder.log, "netwright.engine.experiments.program", str(folder.path.absolute()))
+        return start_detached_module(
+            folder.log, "netwright.engine.experiments.runner_program", str(folder.path.absolute())
+        )
     except OSError as error:
         raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None

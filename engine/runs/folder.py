@@ -31,8 +31,8 @@ from netwright.engine.core.files import (
     write_json,
 )
 from netwright.engine.core.own_files import COPY
-from netwright.engine.core.platform.files import has_open, open_descriptor
-from netwright.engine.core.platform.processes import is_paused
+from netwright.engine.core.platform import is_paused
+from netwright.engine.core.platform_files import has_open, open_descriptor
 from netwright.engine.runs import liveness
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.info import RunInfo

@@ -11,8 +11,8 @@ import secrets
 import time
 from pathlib import Path
 
-from netwright.engine.core.platform.files import open_descriptor
-from netwright.engine.core.platform.processes import boot_id
+from netwright.engine.core.platform import boot_id
+from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.runs.info import RunInfo
 
 SILENCE_S = 90.0

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from netwright.engine.core.files import open_file, write_atomically
-from netwright.engine.core.platform.files import open_descriptor, read_at
+from netwright.engine.core.platform_files import open_descriptor, read_at
 from netwright.engine.runs.checkpoints import all_checkpoints
 from netwright.engine.runs.events import Event, Points
 from netwright.engine.runs.folder import RunFolder

@@ -21,8 +21,8 @@ from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.files import make_private_folder, read_file, write_atomically, write_json
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
-from netwright.engine.core.platform.files import open_descriptor
-from netwright.engine.core.process.program import start_detached_module
+from netwright.engine.core.platform_files import open_descriptor
+from netwright.engine.core.process import start_detached_module
 from netwright.engine.project.file import dumps, loads
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder

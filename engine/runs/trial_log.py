@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 from netwright.engine.core.errors import listed, plural
 from netwright.engine.core.files import DEPTH_LIMIT, is_deeper, number_in
 from netwright.engine.core.finite_json import from_json
-from netwright.engine.core.platform.files import open_descriptor, read_at
+from netwright.engine.core.platform_files import open_descriptor, read_at
 from netwright.engine.project.parameters import lists_of, value_text
 from netwright.engine.runs.events import ENDS
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.platform.processes import keep_to
+from netwright.engine.core.platform import keep_to
 from netwright.engine.data.datasets import fed_inputs, has_varying_lengths
 from netwright.engine.data.load import loaded
 from netwright.engine.data.loaded import LoadedData

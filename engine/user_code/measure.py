@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Self
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.process.program import NO_BYTECODE, MessageProcess, module_command
+from netwright.engine.core.process import NO_BYTECODE, MessageProcess, module_command
 from netwright.engine.user_code import registry
 from netwright.engine.user_code.registry import Failed, Measured, Question
 

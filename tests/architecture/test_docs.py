@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -65,20 +66,20 @@ def defined_names(node: ast.stmt) -> set[str]:
 
 
 def programs() -> set[str]:
-    """The modules of ours that do something where they are run with `python -m`; a package for its `__main__`."""
+    """The modules of ours that run in processes of their own: packages with a `__main__`, what hosts of a cluster are
+    sent, and all that have `main(arguments)` but for the two that these packages call."""
     paths = [path for room in ("app", "designer", "engine") for path in (ROOT / room).rglob("*.py")]
-    return {
-        ".".join(("netwright", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__main__")
-        for path in paths
-        if path.name == "__main__.py" or is_program(path.read_text(encoding="utf-8"))
+    found = {
+        ".".join(("netwright", *path.relative_to(ROOT).with_suffix("").parts)) for path in paths if is_program(path)
     }
+    return {name.removesuffix(".__main__") for name in found} - {"netwright.app.main", "netwright.engine.cli.main"}
 
 
-def is_program(source: str) -> bool:
-    return '__name__ == "__main__"' in source and any(
-        isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
-        for node in ast.parse(source).body
-    )
+def is_program(path: Path) -> bool:
+    source = path.read_text(encoding="utf-8")
+    if path.name == "__main__.py" or '\nif __name__ == "__main__":' in source:
+        return not path.match("core/child.py")
+    return re.search(r"^def main\(arguments\b", source, re.MULTILINE) is not None
 
 
 @pytest.fixture(params=PAGES, ids=lambda page: page.name)

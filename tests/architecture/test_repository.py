@@ -126,12 +126,12 @@ def test_tests_are_no_packages() -> None:
 
 
 def test_processes_are_forked_in_one_place() -> None:
-    """`netwright.engine.core.process.fork.fork` leaves nothing of the parent in a child."""
+    """`netwright.engine.core.fork.fork` leaves nothing of the parent in a child."""
     is_fork = re.compile(r"\bos\.fork(pty)?\(|from os import .*\bfork|\bforkpty\(|get_context\(.fork|fork_process\(")
     rooms = ("app/", "designer/", "engine/")
     places = {name for name, text in texts().items() if name.startswith(rooms) and is_fork.search(text)}
     places.discard("engine/launch/remote/ray_placer.py")  # a line for a fresh interpreter on a node, without Netwright
-    assert places == {"engine/core/process/fork.py", "engine/core/platform/processes.py"}
+    assert places == {"engine/core/fork.py", "engine/core/platform.py"}
 
 
 def test_csv_is_written_by_one_module() -> None:

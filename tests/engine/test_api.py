@@ -16,7 +16,7 @@ FORKED = """
 import os
 import torch
 from netwright.engine.scripting import following
-from netwright.engine.core.process.fork import fork
+from netwright.engine.core.fork import fork
 from netwright.engine.experiments import runner
 from netwright.engine.experiments.runner import Runner
 from netwright.engine.launch import coordinator, detached_coordinator

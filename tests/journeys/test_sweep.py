@@ -23,7 +23,7 @@ def runner_of(place: Path) -> psutil.Process:
     runners = [
         p
         for p in rows
-        if "netwright.engine.experiments.program" in p.info["cmdline"] and str(place) in p.info["cmdline"][-1]
+        if "netwright.engine.experiments.runner_program" in p.info["cmdline"] and str(place) in p.info["cmdline"][-1]
     ]
     return min(runners, key=lambda process: process.info["create_time"])
 

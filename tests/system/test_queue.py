@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.cli.main import main
-from netwright.engine.core.platform.processes import num_cores
+from netwright.engine.core.platform import num_cores
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.file import save

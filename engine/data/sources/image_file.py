@@ -13,7 +13,7 @@ import numpy as np
 import simplejpeg
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from netwright.engine.core.platform.files import open_descriptor
+from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.data.sources.source import Array
 
 # What a file is shows in its first bytes, whatever its name says. Pillow would take any that it knows, and have

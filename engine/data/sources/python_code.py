@@ -32,9 +32,8 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform.processes import limit_memory
-from netwright.engine.core.process.messages import keep_output
-from netwright.engine.core.process.program import NO_BYTECODE, MessageProcess, module_command
+from netwright.engine.core.platform import limit_memory
+from netwright.engine.core.process import NO_BYTECODE, MessageProcess, keep_output, module_command
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.arrays import ArrayFile

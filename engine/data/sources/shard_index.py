@@ -19,7 +19,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import printable
-from netwright.engine.core.platform.files import read_at
+from netwright.engine.core.platform_files import read_at
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.source import Array, listed
 

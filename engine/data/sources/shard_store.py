@@ -20,7 +20,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import make_private_folder, open_file, write_atomically
 from netwright.engine.core.folders import cache_folder
 from netwright.engine.core.locks import LockHeldError, take_lock
-from netwright.engine.core.platform.files import read_at
+from netwright.engine.core.platform_files import read_at
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.shard_index import ShardIndex, convert_parquet, index_tar
 from netwright.engine.data.sources.shard_places import NoRangesError, Shard, read_all, read_range

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 import psutil
 
+from netwright.engine.core import platform
 from netwright.engine.core.errors import UserError, did_you_mean
-from netwright.engine.core.platform import processes
-from netwright.engine.core.platform.processes import memory_left_bytes, unused_memory_bytes
+from netwright.engine.core.platform import memory_left_bytes, unused_memory_bytes
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 from netwright.engine.project.sources.base import SourceType
@@ -124,7 +124,7 @@ def _within_groups() -> float:
     bytes. What they hold of files is released where memory is short."""
     free = math.inf
     try:
-        lines = (line.split(":", 2) for line in processes.CONTROL_GROUPS.read_text().splitlines())
+        lines = (line.split(":", 2) for line in platform.CONTROL_GROUPS.read_text().splitlines())
         places = [(kinds, inside.strip("/")) for _, kinds, inside in lines if not kinds or "memory" in kinds.split(",")]
     except (OSError, ValueError):
         places = []

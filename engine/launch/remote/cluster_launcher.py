@@ -10,7 +10,7 @@ from functools import partial
 
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.platform.files import open_descriptor
+from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.launch.launcher import StartPoint
 from netwright.engine.launch.local_launcher import uses_compiler
 from netwright.engine.launch.remote.interfaces import address_of, address_towards

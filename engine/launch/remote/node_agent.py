@@ -1,6 +1,6 @@
 """The agent of a node of a cluster: starts workers there for a coordinator elsewhere.
 
-    python -m netwright.engine.core.process netwright.engine.launch.remote.node_agent
+    python -m netwright.engine.core.child netwright.engine.launch.remote.node_agent
 
 The first line of its standard input is an `Offer` as JSON, which has the token of the run: a command line would show it
 to others. It ends, with its workers, when that input is closed, unless the offer says that it stays, and when the
@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, RunError, UserError
-from netwright.engine.core.platform.files import do_not_wait, path_of_descriptor
-from netwright.engine.core.platform.processes import TERMINAL_SIGNALS, ignore_signals, out_of_memory_kills
+from netwright.engine.core.platform import TERMINAL_SIGNALS, ignore_signals, out_of_memory_kills
+from netwright.engine.core.platform_files import do_not_wait, path_of_descriptor
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch import worker_process
 from netwright.engine.launch.channel import CHUNK_BYTES, HEARTBEAT_S, MAX_TICK_S

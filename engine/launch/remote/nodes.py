@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from netwright.engine.core.platform.files import do_not_wait, widen_pipe
-from netwright.engine.core.platform.processes import hold_stop_signals
+from netwright.engine.core.platform import hold_stop_signals
+from netwright.engine.core.platform_files import do_not_wait, widen_pipe
 from netwright.engine.launch.channel import HEARTBEAT_S, MAX_TICK_S
 from netwright.engine.launch.remote.offer import LINK_SILENCE_S
 from netwright.engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, accept

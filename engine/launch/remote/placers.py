@@ -17,7 +17,7 @@ from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
 from netwright.engine.core.extras import import_extra
-from netwright.engine.core.process.program import MessageProcess, module_command, module_words
+from netwright.engine.core.process import MessageProcess, module_command, module_words
 from netwright.engine.launch.remote.interfaces import address_towards
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent

@@ -1,6 +1,6 @@
 """The process that keeps jobs on a Ray cluster: what `host_script` does on a host, done on a node. See `RayHost`.
 
-    python -m netwright.engine.core.process netwright.engine.launch.remote.ray_jobs
+    python -m netwright.engine.core.child netwright.engine.launch.remote.ray_jobs
 
 A job is a detached actor, which runs the job's script: it goes on without the process that has started it. The script
 starts the run's coordinator, or goes on with the run where that has begun. The actor runs it again where that is

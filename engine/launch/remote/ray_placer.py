@@ -1,6 +1,6 @@
 """The process that asks a Ray cluster for room and starts agents there as tasks. See `RayPlacer`.
 
-    python -m netwright.engine.core.process netwright.engine.launch.remote.ray_placer
+    python -m netwright.engine.core.child netwright.engine.launch.remote.ray_placer
 
 The first line of its standard input has address, Python and resources per worker; each further one asks for workers.
 It answers by lines of JSON: what it waits for, and what failed. Ray ends the tasks when this process ends, which it
@@ -19,8 +19,7 @@ from functools import partial
 from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.process.messages import MessageReader, keep_output, readable
-from netwright.engine.core.process.program import module_words
+from netwright.engine.core.process import MessageReader, keep_output, module_words, readable
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.ray_address import address_of_head, refuse_silent
 

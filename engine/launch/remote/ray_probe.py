@@ -1,6 +1,6 @@
 """The process that tries a Ray cluster for the validation of a profile. See `netwright.engine.cluster.ray_validation`.
 
-    python -m netwright.engine.core.process netwright.engine.launch.remote.ray_probe
+    python -m netwright.engine.core.child netwright.engine.launch.remote.ray_probe
 
 The first line of its standard input is the profile as JSON. Each further one names what to do, with its values; the
 answer is a line with `answer`, or with `refused` and `hint`. What it has started ends when its input is closed.
@@ -16,7 +16,7 @@ from netwright.engine.cluster import host_script
 from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError, plural
-from netwright.engine.core.process.messages import MessageReader, keep_output
+from netwright.engine.core.process import MessageReader, keep_output
 from netwright.engine.launch.remote.ray_address import ray_environment
 from netwright.engine.launch.remote.ray_placer import connect, first_line, send_by_value
 

@@ -11,7 +11,7 @@ import pytest
 from netwright.app.documents import EXAMPLES
 from netwright.app.start_page import thumbnail_program
 from netwright.app.start_page.thumbnail_program import Thumbnail, make_thumbnail, size_in_words, thumbnail_folder
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network import edits
 from netwright.engine.network.block import Block

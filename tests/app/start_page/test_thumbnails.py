@@ -117,7 +117,7 @@ def test_a_disk_that_does_not_answer_costs_one_file_its_picture(
 
 def test_without_a_process_there_are_no_pictures(loader: ThumbnailLoader, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Told(loader)
-    monkeypatch.setattr("netwright.engine.core.process.program.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("netwright.engine.core.process.sys.executable", "/nowhere/python")
     loader.load([DIGITS])
     assert loader.is_done
     assert told.take() == {DIGITS: Thumbnail(excuse=thumbnails.FAILED)}

@@ -16,7 +16,7 @@ from netwright.engine.cli.limits import Limits, work_limit_s
 from netwright.engine.cli.readers import ask
 from netwright.engine.core import progress
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.process.fork import fork
+from netwright.engine.core.fork import fork
 
 FILE = {"path": "/somewhere/net.onnx"}
 

@@ -29,7 +29,7 @@ from netwright.engine.cli.request_shapes import SHAPES
 from netwright.engine.cli.serve import Server
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.process.fork import fork
+from netwright.engine.core.fork import fork
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project

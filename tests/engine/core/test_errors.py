@@ -13,7 +13,7 @@ from netwright.engine.core.errors import (
     UserError,
     read_error,
 )
-from netwright.engine.core.process.fork import run_in_child_process
+from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.project import file as project_file
 from netwright.engine.runs import folder as run_folder
 from netwright.engine.runs.folder import open_run

@@ -18,9 +18,9 @@ import pytest
 
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.fork import PipedChild, fork, read_from_fork, run_in_child_process
 from netwright.engine.core.locks import is_locked, restore_lock, take_lock
-from netwright.engine.core.process.fork import PipedChild, fork, read_from_fork, run_in_child_process
-from netwright.engine.core.process.program import module_environment
+from netwright.engine.core.process import module_environment
 
 
 def test_the_answer_comes_back_from_another_process() -> None:
@@ -191,7 +191,7 @@ def open_files() -> list[str]:
 
 
 def test_a_process_to_which_nobody_listens_ends_without_a_word() -> None:
-    code = "from netwright.engine.core.process.messages import print_line\nwhile True: print_line({'a': 1})"
+    code = "from netwright.engine.core.process import print_line\nwhile True: print_line({'a': 1})"
     command, environment = [sys.executable, "-c", code], module_environment()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None

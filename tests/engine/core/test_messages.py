@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from netwright.engine.core.process.messages import MessageReader, MessageWriter
-from netwright.engine.core.process.program import MessageProcess
+from netwright.engine.core.process import MessageProcess, MessageReader, MessageWriter
 
 ECHO = """
 import json, sys

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.core.process.program import engine_command, module_command, module_environment
+from netwright.engine.core.process import engine_command, module_command, module_environment
 
 PROGRAM = """
 import atexit, os, sys, time

@@ -142,10 +142,10 @@ def test_the_end_of_a_run_is_told(server: Server, tmp_path, capfd: pytest.Captur
     run.result.write_text(json.dumps({"state": "finished", **scores}))
     webhook.store(server.url)
     notify.announce(run.log, "run", str(tmp_path))
-    from netwright.engine.core.process import program
+    from netwright.engine.core import process
 
-    assert [process.wait() for process in program._detached] == [0]
-    program._detached.clear()
+    assert [child.wait() for child in process._detached] == [0]
+    process._detached.clear()
     ((_, _, told),) = server.got
     assert told["metrics"] == {"validation.loss": 0.25, "validation.accuracy": 0.9}
     assert (told["kind"], told["project"], told["state"], told["seconds"]) == ("run", "digits", "finished", 3.5)

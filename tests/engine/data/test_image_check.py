@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from netwright.engine.core.process.program import module_command, module_environment
+from netwright.engine.core.process import module_command, module_environment
 from netwright.engine.data.image_check import findings
 from netwright.engine.project.data import DataOptions
 

@@ -16,7 +16,7 @@ import pytest
 from onnx import TensorProto, helper
 from safetensors import safe_open
 
-from netwright.engine.core.process.program import module_environment
+from netwright.engine.core.process import module_environment
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 
 WIDTH, DEPTH, INPUTS, CLASSES = 8192, 9, 1024, 10

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.platform.processes import limit_memory
+from netwright.engine.core.platform import limit_memory
 from netwright.engine.exchange.onnx_runner import arrays_from_child
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 

@@ -13,7 +13,7 @@ import pytest
 from netwright.engine.cluster.profile_file import save_profile
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.process.program import MessageProcess
+from netwright.engine.core.process import MessageProcess
 from netwright.engine.experiments import cluster_places
 from netwright.engine.experiments.definition import cluster_of
 from netwright.engine.placement.inventory import LOOPBACK

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.core.platform.processes import keep_to
+from netwright.engine.core.platform import keep_to
 from netwright.engine.hardware import threads
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.cli.main import main
-from netwright.engine.core.process.fork import fork
+from netwright.engine.core.fork import fork
 from netwright.engine.launch import prepare as prepare_module
 from netwright.engine.launch.prepare import prepare
 from netwright.engine.placement.inventory import DeviceInventory

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.network import arrange_program
 from netwright.engine.network.arrangement import arrange, outline
 from netwright.engine.network.layout import FLOWS, Flow, Layout

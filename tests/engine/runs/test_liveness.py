@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.platform.processes import boot_id
+from netwright.engine.core.platform import boot_id
 from netwright.engine.runs import liveness
 from netwright.engine.runs.create import create
 from netwright.engine.runs.folder import RunFolder, take_lock, write_info

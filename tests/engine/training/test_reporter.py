@@ -6,7 +6,7 @@ import os
 import pytest
 import torch
 
-from netwright.engine.core.process.messages import MessageReader
+from netwright.engine.core.process import MessageReader
 from netwright.engine.launch.channel import ReportPipe, RequestPipe
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.runs.events import Best, EpochEnded, Event, Points, Progress

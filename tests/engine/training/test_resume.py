@@ -18,7 +18,7 @@ import torch
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_json
-from netwright.engine.core.process.messages import MessageReader
+from netwright.engine.core.process import MessageReader
 from netwright.engine.launch.prepare import lock_of, prepare
 from netwright.engine.launch.resume import prepare_resume
 from netwright.engine.launch.worker import work

@@ -15,7 +15,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import printable, quoted
-from netwright.engine.core.platform.files import CAN_READ_INTO, open_descriptor, read_into
+from netwright.engine.core.platform_files import CAN_READ_INTO, open_descriptor, read_into
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.source import Array, refuse_too_large, unreadable
 

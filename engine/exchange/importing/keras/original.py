@@ -17,7 +17,7 @@ import numpy as np
 from torch import fx
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.exchange.importing.graph import Graph, Value
 from netwright.engine.exchange.importing.parity import Parity, compare
 from netwright.engine.exchange.importing.values import Tensor

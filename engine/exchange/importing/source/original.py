@@ -12,7 +12,7 @@ import torch
 from torch import fx
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.process.fork import run_in_child_process
+from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.exchange.importing.graph import Graph, Value
 from netwright.engine.exchange.importing.module_file import built, failing
 from netwright.engine.exchange.importing.parity import Parity, compare

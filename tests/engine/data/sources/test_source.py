@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from netwright.engine.core.platform import processes
+from netwright.engine.core import platform
 from netwright.engine.data.sources import source
 from netwright.engine.data.sources.source import free_memory
 
@@ -17,7 +17,7 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A system with 2**40 bytes, and the folder of its control groups."""
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**40))
     monkeypatch.setattr(source, "CGROUP", tmp_path)
-    monkeypatch.setattr(processes, "CONTROL_GROUPS", tmp_path / "self")
+    monkeypatch.setattr(platform, "CONTROL_GROUPS", tmp_path / "self")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     return tmp_path
 

@@ -13,7 +13,7 @@ import pytest
 from netwright.engine.cluster.profile_file import save_profile
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import EXIT_DONE, RunError
-from netwright.engine.core.process.program import module_command
+from netwright.engine.core.process import module_command
 from netwright.engine.launch.prepare import prepare
 from netwright.engine.launch.remote.cluster_launcher import ClusterLauncher
 from netwright.engine.launch.remote.nodes import Nodes

@@ -50,7 +50,7 @@ def test_ssh_shares_the_workers_among_hosts(tmp_path: Path, monkeypatch: pytest.
     assert "-- two py -m" in told[0]
     assert '"slots": 1' in told[0]
     for line in told[1:]:
-        assert "-p 22 -- anna@one py -m netwright.engine.core.process netwright.engine.launch.remote.node_agent" in line
+        assert "-p 22 -- anna@one py -m netwright.engine.core.child netwright.engine.launch.remote.node_agent" in line
         assert '"slots": 2' in line
 
 
@@ -84,7 +84,7 @@ def test_slurm_starts_an_agent_per_node_of_the_job(tmp_path: Path, monkeypatch: 
     assert first.startswith(
         "--overlap --nodelist=n1 --nodes=1 --ntasks=1 --cpus-per-task=6 "
         "conda run --no-capture-output --name nw python "
-        "-m netwright.engine.core.process netwright.engine.launch.remote.node_agent "
+        "-m netwright.engine.core.child netwright.engine.launch.remote.node_agent "
     )
     assert "--nodelist=n2" in second
     assert '"slots": 2' in first

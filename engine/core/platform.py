@@ -277,7 +277,7 @@ def address_limit_bytes() -> int | None:
 
 
 def _used_bytes() -> dict[str, int]:
-    """Return what Linux counts of this process's memory. Raises `OSError`, also on other systems."""
+    """Return the memory of this process by Linux's names. Raises `OSError`, also on other systems."""
     rows = (line.split() for line in _STATUS.read_text().splitlines())
     return {row[0]: int(row[1]) * 1024 for row in rows if len(row) == 3 and row[2] == "kB"}
 
@@ -355,7 +355,7 @@ def age_s() -> float:
 
 
 def _after_name(process: str) -> list[str]:
-    """Return what Linux tells of a process behind its name: first its state. Raises `OSError`."""
+    """Return the fields of a process behind its name, as Linux lists them: first its state. Raises `OSError`."""
     text = Path("/proc", process, "stat").read_text(encoding="utf-8", errors="replace")
     return text.rpartition(")")[2].split()
 

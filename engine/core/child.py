@@ -1,4 +1,4 @@
-"""Run a module of Netwright as a program: `python -m netwright.engine.core.process MODULE [ARGUMENT ...]`.
+"""Run a module of Netwright as a program: `python -m netwright.engine.core.child MODULE [ARGUMENT ...]`.
 
 The module has a function `main`, which takes the list of arguments and returns the exit code; None is 0. One with
 `ENDS_AT_ONCE` set ends without the exit of the interpreter, for which torch and the threads of others take long.

@@ -1,6 +1,6 @@
 """Runs the experiment in a folder to its end, in a process of its own.
 
-python -m netwright.engine.core.process netwright.engine.experiments.program FOLDER
+python -m netwright.engine.core.child netwright.engine.experiments.runner_program FOLDER
 """
 
 import sys

@@ -13,15 +13,15 @@ from typing import Any
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
 from netwright.engine.core.locks import locked_descriptors
-from netwright.engine.core.platform.files import open_descriptors
-from netwright.engine.core.platform.processes import (
+from netwright.engine.core.platform import (
     CAN_FORK,
     end_process,
     end_with_parent,
     fork_process,
     wait_for_process,
 )
-from netwright.engine.core.process.messages import MessageReader, MessageWriter, readable
+from netwright.engine.core.platform_files import open_descriptors
+from netwright.engine.core.process import MessageReader, MessageWriter, readable
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
