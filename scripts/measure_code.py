@@ -119,7 +119,8 @@ def _import_rows(facts: list[Facts]) -> dict[str, Row]:
     }
     for name in CLOSURES:
         modules = {name} | closure(at_start, name)
-        rows[f"imported with {name.removeprefix(PREFIX)}"] = {"modules": len(modules), "lines": sum(lines[module] for module in modules)}
+        title = f"imported with {name.removeprefix(PREFIX)}"
+        rows[title] = {"modules": len(modules), "lines": sum(lines[module] for module in modules)}
     return rows
 
 
