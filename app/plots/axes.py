@@ -14,14 +14,12 @@ from netwright.app.plots.series import Floats
 from netwright.app.plots.timeline import Along
 from netwright.designer import theme
 from netwright.engine.core.text import format_figure, format_percent
+from netwright.engine.core.ticks import decades, multiples, nice_step, with_end
 
 LEFT_PIXELS, BOTTOM_PIXELS = 52, 24
 LABEL_PIXELS = 11
 GAP = 12
 """Pixels between labels."""
-
-# No tick is useful below this: beyond it a float has no digits left.
-_TINY = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +38,6 @@ class Axis:
     def from_view(self, coordinate: float) -> float:
         """The value at a coordinate of the view."""
         return float(10.0**coordinate if self.is_log else coordinate)
-
-
-def nice_step(span: float, count: int) -> float:
-    """A round distance that divides a span into about `count` parts."""
-    raw = max(span / max(1, count), _TINY)
-    power = 10.0 ** math.floor(math.log10(raw))
-    return next((factor * power for factor in (1, 2, 2.5, 5) if raw <= factor * power * 1.0001), 10 * power)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,23 +80,11 @@ def places_axis(low: float, high: float, along: Along, count: int, *, is_log: bo
     if along == "time":
         unit = next(unit for least, unit in _OF_TIME if high - low >= least)
     if is_log and 0 < low < high:
-        powers = range(math.floor(math.log10(low / unit.divisor)), math.ceil(math.log10(high / unit.divisor)) + 1)
-        factors = (1, 2, 5) if len(powers) <= 3 else (1,)
-        places = [unit.divisor * factor * 10.0**power for power in powers for factor in factors]
-        ticks = [place for place in places if low <= place * 1.000001 and place <= high * 1.000001]
-        return Axis(low=low, high=high, ticks=_with_end(ticks, high), is_log=True), unit
+        ticks = [place * unit.divisor for place in decades(low / unit.divisor, high / unit.divisor, count)]
+        return Axis(low=low, high=high, ticks=with_end(ticks, high), is_log=True), unit
     high = max(high, low + (1.0 if along != "epochs" else 1e-9))
-    step = nice_step((high - low) / unit.divisor, count) * unit.divisor
-    if along == "iterations":
-        step = max(1.0, step)
-    first = math.ceil(low / step - 1e-9)
-    ticks = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
-    return Axis(low=low, high=high, ticks=_with_end(ticks, high)), unit
-
-
-def _with_end(ticks: list[float], end: float) -> tuple[float, ...]:
-    """Ticks with the end of the axis as the last one."""
-    return (*(tick for tick in ticks if tick < end * (1 - 1e-9)), end)
+    step = nice_step((high - low) / unit.divisor, count, is_whole=unit.is_whole) * unit.divisor
+    return Axis(low=low, high=high, ticks=with_end(multiples(low, high, step), high)), unit
 
 
 def linear_axis(low: float, high: float, count: int) -> Axis:
@@ -116,20 +95,15 @@ def linear_axis(low: float, high: float, count: int) -> Axis:
         pad = abs(high) * 0.1 or 1.0
         low, high = low - pad, high + pad
     step = nice_step(high - low, count)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = tuple(number * step for number in range(first, last + 1))
-    return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
+    low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    return Axis(low=low, high=high, ticks=tuple(multiples(low, high, step)))
 
 
 def log_axis(low: float, high: float, count: int) -> Axis:
     """Decades around the positive values, with steps between where they are few."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    last = max(last, first + 1)
-    stride = max(1, -(-(last - first) // max(1, count)))
-    factors = (1, 2, 5) if last - first <= 2 else (1,)
-    places = (factor * 10.0**power for power in range(first, last + 1, stride) for factor in factors)
-    ticks = tuple(place for place in places if place <= 10.0**last)
-    return Axis(low=10.0**first, high=10.0**last, ticks=ticks, is_log=True)
+    low, high = 10.0**first, 10.0 ** max(last, first + 1)
+    return Axis(low=low, high=high, ticks=tuple(decades(low, high, count)), is_log=True)
 
 
 def values_axis(values: Floats, count: int, *, is_log: bool = False) -> Axis:

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 
-from netwright.app.plots.axes import Axis, Unit, linear_axis, nice_step
+from netwright.app.plots.axes import Axis, Unit, linear_axis
 from netwright.app.plots.plot import Plot
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_number
+from netwright.engine.core.ticks import multiples, nice_step
 
 HEIGHT = 168
 
@@ -38,9 +39,8 @@ class HistogramPlot(Plot):
     def draw(self) -> str:
         """Round numbers on both axes."""
         low, high = float(self._edges[0]), float(self._edges[-1])
-        step = nice_step(high - low, self.num_x_ticks)
-        step = max(1.0, step) if self._is_whole else step
-        inner = (np.arange(np.ceil(low / step), (high - step / 3) / step) * step).tolist()
+        step = nice_step(high - low, self.num_x_ticks, is_whole=self._is_whole)
+        inner = multiples(low, high - step / 3, step)
         y = linear_axis(0.0, float(self._counts.max()), 3)
         x = Axis(low=low, high=high, ticks=(*inner, float(np.floor(high)) if self._is_whole else high))
         self.show_axes(x, Unit(name=self._unit, is_whole=self._is_whole), y, [f"{tick:,.0f}" for tick in y.ticks])

@@ -1,6 +1,5 @@
 """The learn rate over the whole run, drawn as the options are typed."""
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,13 +14,13 @@ from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.core.errors import plural
 from netwright.engine.core.text import format_number
+from netwright.engine.core.ticks import multiples, nice_step, with_end
 from netwright.engine.project.schedules import rate_at
 from netwright.engine.project.training import TrainingLength, TrainingOptions, training_length
 
 STAND_IN = 100
 """Iterations per epoch while the data is unknown."""
 HEIGHT = 168
-_ROUND = (1, 2, 5)
 
 
 class RatePlot(QWidget):
@@ -110,7 +109,8 @@ class RateCurve(Plot):
         shares, rates = (np.array(values) for values in zip(*self._owner.points(2 * self.columns), strict=True))
         top = float(rates.max()) or 1.0
         unit = "iterations" if length.is_full_batch else "epochs"
-        x = Axis(low=0, high=length.epochs, ticks=tuple(map(float, ticks(length.epochs, self.num_x_ticks))))
+        step = nice_step(length.epochs, self.num_x_ticks, is_whole=True)
+        x = Axis(low=0, high=length.epochs, ticks=with_end(multiples(0, length.epochs, step), length.epochs))
         y = Axis(low=0, high=top, ticks=(0.0, 0.5 * top, top))
         self.show_axes(
             x, Unit(name=unit if length.epochs != 1 else unit[:-1]), y, [format_number(rate) for rate in y.ticks]
@@ -119,11 +119,3 @@ class RateCurve(Plot):
             shares, rates = np.array([0.0, 1.0]), np.repeat(rates, 2)
         self.lay(self._line, shares * length.epochs, rates)
         return ""
-
-
-def ticks(last: int, count: int) -> list[int]:
-    """Zero and about so many round numbers below the last, and the last."""
-    raw = max(1.0, last / count)
-    power = 10 ** math.floor(math.log10(raw))
-    step = next((factor * power for factor in _ROUND if factor * power >= raw), 10 * power)
-    return [*range(0, last, step), last]

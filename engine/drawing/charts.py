@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from netwright.engine.core.fields import printable
 from netwright.engine.core.text import xml_text
+from netwright.engine.core.ticks import decades, multiples, nice_step
 from netwright.engine.drawing.colours import mixed
 from netwright.engine.drawing.picture import elided, text_width
 
@@ -188,19 +189,15 @@ class _Scale:
         high = axis.high if axis.high is not None else max(finite, default=10.0 if axis.is_log else 1.0)
         if axis.is_log:
             first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
-            last = max(last, first + 1)
-            every = math.ceil((last - first) / DECADES)
-            self.ticks = [10.0**power for power in range(first, last + 1, every)]
-            self.low, self.high = 10.0**first, 10.0**last
+            self.low, self.high = 10.0**first, 10.0 ** max(last, first + 1)
+            self.ticks = decades(self.low, self.high, DECADES)
             return
         if high <= low:
             low, high = low - max(0.5, abs(low) / 10), high + max(0.5, abs(high) / 10)
-        step = nice_step((high - low) / TICKS)
-        first = math.floor(low / step + 1e-9) if axis.low is None else math.ceil(low / step - 1e-9)
-        last = math.ceil(high / step - 1e-9) if axis.high is None else math.floor(high / step + 1e-9)
-        self.ticks = [number * step for number in range(first, last + 1)]
-        self.low = low if axis.low is not None else self.ticks[0]
-        self.high = high if axis.high is not None else self.ticks[-1]
+        step = nice_step(high - low, TICKS)
+        self.low = low if axis.low is not None else math.floor(low / step + 1e-9) * step
+        self.high = high if axis.high is not None else math.ceil(high / step - 1e-9) * step
+        self.ticks = multiples(self.low, self.high, step)
 
     def label(self, tick: float) -> str:
         if self.axis.texts:
@@ -220,12 +217,6 @@ class _Scale:
             return start + (change(value) - low) / (high - low) * (end - start)
 
         return place
-
-
-def nice_step(least: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that is at least this."""
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= least * (1 - 1e-9))
 
 
 def _grid(

@@ -10,9 +10,9 @@ from pyqtgraph.functions import arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
 
-from netwright.app.plots.axes import nice_step
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
+from netwright.engine.core.ticks import decades, multiples, nice_step
 from netwright.engine.runs.trial_axes import TINY, TrialAxis
 
 INSET = 0.04
@@ -30,16 +30,12 @@ def ticks_of(axis: TrialAxis, count: int, part: Part = WHOLE) -> list[tuple[floa
         known = [(float(n), text) for n, text in enumerate(axis.categories) if low <= n <= high]
         return known[:: max(1, math.ceil(len(known) / max(1, count)))]
     if axis.is_log:
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        factors = (1.0, 2.0, 5.0) if len(powers) <= 3 else (1.0,)
-        places = [factor * 10.0**power for power in powers for factor in factors]
-        found = [place for place in places if low * 0.999 <= place <= high * 1.001]
-        stride = max(1, math.ceil(len(found) / max(2, count)))
-        if len(found) > 1 or part == WHOLE:
-            return [(place, axis.said(place)) for place in found[::stride]]
-    step = max(nice_step(high - low, count), 1.0 if axis.is_whole else 0.0)
-    first = math.ceil(low / step - 1e-9)
-    return [(n * step + 0.0, axis.said(n * step + 0.0)) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+        places = decades(low, high, count)
+        stride = max(1, math.ceil(len(places) / max(2, count)))
+        if len(places) > 1 or part == WHOLE:
+            return [(place, axis.said(place)) for place in places[::stride]]
+    step = nice_step(high - low, count, is_whole=axis.is_whole)
+    return [(place, axis.said(place)) for place in multiples(low, high, step)]
 
 
 def _unset(share: float) -> float:

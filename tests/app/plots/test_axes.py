@@ -6,17 +6,11 @@ from netwright.app.plots.axes import (
     figure,
     linear_axis,
     log_axis,
-    nice_step,
     places_axis,
     tick_labels,
     values_axis,
 )
 from netwright.app.plots.timeline import Along
-
-
-@pytest.mark.parametrize(("span", "count", "step"), [(1200, 6, 200), (2.3, 5, 0.5), (1, 4, 0.25), (9.7, 5, 2)])
-def test_steps_are_round(span: float, count: int, step: float) -> None:
-    assert nice_step(span, count) == pytest.approx(step)
 
 
 @pytest.mark.parametrize(

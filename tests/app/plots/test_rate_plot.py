@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtGui import QColor, QImage
 
-from netwright.app.plots.rate_plot import STAND_IN, RatePlot, ticks
+from netwright.app.plots.rate_plot import STAND_IN, RatePlot
 from netwright.designer import theme
 from netwright.engine.project.schedules import rate_at
 from netwright.engine.project.training import TrainingOptions
@@ -60,10 +60,3 @@ def has(picture: QImage, colour: QColor) -> bool:
         max(abs(c.red() - colour.red()), abs(c.green() - colour.green()), abs(c.blue() - colour.blue())) < 60
         for c in seen
     )
-
-
-@pytest.mark.parametrize(
-    ("last", "count", "expected"), [(1, 7, [0, 1]), (30, 7, [0, 5, 10, 15, 20, 25, 30]), (40, 5, [0, 10, 20, 30, 40])]
-)
-def test_ticks_are_round(last: int, count: int, expected: list[int]) -> None:
-    assert ticks(last, count) == expected
