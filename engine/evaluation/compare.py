@@ -16,9 +16,8 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation.evaluate import Evaluation, EvaluationData
-from netwright.engine.evaluation.measures import LOWER_IS_BETTER, measures_of
 from netwright.engine.evaluation.per_sample import SampleScores
-from netwright.engine.evaluation.scores import draws, interval
+from netwright.engine.evaluation.scores import LOWER_IS_BETTER, draws, interval, measures_of
 from netwright.engine.evaluation.trained import TrainedNetwork
 from netwright.engine.runs.data_record import read_record
 

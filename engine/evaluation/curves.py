@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from netwright.engine.core.metrics import value_of
 from netwright.engine.data.sources.source import Array
+from netwright.engine.evaluation.scores import SCORES
 
 MOST_POINTS = 300
 MOST_CLASSES = 100
@@ -97,8 +99,6 @@ def at_threshold(scores: Array, is_true: Array, threshold: float) -> dict[str, A
         "false_positives": false,
         "false_negatives": missed,
         "true_negatives": rejected,
-        "precision": hits / max(1, hits + false),
-        "recall": hits / max(1, hits + missed),
-        "f1": 2 * hits / max(1, 2 * hits + false + missed),
+        **{name: value_of(SCORES[name], hits, hits + false, hits + missed) for name in ("precision", "recall", "f1")},
         "accuracy": (hits + rejected) / max(1, len(scores)),
     }

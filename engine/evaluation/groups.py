@@ -13,9 +13,8 @@ from netwright.engine.core.text import format_number
 from netwright.engine.data.load import open_source
 from netwright.engine.data.sources.csv_table import Columns
 from netwright.engine.data.sources.source import Array
-from netwright.engine.evaluation.measures import Measures, measures_of
 from netwright.engine.evaluation.per_sample import SampleScores
-from netwright.engine.evaluation.scores import draws, interval, wilson
+from netwright.engine.evaluation.scores import Measures, draws, interval, measures_of, wilson
 from netwright.engine.project.data import DataOptions
 
 MOST_GROUPS = 50

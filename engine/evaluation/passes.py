@@ -17,6 +17,7 @@ from netwright.engine.evaluation.scores import (
     interval,
     per_class,
     residuals,
+    table_of,
     wilson,
 )
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo
@@ -124,8 +125,7 @@ class ClassPass:
         is_right = flat_true == flat_predicted
         self._calibration.update(confidence[is_counted], is_right)
         if self._has_table:
-            places = flat_true * classes + flat_predicted
-            self._table += np.bincount(places, minlength=classes * classes).reshape(classes, classes)
+            self._table += table_of(flat_true, flat_predicted, classes)
         chosen = flat_true[is_right], flat_predicted, flat_true
         self._counts += np.stack([np.bincount(one, minlength=classes) for one in chosen])
         self._hold(predicted, target, is_counted, classes)
@@ -176,7 +176,7 @@ class ClassPass:
             "accuracy": float(self._counts[0].sum() / total),
             "accuracy_interval": self._accuracy_interval(accuracies),
             "cross_entropy": self._loss / total,
-            "mean_iou": _mean_of_there(counts),
+            "mean_iou": float(counts.mean("iou")),
             "confusion": self._table.tolist() if shown else None,
             "per_class": per_class(counts, self.info.classes, drawn, is_sample=self.info.per == "sample"),
             "most_confused": self._confused(),
@@ -223,12 +223,6 @@ class ClassPass:
             for row, column in pairs
             if table[row, column]
         ]
-
-
-def _mean_of_there(counts: ClassCounts) -> float:
-    """Return the mean IoU of the classes that occur in targets or predictions."""
-    is_there = counts.predicted + counts.actual > 0
-    return float(counts.scores()["iou"][is_there].mean()) if is_there.any() else 0.0
 
 
 @dataclass

@@ -15,7 +15,7 @@ from netwright.engine.data.sources.source import Array, Outline
 from netwright.engine.evaluation.evaluate import Evaluation
 from netwright.engine.evaluation.groups import column_values, group_labels
 from netwright.engine.evaluation.per_sample import SampleScores
-from netwright.engine.evaluation.scores import ClassCounts
+from netwright.engine.evaluation.scores import ClassCounts, table_of
 from netwright.engine.project.dataset_info import IGNORED
 
 MOST_SHOWN = 48
@@ -137,12 +137,10 @@ def _overlays(
         wrong = np.where(there & (one != other), 0, IGNORED)
         shown["said"] = str(write_mask(one, folder / f"said_{place:03d}.png"))
         shown["wrong"] = str(write_mask(wrong, folder / f"wrong_{place:03d}.png"))
-        size = len(info.facts.classes)
-        table = np.bincount(other[there] * size + one[there], minlength=size * size).reshape(size, size)
-        counts = ClassCounts.of_table(table)
-        iou = zip(info.facts.classes, counts.scores()["iou"], counts.predicted + counts.actual, strict=True)
+        counts = ClassCounts.of_table(table_of(other[there], one[there], len(info.facts.classes)))
+        iou = zip(info.facts.classes, counts.scores()["iou"], counts.is_there, strict=True)
         shown["iou"] = {name: float(value) for name, value, is_there in iou if is_there}
-        shown["label"] = f"IoU {np.mean([*shown['iou'].values()] or [0.0]):.2f}"
+        shown["label"] = f"IoU {counts.mean('iou'):.2f}"
 
 
 def _forecasts(

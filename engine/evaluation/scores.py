@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from netwright.engine.core.metrics import f_score, iou, precision, recall
 from netwright.engine.data.sources.source import Array
 
 DRAWS = 1000
@@ -24,6 +25,10 @@ LEAST_DRAWS = 100
 BINS = 15
 """Bins of a calibration, as in Guo et al., On Calibration of Modern Neural Networks, 2017."""
 SEED = 20_240_101
+MOST_COUNTED = 30
+"""Number of classes up to which scores of classes are among the metrics of groups."""
+LOWER_IS_BETTER = frozenset({"loss", "rmse", "mae"})
+SCORES = {"precision": precision, "recall": recall, "f1": f_score(), "iou": iou}
 
 
 def ratio(part: Array, whole: Array) -> Array:
@@ -41,17 +46,26 @@ class ClassCounts:
 
     def scores(self) -> dict[str, Array]:
         """Return precision, recall, F1 and IoU (correct / (predicted + actual - correct)) of each class (..., C)."""
-        return {
-            "precision": ratio(self.correct, self.predicted),
-            "recall": ratio(self.correct, self.actual),
-            "f1": ratio(2 * self.correct, self.predicted + self.actual),
-            "iou": ratio(self.correct, self.predicted + self.actual - self.correct),
-        }
+        return {name: ratio(*metric(self.correct, self.predicted, self.actual)) for name, metric in SCORES.items()}
+
+    @property
+    def is_there(self) -> Array:
+        """Whether a class occurs in targets or predictions (..., C)."""
+        return np.asarray(self.predicted + self.actual > 0)
+
+    def mean(self, score: str) -> Array:
+        """Return the mean of a score over the classes that occur (...); 0 where none does."""
+        return ratio((self.scores()[score] * self.is_there).sum(-1), self.is_there.sum(-1))
 
     @classmethod
     def of_table(cls, table: Array) -> "ClassCounts":
         """Return the counts of confusion matrices (..., C, C), true classes in rows."""
         return cls(np.diagonal(table, axis1=-2, axis2=-1), table.sum(-2), table.sum(-1))
+
+
+def table_of(true: Array, predicted: Array, classes: int) -> Array:
+    """Return the confusion matrix (C, C) of classes (N), true ones in rows."""
+    return np.bincount(true * classes + predicted, minlength=classes * classes).reshape(classes, classes)
 
 
 def per_class(
@@ -202,3 +216,78 @@ def residuals(errors: Array) -> Mapping[str, Any]:
         "largest": float(np.abs(errors).max()),
         "percentiles": {str(place): value for place, value in zip(at, np.percentile(errors, at).tolist(), strict=True)},
     }
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """What each sample adds to the metrics of an output.
+
+    `rows` (N, K) are added up over samples; `of` returns the metrics by name of sums (..., K). `answers` returns the
+    number of samples that the accuracy is a proportion of; None where it is no proportion of samples.
+    """
+
+    rows: Array
+    of: Callable[[Array], dict[str, Array]]
+    answers: Callable[[Array], Array] | None = None
+
+
+def measures_of(task: str, classes: Sequence[str], arrays: Mapping[str, Array]) -> Measures | None:
+    """Return the measures of an output from what is kept of its samples (`netwright.engine.evaluation.per_sample`);
+    None where that does not suffice."""
+    if task == "numbers" and "sums" in arrays:
+        return Measures(arrays["sums"], _errors)
+    if task == "labels" and "counts" in arrays:
+        return _counted(arrays["counts"], arrays)
+    if task == "classes" and "predicted" in arrays and "target" in arrays:
+        return _of_classes(arrays, len(classes))
+    if task == "classes" and "counts" in arrays:
+        return _counted(arrays["counts"], arrays)
+    return None
+
+
+def _errors(sums: Array) -> dict[str, Array]:
+    return {"rmse": np.sqrt(ratio(sums[..., 0], sums[..., 2])), "mae": ratio(sums[..., 1], sums[..., 2])}
+
+
+def _of_classes(arrays: Mapping[str, Array], count: int) -> Measures:
+    """Return accuracy and loss of samples with one class each, with the F-score where there are few classes."""
+    target, predicted = arrays["target"], arrays["predicted"]
+    there = target >= 0
+    if count <= MOST_COUNTED:
+        said = np.eye(count)[predicted] * there[:, None]
+        true = np.eye(count)[np.where(there, target, 0)] * there[:, None]
+        return _counted(np.stack([said * true, said, true], axis=1), arrays)
+    is_right = (predicted == target) & there
+    rows = np.stack([arrays["loss"] * there, is_right, there], axis=1).astype(np.float64)
+    return Measures(
+        rows,
+        lambda sums: {"accuracy": ratio(sums[..., 1], sums[..., 2]), "loss": ratio(sums[..., 0], sums[..., 2])},
+        lambda sums: sums[..., 2],
+    )
+
+
+def _counted(counts: Array, arrays: Mapping[str, Array]) -> Measures:
+    """Return the measures of counts (N, 3, C) of correct, predicted and actual ones per class."""
+    classes = counts.shape[2]
+    is_labels = "predicted" not in arrays and "target" in arrays and arrays["target"].ndim == 2
+    is_sample = "predicted" in arrays
+    answers = arrays["answers"]
+    rows = np.concatenate(
+        [(arrays["loss"] * answers)[:, None], answers[:, None], counts.reshape(len(counts), -1)], axis=1
+    ).astype(np.float64)
+
+    def of(sums: Array) -> dict[str, Array]:
+        correct, predicted, actual = np.moveaxis(sums[..., 2:].reshape(*sums.shape[:-1], 3, classes), -2, 0)
+        of_classes = ClassCounts(correct, predicted, actual)
+        found = {"loss": ratio(sums[..., 0], sums[..., 1])}
+        if is_labels:
+            wrong = predicted.sum(-1) + actual.sum(-1) - 2 * correct.sum(-1)
+            return {"accuracy": 1 - ratio(wrong, sums[..., 1]), "f-score": of_classes.mean("f1"), **found}
+        accuracy = {"accuracy": ratio(correct.sum(-1), actual.sum(-1))}
+        return {
+            **accuracy,
+            **({"f-score": of_classes.mean("f1")} if is_sample else {"mean_iou": of_classes.mean("iou")}),
+            **found,
+        }
+
+    return Measures(rows, of, (lambda sums: sums[..., -classes:].sum(-1)) if is_sample else None)

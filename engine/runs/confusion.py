@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.files import read_object, write_atomically
+from netwright.engine.core.metrics import Fraction, f_score, precision, recall, value_of
 
 FILE = "metrics.json"
 LIMIT_BYTES = 4 * 2**20
@@ -37,21 +38,21 @@ class Confusion:
     @property
     def precision(self) -> tuple[float, ...]:
         """Precision per class; 0 for a class that is never predicted."""
-        return tuple(row[i] / predicted if predicted else 0.0 for i, (row, predicted) in self._numbered(self.taken_for))
+        return self._per_class(precision)
 
     @property
     def recall(self) -> tuple[float, ...]:
         """Recall per class; 0 for a class without samples."""
-        return tuple(row[i] / there if there else 0.0 for i, (row, there) in self._numbered(self.of_class))
+        return self._per_class(recall)
 
     @property
     def f_score(self) -> tuple[float, ...]:
         """F-score per class, the harmonic mean of precision and recall; 0 if both are 0."""
-        pairs = zip(self.precision, self.recall, strict=True)
-        return tuple(2 * p * r / (p + r) if p + r else 0.0 for p, r in pairs)
+        return self._per_class(f_score())
 
-    def _numbered(self, totals: Sequence[int]) -> Any:
-        return enumerate(zip(self.counts, totals, strict=True))
+    def _per_class(self, metric: Fraction) -> tuple[float, ...]:
+        correct = (row[place] for place, row in enumerate(self.counts))
+        return tuple(value_of(metric, *of) for of in zip(correct, self.taken_for, self.of_class, strict=True))
 
     def write(self) -> dict[str, Any]:
         """Return the matrix and the metrics per class as a JSON object."""

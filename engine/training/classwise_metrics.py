@@ -1,38 +1,16 @@
 """Precision, recall, F-score and AUC, per class and averaged; and the confusion matrix."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch.nn import functional
 
+from netwright.engine.core.metrics import Fraction, value_of
 from netwright.engine.data.batches import Tensors
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.training.metrics import channels_last, run_of_each, sums_of_runs
-
-OfCounts = Callable[[float, float, float], float]
-"""A metric of one class, from the numbers of true positives, predicted ones and actual ones."""
-
-
-def precision(correct: float, predicted: float, actual: float) -> float:
-    """Return the share of predicted ones that are correct; 0 where none is predicted."""
-    return correct / predicted if predicted else 0.0
-
-
-def recall(correct: float, predicted: float, actual: float) -> float:
-    """Return the share of actual ones that are predicted; 0 where there are none."""
-    return correct / actual if actual else 0.0
-
-
-def f_score(beta: float) -> OfCounts:
-    """Return (1 + b²) · precision · recall / (b² · precision + recall) as a function; 0 where both are."""
-
-    def of_counts(correct: float, predicted: float, actual: float) -> float:
-        denominator = beta * beta * actual + predicted
-        return (1 + beta * beta) * correct / denominator if denominator else 0.0
-
-    return of_counts
 
 
 @dataclass(frozen=True)
@@ -44,7 +22,7 @@ class ClassMetric:
     """
 
     name: str
-    of_counts: OfCounts
+    fraction: Fraction
     classes: int
     average: str = "macro"
     is_labels: bool = False
@@ -81,8 +59,8 @@ class ClassMetric:
         counts = [sums[start : start + self.classes] for start in range(0, 3 * self.classes, self.classes)]
         if self.average == "micro":
             totals = [sum(column) for column in counts]
-            return self.of_counts(*totals) if totals[1] or totals[2] else math.nan
-        each = [(self.of_counts(*of), of[1] + of[2] > 0, of[2]) for of in zip(*counts, strict=True)]
+            return value_of(self.fraction, *totals) if totals[1] or totals[2] else math.nan
+        each = [(value_of(self.fraction, *of), of[1] + of[2] > 0, of[2]) for of in zip(*counts, strict=True)]
         weights = [actual if self.average == "weighted" else float(occurs) for _, occurs, actual in each]
         total = sum(weights)
         if not total:

@@ -5,21 +5,14 @@ from dataclasses import dataclass
 
 import torch
 
+from netwright.engine.core.metrics import f_score, precision, recall
 from netwright.engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
 from netwright.engine.parallel.process_group import ProcessGroup, all_gather_rows
 from netwright.engine.project import user_code
 from netwright.engine.project.bindings import Wanted
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.training.classwise_metrics import (
-    Auc,
-    ClassMetric,
-    Confusion,
-    OfCounts,
-    f_score,
-    precision,
-    recall,
-)
+from netwright.engine.training.classwise_metrics import Auc, ClassMetric, Confusion
 from netwright.engine.training.losses import Loss, OutputAdapters
 from netwright.engine.training.metrics import (
     R2,
@@ -180,12 +173,8 @@ def _metric(
             return UserMetric(target, higher_is_better=options.metric_higher_is_better, single=single)
         case "r2":
             return R2(centre_of(targets[0]))
-    of_counts: dict[str, OfCounts] = {
-        "precision": precision,
-        "recall": recall,
-        "f-score": f_score(options.f_score_beta),
-    }
-    return ClassMetric(name, of_counts[name], dataset.outputs, options.metric_average, is_labels)
+    fractions = {"precision": precision, "recall": recall, "f-score": f_score(options.f_score_beta)}
+    return ClassMetric(name, fractions[name], dataset.outputs, options.metric_average, is_labels)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from netwright.engine.core.files import CHECKSUM
 from netwright.engine.evaluation.compare import mcnemar, metric_difference
 from netwright.engine.evaluation.evaluate import evaluate
 from netwright.engine.evaluation.groups import group_labels
-from netwright.engine.evaluation.measures import measures_of
+from netwright.engine.evaluation.scores import measures_of
 from netwright.engine.project.project import Project
 from netwright.engine.runs.data_record import read_record, write_record
 from tests.builders import chain, layer

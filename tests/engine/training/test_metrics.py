@@ -8,10 +8,11 @@ import pytest
 import torch
 from sklearn import metrics as oracle
 
+from netwright.engine.core.metrics import f_score, precision
 from netwright.engine.data.batches import shard_range
 from netwright.engine.project.dataset_info import DatasetInfo, classes_of, numbers_of
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.training.classwise_metrics import Auc, ClassMetric, f_score, precision
+from netwright.engine.training.classwise_metrics import Auc, ClassMetric
 from netwright.engine.training.evaluation import MetricAccumulator, confusion_for, metrics_for
 from netwright.engine.training.metrics import (
     R2,
