@@ -1,132 +1,41 @@
 """Charts of the Data tab: the samples of each class in each split, and the values of each column."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QFont, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from netwright.app.data.tiles import GAP, class_colour
+from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.designer import markup, theme
 from netwright.engine.core.text import format_number
 from netwright.engine.project.dataset_info import SPLITS
 
-ROW, HEAD, BAR, SWATCH = 24, 26, 10, 10
-NAME_SHARE, MOST_NAME, COUNT = 0.3, 280, 96
+SPLIT_COLOURS = {split: {"training": "accent", "validation": "warning"}.get(split, "good") for split in SPLITS}
+"""Colours of the palette for splits, as curves have them."""
 MOST_HEIGHT = 420
 CELL = QSize(188, 104)
 BARS_HEIGHT = 44
-LONGEST_TIP = 12
-"""Categories that a tooltip lists."""
 _MIDDLE, _RIGHT = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
-def split_colour(split: str) -> QColor:
-    """Return the colour of a split, as curves have it."""
-    palette = theme.current()
-    return {"training": palette.accent, "validation": palette.warning}.get(split, palette.good)
-
-
-class ClassChart(QAbstractScrollArea):
-    """A row per class: its name, a bar of the counts in each split on one scale, and the counts. Only what is in view
-    is painted: there may be thousands."""
-
-    def __init__(self, classes: Sequence[Mapping[str, Any]], *, is_coloured: bool) -> None:
-        """`classes` have a `name` and a count per split. `is_coloured` shows the colour that samples use."""
-        super().__init__()
-        self.rows = [(str(entry["name"]), [int(entry.get(split, 0)) for split in SPLITS]) for entry in classes]
-        self._is_coloured = is_coloured
-        self._most = max((sum(counts) for _, counts in self.rows), default=0) or 1
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setViewportMargins(0, HEAD, 0, 0)
-        self.setFixedHeight(min(HEAD + ROW * len(self.rows), MOST_HEIGHT))
-        self.verticalScrollBar().setSingleStep(ROW)
-        self.setAccessibleName(f"Samples per class and split, {len(self.rows):,} classes")
-        first = (f"{name}: {', '.join(f'{n:,}' for n in counts)}" for name, counts in self.rows[:LONGEST_TIP])
-        self.setAccessibleDescription(f"Training, validation and test. {'; '.join(first)}")
-        theme.changed.connect(self.viewport().update)
-
-    def resizeEvent(self, event: object) -> None:
-        """Set the range of the scroll bar."""
-        height = self.viewport().height()
-        self.verticalScrollBar().setRange(0, max(0, ROW * len(self.rows) - height))
-        self.verticalScrollBar().setPageStep(height)
-
-    def _columns(self) -> tuple[float, float, float]:
-        """Return the widths of names and bars, and of one count."""
-        width = self.viewport().width()
-        name = min(MOST_NAME, width * NAME_SHARE)
-        count = min(COUNT, (width - name) / (2 * len(SPLITS)))
-        return name, width - name - len(SPLITS) * count, count
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rows in view."""
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.figures(self.font()))
-        top = self.verticalScrollBar().value()
-        for number in range(top // ROW, min(len(self.rows), (top + self.viewport().height()) // ROW + 1)):
-            self._paint_row(painter, number, float(number * ROW - top))
-        painter.end()
-
-    def event(self, event: QEvent) -> bool:
-        """Paint the heads beside the viewport, which scrolls."""
-        handled = super().event(event)
-        if event.type() == QEvent.Type.Paint:
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            name, bars, count = self._columns()
-            painter.setPen(theme.current().muted)
-            painter.drawText(QRectF(0, 0, name, HEAD), _MIDDLE, "Class")
-            for index, split in enumerate(SPLITS):
-                head = QRectF(name + bars + index * count, 0, count, HEAD)
-                painter.setPen(theme.current().muted)
-                painter.drawText(head, _RIGHT, split.capitalize())
-                width = painter.fontMetrics().horizontalAdvance(split.capitalize())
-                if width + SWATCH + 6 <= count:
-                    painter.setPen(Qt.PenStyle.NoPen)
-                    painter.setBrush(split_colour(split))
-                    x = head.right() - width - SWATCH - 6
-                    painter.drawRoundedRect(QRectF(x, (HEAD - SWATCH) / 2, SWATCH, SWATCH), 2, 2)
-            painter.end()
-        return handled
-
-    def _paint_row(self, painter: QPainter, number: int, y: float) -> None:
-        palette = theme.current()
-        (name, counts), (name_width, bars, count) = self.rows[number], self._columns()
-        x = 0.0
-        if self._is_coloured:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(class_colour(number))
-            painter.drawRoundedRect(QRectF(0, y + (ROW - SWATCH) / 2, SWATCH, SWATCH), 2, 2)
-            x = SWATCH + 8.0
-        painter.setPen(palette.text)
-        room = QRectF(x, y, name_width - x - 12, ROW)
-        label = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, int(room.width()))
-        painter.drawText(room, _MIDDLE, label)
-        track = QRectF(name_width, y + (ROW - BAR) / 2, bars, BAR)
-        painter.fillRect(track, palette.raised)
-        at = track.left()
-        for split, size in zip(SPLITS, counts, strict=True):
-            width = track.width() * size / self._most
-            painter.fillRect(QRectF(at, track.top(), width, BAR), split_colour(split))
-            at += width
-        for index, size in enumerate(counts):
-            painter.setPen(palette.text if size else palette.muted)
-            painter.drawText(QRectF(name_width + bars + index * count, y, count, ROW), _RIGHT, f"{size:,}")
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        """Show the whole name of the class under the pointer."""
-        if isinstance(event, QHelpEvent):
-            number = (event.pos().y() + self.verticalScrollBar().value()) // ROW
-            if 0 <= number < len(self.rows):
-                name, counts = self.rows[number]
-                lines = [f"{split.capitalize()}: {size:,}" for split, size in zip(SPLITS, counts, strict=True)]
-                QToolTip.showText(event.globalPos(), markup.visible("\n".join([name, *lines])), self)
-            return True
-        return super().viewportEvent(event)
+def class_chart(classes: Sequence[Mapping[str, Any]], *, is_coloured: bool) -> BarRows:
+    """Return a row per class: its name, a bar of the counts in each split on one scale, and the counts. `classes` have
+    a `name` and a count per split. `is_coloured` shows the colour that samples use."""
+    heads = [Column(split.capitalize(), share=0.15, is_right=True, swatch=SPLIT_COLOURS[split]) for split in SPLITS]
+    chart = BarRows((Column("Class"), *heads), BarStyle(bar=10, has_track=True, most_height=MOST_HEIGHT))
+    rows = []
+    for number, one in enumerate(classes):
+        counts = [int(one.get(split, 0)) for split in SPLITS]
+        parts = tuple(zip(counts, SPLIT_COLOURS.values(), strict=True))
+        swatch = partial(class_colour, number) if is_coloured else None
+        rows.append(BarRow((str(one["name"]), *(f"{count:,}" for count in counts)), parts, swatch=swatch))
+    chart.show_rows(rows)
+    chart.setAccessibleName(f"Samples per class and split, {len(rows):,} classes")
+    return chart
 
 
 class ColumnCharts(QWidget):

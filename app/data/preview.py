@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.data.charts import ClassChart, ColumnCharts
+from netwright.app.data.charts import ColumnCharts, class_chart
 from netwright.app.data.data_checks import DataChecks
 from netwright.app.data.file_check import FileCheck
 from netwright.app.data.tiles import (
@@ -102,7 +102,7 @@ class Preview(QWidget):
             is_coloured = any("mask" in p for p in answer.get("pictures") or ()) or any(
                 "steps" in s for s in answer.get("series") or ()
             )
-            column.addWidget(make_card(title, ClassChart(answer["classes"], is_coloured=is_coloured)))
+            column.addWidget(make_card(title, class_chart(answer["classes"], is_coloured=is_coloured)))
         if answer.get("lengths"):
             from netwright.app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which other data does without
 

@@ -3,7 +3,7 @@
 A process of its own examines them and reports as it goes; the window only reads along.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,18 +19,65 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.dialog import Dialog
-from netwright.app.dialogs.bars import Bar, Bars
+from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.processes import DisposableProcess
 from netwright.app.widgets import Divider, within_screen
-from netwright.designer import theme
+from netwright.designer import markup, theme
 from netwright.designer.forms.row import section_label
 from netwright.engine.core.process import module_command
+from netwright.engine.core.text import format_number
 from netwright.engine.placement.inventory import DeviceInventory
 
+SPEED_COLUMNS = (Column(is_muted=True), Column(is_right=True))
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _EXPECTED = ("driver", "build", "capability", "peer access", "rendezvous")
 """The checks in their order, listed before they are done."""
 _LOOKING = "Detecting the devices of this machine…"
+
+
+class Speeds(QWidget):
+    """Panels two by two, one per device and kind of work. Each has a scale of its own, so that bars of one panel
+    compare."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.panels: dict[str, BarRows] = {}
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(28)
+
+    def show_figures(self, figures: Sequence[Mapping[str, Any]]) -> None:
+        """Show figures as `netwright.engine.launch.machine_test` reports them."""
+        panels: dict[str, list[Mapping[str, Any]]] = {}
+        for figure in figures:
+            panels.setdefault(f"{figure['device']}: {figure['work']}, {figure['unit']}", []).append(figure)
+        for title in [title for title in panels if title not in self.panels]:
+            self._add_panel(title)
+        if not panels:
+            self.panels = {}
+            while (item := self._grid.takeAt(0)) is not None:
+                if (widget := item.widget()) is not None:
+                    widget.deleteLater()
+        for title, group in panels.items():
+            self.panels[title].show_rows([_speed_row(figure) for figure in group])
+        texts = (f"{title}. {rows.accessibleDescription()}" for title, rows in self.panels.items())
+        self.setAccessibleDescription(markup.visible("; ".join(texts)))
+
+    def _add_panel(self, title: str) -> None:
+        heading, row, column = QLabel(markup.visible(title)), *divmod(len(self.panels), 2)
+        theme.mark(heading, "role", "strong")
+        rows = self.panels[title] = BarRows(SPEED_COLUMNS, BarStyle(row=22, text=11, has_track=True))
+        rows.setAccessibleName(title)
+        self._grid.addWidget(heading, 2 * row, column)
+        self._grid.addWidget(rows, 2 * row + 1, column, Qt.AlignmentFlag.AlignTop)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(1, 1)
+
+
+def _speed_row(figure: Mapping[str, Any]) -> BarRow:
+    words = f"not available: {figure['refusal']}" if figure["refusal"] else ""
+    text = "" if words else format_number(figure["value"])
+    return BarRow((figure["kind"], text), ((figure["value"], "accent"),), words=words)
 
 
 class DevicesDialog(Dialog):
@@ -51,14 +98,14 @@ class DevicesDialog(Dialog):
         self.trial = DisposableProcess(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_closed)
-        self._figures: list[Bar] = []
+        self._figures: list[dict[str, Any]] = []
         self._is_complete = False
         self.setWindowTitle("Devices")
         self.resize(within_screen(self, 760, 720))
         self.state = QLabel()
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
-        self.bars = Bars()
+        self.bars = Speeds()
         self.test_button, self.close_button = QPushButton("Test again"), QPushButton("Close")
         self.close_button.setDefault(True)
         self.test_button.setAutoDefault(False)
@@ -122,7 +169,7 @@ class DevicesDialog(Dialog):
             heading.hide()
         self._rows, self._expected = {}, set()
         self._figures, self._is_complete = [], False
-        self.bars.show_bars([])
+        self.bars.show_figures([])
         self._show_known()
         try:
             self.trial.start(self._command)
@@ -233,8 +280,7 @@ class DevicesDialog(Dialog):
                 theme.mark(label, "role", of)
 
     def _add_figure(self, figure: dict[str, Any]) -> None:
-        title = f"{figure['device']}: {figure['work']}"
-        self._figures.append(Bar(title, figure["kind"], figure["value"], figure["unit"], figure["refusal"]))
+        self._figures.append(figure)
         self._headings[self.bars].show()
-        self.bars.show_bars(self._figures)
+        self.bars.show_figures(self._figures)
         self._say(f"Measuring {figure['work']} of {figure['device']}…")

@@ -2,7 +2,7 @@
 that fits, and which environment and strategy to use."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from netwright.app.dialogs.bars import Way, WayTable
+from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.processes import DisposableProcess
 from netwright.designer import theme
 from netwright.engine.core.process import module_command
@@ -19,6 +19,13 @@ from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
 
 STOP = "Stop"
+WAY_COLUMNS = (
+    Column(most=200),
+    Column("Time per step"),
+    Column("Memory per worker"),
+    Column(is_muted=True),
+)
+BAR_WIDTH = 128
 
 
 class TrialLink(QWidget):
@@ -183,12 +190,15 @@ class EnvironmentAdvisor(TrialLink):
         self._best: tuple[str, str] | None = None
         self._busy = ""
         """Why the times are not alike; empty where nothing disturbs them."""
-        self.table = WayTable(self)
+        style = BarStyle(row=22, text=12, has_track=True, fixed_bar=BAR_WIDTH)
+        self.table = BarRows(WAY_COLUMNS, style)
+        self.table.setAccessibleName("Comparison of environments")
+        self.table.hide()
         self.column.addWidget(self.table)
 
     def command(self, path: Path) -> list[str]:
         """Return the command that tries environments."""
-        self.table.show_ways([])
+        self._show_ways([])
         self._busy = ""
         return module_command("netwright.engine.launch.advisor", str(path))
 
@@ -196,17 +206,21 @@ class EnvironmentAdvisor(TrialLink):
         """Show a row for each candidate, and the advice above them."""
         self._busy = str(line.get("busy", self._busy))
         if "way" in line:
-            self.table.show_ways([*self.table.ways, _row(line["way"])])
+            self._show_ways([*self.table.rows, _row(line["way"])])
         if "advice" in line:
             self.end(f"{self._busy} {line['advice']}".strip(), "warning" if self._busy else "muted")
             best = line.get("best")
             self._best = (best["target"], best["strategy"]) if best else None
             if self._best is not None:
                 name = ", ".join(filter(None, self._best))
-                self.table.show_ways([replace(way, is_best=way.name == name) for way in self.table.ways])
+                self._show_ways([_marked(row) if row.cells[0] == name else row for row in self.table.rows])
                 self.offer(f"Use {name}")
         else:
             self.say(f"{self._busy} Comparing…".strip(), "warning" if self._busy else "muted")
+
+    def _show_ways(self, rows: Sequence[BarRow]) -> None:
+        self.table.show_rows(rows)
+        self.table.setVisible(bool(rows))
 
     def use(self) -> None:
         """Take the environment and the strategy that are best."""
@@ -214,8 +228,14 @@ class EnvironmentAdvisor(TrialLink):
             self.chosen.emit(*self._best)
 
 
-def _row(way: dict[str, Any]) -> Way:
+def _row(way: dict[str, Any]) -> BarRow:
     notes = ["" if way["fits"] else "does not fit", way["note"]]
     step = "not known" if way["seconds"] is None else way["step"]
-    memory, note = format_bytes(way["memory_bytes"]), "; ".join(filter(None, notes))
-    return Way(way["name"], way["seconds"], step, memory, note, is_refused=not way["fits"])
+    cells = (way["name"], step, format_bytes(way["memory_bytes"]), "; ".join(filter(None, notes)))
+    parts = () if way["seconds"] is None else ((way["seconds"], "muted"),)
+    return BarRow(cells, parts, is_faint=not way["fits"])
+
+
+def _marked(row: BarRow) -> BarRow:
+    """Return a row that stands out."""
+    return replace(row, is_strong=True, parts=tuple((length, "accent") for length, _ in row.parts))

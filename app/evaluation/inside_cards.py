@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from netwright.app import messages
 from netwright.app.data.tiles import Tiles, class_colour
-from netwright.app.evaluation.inside_views import OPACITY, Array, BarsView, HeatView, MapTile, ScatterView
+from netwright.app.evaluation.inside_views import OPACITY, Array, HeatView, MapTile, ScatterView, bars_of
 from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
 from netwright.app.plots.card import picture_of, png_of, svg_of
 from netwright.app.plots.histogram_plot import HistogramPlot
@@ -215,7 +215,7 @@ def _heat_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: Sav
     if "features" in facts:
         rows = sorted(facts["features"], key=lambda row: -abs(row["value"])) if of else facts["features"]
         baseline = f", compared with the {facts['baseline']}" if facts.get("baseline") else ""
-        return [FigureCard(BarsView(rows[:MOST_BARS]), title, f"what each column adds{baseline}" if of else "", save)]
+        return [FigureCard(bars_of(rows[:MOST_BARS]), title, f"what each column adds{baseline}" if of else "", save)]
     if "matrix" in arrays:
         view = HeatView(arrays["matrix"], None, is_signed=bool(arrays["matrix"].min() < 0))
         return [FigureCard(view, title, "; ".join(filter(None, (note, "channels by steps"))), save)]
@@ -282,7 +282,7 @@ def _activation_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], sav
     else:
         rows = [{"name": f"channel {at + 1}", "value": v} for at, v in enumerate(arrays["values"].tolist())]
         rows = sorted(rows, key=lambda row: -abs(float(row["value"])))[:MOST_BARS] if len(rows) > MOST_BARS else rows
-        cards = [FigureCard(BarsView(rows), title, note, save)]
+        cards = [FigureCard(bars_of(rows), title, note, save)]
     return [*cards, *_histograms(facts, save)]
 
 
@@ -303,7 +303,7 @@ def _map_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: Save
 def _permutation_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     how = "the RMSE rises" if facts["measured"] == "RMSE" else "the accuracy falls"
     note = f"how much {how} where a column is shuffled; {facts['samples']:,} samples, {facts['repeats']} times"
-    return [FigureCard(BarsView(facts["features"][:MOST_BARS]), facts["title"], note, save)]
+    return [FigureCard(bars_of(facts["features"][:MOST_BARS]), facts["title"], note, save)]
 
 
 def _dependence_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
@@ -320,7 +320,7 @@ def _dependence_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], sav
             place = int(np.ptp(own["mean"], axis=0).argmax())
             note = f"mean of {facts['outputs'][place]}"
             means = zip(column["labels"], own["mean"][:, place].tolist(), strict=True)
-            content = BarsView([{"name": label, "value": value} for label, value in means])
+            content = bars_of([{"name": label, "value": value} for label, value in means])
         else:
             content = DependencePlot(column["name"], own, facts["outputs"], is_share=facts["is_share"])
         cards.append(FigureCard(content, column["name"], note, save))

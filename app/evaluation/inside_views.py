@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QMouseEvent, QPainter, QPa
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from netwright.app.data.tiles import GAP, Tile, class_colour
+from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.designer import markup, theme
 from netwright.engine.core.text import format_number
 from netwright.engine.drawing.colour_maps import colours, limits
@@ -179,57 +180,20 @@ class MapTile(Tile):
         painter.drawImage(size, self.image)
 
 
-class BarsView(View):
-    """Bars from zero to the right or to the left, one per name, with their value and its spread."""
+def bars_of(rows: Sequence[Mapping[str, Any]]) -> BarRows:
+    """Return bars from zero to the right or to the left, one per row with `name`, `value` and perhaps `std`, its
+    spread."""
+    bars = BarRows((Column(most=150, is_right=True), Column(is_right=True, is_muted=True)), BarStyle(bar=14, text=11))
+    bars.show_rows([_bar_row(row) for row in rows], mark=0.0)
+    return bars
 
-    ROW, NAME_WIDTH, VALUE_WIDTH = 24, 150, 76
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """`rows` have `name`, `value` and perhaps `std`."""
-        super().__init__()
-        self.rows = list(rows)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFixedHeight(self.ROW * len(self.rows) + 4)
-        self.setMinimumWidth(self.NAME_WIDTH + self.VALUE_WIDTH + 80)
-
-    def draw(self, painter: QPainter) -> None:
-        """Draw names, bars and values."""
-        palette, metrics = theme.current(), painter.fontMetrics()
-        values = [float(row["value"]) for row in self.rows]
-        ends = [float(row.get("std", 0.0)) for row in self.rows]
-        high = max((value + end for value, end in zip(values, ends, strict=True)), default=0.0)
-        low = min((value - end for value, end in zip(values, ends, strict=True)), default=0.0)
-        low, high = min(low, 0.0), max(high, 0.0)
-        room = self.width() - self.NAME_WIDTH - self.VALUE_WIDTH - 16
-        scale = room / ((high - low) or 1.0)
-        zero = self.NAME_WIDTH + 8 - low * scale
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for number, row in enumerate(self.rows):
-            top = 2 + number * self.ROW
-            name = markup.elided(metrics, str(row["name"]), Qt.TextElideMode.ElideMiddle, self.NAME_WIDTH)
-            painter.setPen(palette.text)
-            painter.drawText(QRectF(0, top, self.NAME_WIDTH, self.ROW), right, name)
-            colour = palette.accent if values[number] >= 0 else palette.error
-            left, wide = min(zero, zero + values[number] * scale), abs(values[number] * scale)
-            painter.fillRect(QRectF(left, top + 5, max(wide, 1.0), self.ROW - 10), colour)
-            if ends[number]:
-                painter.setPen(QPen(palette.muted, 1))
-                y, end = top + self.ROW / 2, zero + values[number] * scale
-                painter.drawLine(QPointF(end - ends[number] * scale, y), QPointF(end + ends[number] * scale, y))
-            painter.setPen(palette.muted)
-            place = QRectF(self.width() - self.VALUE_WIDTH, top, self.VALUE_WIDTH - 4, self.ROW)
-            painter.drawText(place, right, format_number(values[number]))
-        painter.setPen(QPen(palette.line, 1))
-        painter.drawLine(QPointF(zero, 0), QPointF(zero, self.height()))
-
-    def words(self, at: QPointF) -> str:
-        """Return name and value of the bar under the pointer."""
-        number = int((at.y() - 2) / self.ROW)
-        if not 0 <= number < len(self.rows):
-            return ""
-        row = self.rows[number]
-        spread = f" ± {format_number(row['std'])}" if "std" in row else ""
-        return f"{row['name']}: {format_number(row['value'])}{spread}"
+def _bar_row(row: Mapping[str, Any]) -> BarRow:
+    value, spread = float(row["value"]), float(row.get("std", 0.0))
+    name, text = str(row["name"]), format_number(row["value"])
+    tip = f"{name}: {text}" + (f" ± {format_number(row['std'])}" if "std" in row else "")
+    interval = (value - spread, value + spread) if spread else None
+    return BarRow((name, text), ((value, "accent" if value >= 0 else "error"),), interval, tip=tip)
 
 
 class ScatterView(View):

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QImage, QPainter, QPaintEvent, QPixmap
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPixmap
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QSizePolicy,
     QSlider,
     QVBoxLayout,
     QWidget,
@@ -20,13 +19,14 @@ from PySide6.QtWidgets import (
 
 from netwright.app.data.tiles import Sparkline, Tiles, class_colour
 from netwright.app.evaluation.forecast_plot import ForecastPlot, forecast_plots
+from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.text import format_number, format_percent
 
-ROW, BAR, LEAST_NAME, MOST_NAME, VALUE = 26, 12, 48, 220, 64
+ROW, BAR, MOST_NAME, VALUE = 26, 12, 220, 64
 MOST_WIDTH = 720
 PICTURE = 320
 MOST_VALUES = 40
@@ -37,50 +37,22 @@ FINENESS = 2
 Answer = Mapping[str, Any]
 
 
-class ClassBars(QWidget):
-    """The likeliest classes with a bar each, on a scale from 0 to 100 %. Chosen labels stand out."""
+def show_classes(bars: BarRows, top: Sequence[Mapping[str, Any]], chosen: Sequence[str]) -> None:
+    """Show classes and probabilities; those that are chosen stand out."""
+    rows = []
+    for one in top:
+        name, share, is_chosen = str(one["class"]), float(one["probability"]), one["class"] in chosen
+        colour = "accent" if is_chosen else "muted"
+        rows.append(BarRow((name, percent(share)), ((share, colour),), is_strong=is_chosen))
+    bars.show_rows(rows, (0.0, 1.0))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[tuple[str, float, bool]] = []
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Likeliest classes")
 
-    def show_classes(self, top: Sequence[Mapping[str, Any]], selection: Sequence[str]) -> None:
-        """Show classes and probabilities."""
-        self.rows = [(str(entry["class"]), float(entry["probability"]), entry["class"] in selection) for entry in top]
-        words = [markup.visible(f"{name} {percent(share)}") for name, share, _ in self.rows]
-        self.setAccessibleDescription(", ".join(words))
-        self.setToolTip("\n".join(words))
-        self.setFixedHeight(ROW * len(self.rows))
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint a row per class."""
-        painter, palette, middle = QPainter(self), theme.current(), Qt.AlignmentFlag.AlignVCenter
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        plain = theme.figures(self.font())
-        strong = QFont(plain)
-        strong.setWeight(QFont.Weight.DemiBold)
-        painter.setFont(strong)
-        longest = max((painter.fontMetrics().horizontalAdvance(name) for name, _, _ in self.rows), default=0)
-        width = min(self.width(), MOST_WIDTH)
-        wide = min(max(LEAST_NAME, longest + 16), MOST_NAME, width // 3)
-        for number, (name, share, is_chosen) in enumerate(self.rows):
-            y = number * ROW
-            painter.setFont(strong if is_chosen else plain)
-            painter.setPen(palette.text)
-            label = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, wide - 8)
-            painter.drawText(QRectF(0, y, wide - 8, ROW), middle, label)
-            track = QRectF(wide, y + (ROW - BAR) / 2, width - wide - VALUE, BAR)
-            right = middle | Qt.AlignmentFlag.AlignRight
-            painter.drawText(QRectF(track.right(), y, VALUE, ROW), right, percent(share))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(palette.raised)
-            painter.drawRoundedRect(track, 3, 3)
-            painter.setBrush(palette.accent if is_chosen else palette.muted)
-            painter.drawRoundedRect(QRectF(track.topLeft(), QSize(max(2, round(track.width() * share)), BAR)), 3, 3)
-        painter.end()
+def class_bars() -> BarRows:
+    """Return bars for the likeliest classes, on a scale from 0 to 100 %."""
+    bars = BarRows((Column(most=MOST_NAME), Column(is_right=True)), BarStyle(row=ROW, bar=BAR, has_track=True))
+    bars.setMaximumWidth(MOST_WIDTH)
+    bars.setAccessibleName("Likeliest classes")
+    return bars
 
 
 def percent(share: float) -> str:
@@ -175,7 +147,7 @@ class AnswerView(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._body: QWidget | None = None
         self._heads: list[QLabel] = []
-        self.bars: list[ClassBars] = []
+        self.bars: list[BarRows] = []
         self.picture: PictureView | None = None
 
     def show_answer(self, answer: Answer) -> None:
@@ -232,7 +204,7 @@ class AnswerView(QWidget):
             return False
         for head, bars, output in zip(self._heads, self.bars, answer["outputs"], strict=True):
             head.setText(markup.visible(answer_text(output)))
-            bars.show_classes(output["top"], _chosen(output))
+            show_classes(bars, output["top"], _chosen(output))
         if self.picture is not None:
             self.picture.show_picture(str(answer["picture"]), "")
         return True
@@ -299,8 +271,8 @@ class AnswerView(QWidget):
     def _widgets_of(self, answer: Answer, output: Answer) -> list[QWidget]:
         """Return the widgets for one output."""
         if "top" in output:
-            bars, head = ClassBars(), large(markup.visible(answer_text(output)))
-            bars.show_classes(output["top"], _chosen(output))
+            bars, head = class_bars(), large(markup.visible(answer_text(output)))
+            show_classes(bars, output["top"], _chosen(output))
             self.bars.append(bars)
             self._heads.append(head)
             return [head, *self._series(answer), bars]

@@ -39,7 +39,7 @@ def test_a_run_answers_to_drawings_and_files(tmp_path: Path, qtbot) -> None:
         QTest.mousePress(page.sample.pad, Qt.MouseButton.LeftButton, pos=QPoint(140, 140))
         QTest.mouseRelease(page.sample.pad, Qt.MouseButton.LeftButton, pos=QPoint(140, 140))
         qtbot.waitUntil(lambda: bool(page.panel.view.bars), timeout=QT_PATIENCE_MS)
-        shares = [share for _, share, _ in page.panel.view.bars[0].rows]
+        shares = [row.parts[0][0] for row in page.panel.view.bars[0].rows]
         assert len(shares) == 5
         assert shares == sorted(shares, reverse=True)
         assert page.panel.view.picture is not None

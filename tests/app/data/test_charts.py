@@ -7,9 +7,11 @@ from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
 
-from netwright.app.data.charts import HEAD, MOST_HEIGHT, ROW, ClassChart, ColumnCharts, split_colour
+from netwright.app.data.charts import MOST_HEIGHT, ColumnCharts, class_chart
 from netwright.app.data.preview import FEW_COLUMNS, Preview
+from netwright.app.plots.bar_rows import HEAD
 from netwright.app.plots.histogram_plot import HistogramPlot
+from netwright.designer import theme
 from netwright.engine.core.types import features
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 
@@ -31,18 +33,19 @@ def tip_at(widget: Any, point: QPoint) -> str:
 
 def test_a_thousand_classes_scroll_and_their_bars_share_a_scale(qtbot) -> None:
     classes = [{"name": f"species {n}", "training": 100 if n == 0 else 50, "test": 0} for n in range(1000)]
-    chart = ClassChart(classes, is_coloured=False)
+    chart = class_chart(classes, is_coloured=False)
     qtbot.addWidget(chart)
     chart.resize(800, 600)
     chart.show()
     assert chart.height() == MOST_HEIGHT
-    assert chart.verticalScrollBar().maximum() == 1000 * ROW - (MOST_HEIGHT - HEAD)
-    name, bars, _ = chart._columns()
-    picture = chart.viewport().grab().toImage()
-    middle, far = round(name + bars * 0.45), round(name + bars * 0.95)
-    assert picture.pixelColor(middle, ROW + ROW // 2) == split_colour("training")
-    assert picture.pixelColor(far, ROW // 2) == split_colour("training")
-    assert picture.pixelColor(far, ROW + ROW // 2) != split_colour("training")
+    row = chart.look.row
+    assert chart.verticalScrollBar().maximum() == 1000 * row - (MOST_HEIGHT - HEAD)
+    _, (left, wide) = chart.places()
+    picture, training = chart.viewport().grab().toImage(), theme.current().accent
+    middle, far = round(left + wide * 0.45), round(left + wide * 0.95)
+    assert picture.pixelColor(middle, row + row // 2) == training
+    assert picture.pixelColor(far, row // 2) == training
+    assert picture.pixelColor(far, row + row // 2) != training
     chart.verticalScrollBar().setValue(chart.verticalScrollBar().maximum())
     assert tip_at(chart.viewport(), QPoint(5, MOST_HEIGHT - HEAD - 5)).startswith("species 999\nTraining: 50")
 

@@ -7,7 +7,6 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidget
 
-from netwright.app.data.charts import ROW, SWATCH, ClassChart
 from netwright.app.data.preview import Lanes, Preview, make_table
 from netwright.app.data.tiles import (
     CAPTION_HEIGHT,
@@ -20,6 +19,7 @@ from netwright.app.data.tiles import (
     Tiles,
     class_colour,
 )
+from netwright.app.plots.bar_rows import SWATCH, BarRows
 from netwright.designer import theme
 from netwright.engine.core.types import image
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
@@ -88,8 +88,8 @@ def test_tables_group_digits_and_align_numbers(preview: Preview) -> None:
     columns, rows = preview.content.findChildren(QTableWidget)
     assert cells(columns) == [["price", "response", "number"]]
     assert cells(rows) == [["12,345"], [""], ["text"]]
-    (classes,) = preview.content.findChildren(ClassChart)
-    assert classes.rows == [("a", [1000, 2, 3])]
+    (classes,) = preview.content.findChildren(BarRows)
+    assert [row.cells for row in classes.rows] == [("a", "1,000", "2", "3")]
 
 
 def test_texts_of_numbers_are_aligned_as_numbers_and_long_texts_are_wide(preview: Preview) -> None:
@@ -120,8 +120,8 @@ def test_masks_and_steps_have_the_colours_of_the_table(preview: Preview, tmp_pat
     assert seen.pixelColor(5, 5) == class_colour(0)
     assert seen.pixelColor(PICTURE - 5, 5) == class_colour(1)
     assert seen.pixelColor(5, PICTURE - 5).alpha() == 0
-    (chart,) = preview.content.findChildren(ClassChart)
-    assert chart.viewport().grab().toImage().pixelColor(SWATCH // 2, ROW + ROW // 2) == class_colour(1)
+    (chart,) = preview.content.findChildren(BarRows)
+    assert chart.viewport().grab().toImage().pixelColor(SWATCH // 2, 3 * chart.look.row // 2) == class_colour(1)
     preview.show_answer({"series": [series], "classes": classes, "counted": "steps"}, FACTS)
     (line,) = preview.content.findChildren(Sparkline)
     line.resize(150, 84)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from netwright.app.dialogs.bars import Bar, Bars
-from netwright.app.dialogs.devices import DevicesDialog
+from netwright.app.dialogs.devices import DevicesDialog, Speeds
 from netwright.engine.placement.inventory import Device, DeviceInventory
 
 FOUND: list[dict[str, Any]] = [
@@ -49,8 +48,8 @@ def test_what_is_found_is_shown_as_it_comes(qtbot, shown) -> None:
         *("cuda:0", "Fast GPU", "cannot be used: taken"),
     ]
     assert words(dialog.checks)[::3] == ["–", "…", "…", "…", "✓"]
-    assert list(dialog.bars.panels) == ["cpu: copy"]
-    assert "fp16: unknown" in dialog.bars.accessibleDescription()
+    assert [title.partition(",")[0] for title in dialog.bars.panels] == ["cpu: copy"]
+    assert "fp16: not available: unknown" in dialog.bars.accessibleDescription()
     assert dialog.state.text() == "All devices were examined."
     assert dialog.test_button.text() == "Test again"
 
@@ -75,14 +74,18 @@ def test_a_look_that_breaks_off_says_so(qtbot, shown) -> None:
     assert "interrupted" in dialog.state.text()
 
 
-def test_bars_stand_two_by_two(qtbot) -> None:
-    bars = Bars()
-    qtbot.addWidget(bars)
-    empty = bars.sizeHint().height()
-    bars.show_bars([Bar(panel, "fp32", 2.0, "GB/s") for panel in ("one", "two", "three")])
-    assert empty == 0
-    assert bars.height() == bars.sizeHint().height() > 80
-    bars.grab()
+def test_panels_of_speeds_stand_two_by_two(qtbot) -> None:
+    speeds = Speeds()
+    qtbot.addWidget(speeds)
+    figure = {"device": "cpu", "kind": "fp32", "value": 2.0, "unit": "GB/s", "refusal": ""}
+    speeds.show_figures([{**figure, "work": work} for work in ("one", "two", "three")])
+    speeds.resize(600, speeds.sizeHint().height())
+    speeds.show()
+    one, two, three = speeds.panels.values()
+    assert (one.y(), two.x() > one.x()) == (two.y(), True)
+    assert (one.x(), three.y() > one.geometry().bottom()) == (three.x(), True)
+    speeds.show_figures([])
+    assert not speeds.panels
 
 
 def test_a_heading_is_there_with_what_stands_below_it(qtbot, shown) -> None:

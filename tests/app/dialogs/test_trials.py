@@ -4,9 +4,9 @@ import json
 import sys
 from typing import Any
 
-from netwright.app.dialogs.bars import Way
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
 from netwright.app.dialogs.trials import BatchFinder, EnvironmentAdvisor
+from netwright.app.plots.bar_rows import BarRow
 from netwright.engine.project.project import Project
 
 TRIED = {"tried": {"batch": 256, "refusal": ""}}
@@ -79,10 +79,10 @@ def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     dialog.advisor.button.click()
     qtbot.waitUntil(lambda: not dialog.advisor.trial.is_running, timeout=60_000)
     assert dialog.advisor.state.text() == "Use cpu."
-    assert dialog.advisor.table.ways == [
-        Way("cpu", 0.02, "20 ms", "1.0 MiB", "does not fit", is_refused=True),
-        Way("gpu", None, "not known", "1.0 MiB"),
-    ]
+    assert dialog.advisor.table.rows == (
+        BarRow(("cpu", "20 ms", "1.0 MiB", "does not fit"), ((0.02, "muted"),), is_faint=True),
+        BarRow(("gpu", "not known", "1.0 MiB", "")),
+    )
     assert "cpu: 20 ms, 1.0 MiB, does not fit" in dialog.advisor.table.accessibleDescription()
     assert dialog.advisor.use_button.text() == "Use multi-cpu, fully-sharded"
     dialog.advisor.use_button.click()

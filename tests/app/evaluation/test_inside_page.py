@@ -15,7 +15,8 @@ from pytestqt.qtbot import QtBot
 from netwright.app.data.tiles import Tiles
 from netwright.app.evaluation.inside_cards import DependencePlot, FigureCard
 from netwright.app.evaluation.inside_page import NOT_YET, InsidePage
-from netwright.app.evaluation.inside_views import BarsView, HeatView, ScatterView
+from netwright.app.evaluation.inside_views import HeatView, ScatterView
+from netwright.app.plots.bar_rows import BarRows
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
@@ -124,7 +125,7 @@ def test_a_heat_map_lies_over_its_sample(page: InsidePage, server: FakeServer) -
             {"method": "permutation", "features": [{"name": "a", "value": 2.0, "std": 0.1}], "measured": "RMSE"}
             | {"samples": 9, "repeats": 10},
             {},
-            BarsView,
+            BarRows,
             1,
         ),
         (
@@ -132,7 +133,7 @@ def test_a_heat_map_lies_over_its_sample(page: InsidePage, server: FakeServer) -
             | {"columns": [{"name": "a", "labels": [], "spread": 1}, {"name": "b", "labels": ["u", "v"], "spread": 2}]},
             {f"{name}_{n}": np.ones((2, 1)) for name in ("mean", "low", "high") for n in (0, 1)}
             | {"grid_0": np.array([0.0, 1.0]), "grid_1": np.arange(2.0)},
-            BarsView,
+            BarRows,
             2,
         ),
         (
@@ -157,7 +158,7 @@ def test_a_heat_map_lies_over_its_sample(page: InsidePage, server: FakeServer) -
         (
             {"method": "integrated_gradients", "target": "y", "features": [{"name": "a", "value": -1.0}]},
             {},
-            BarsView,
+            BarRows,
             1,
         ),
     ],

@@ -98,7 +98,8 @@ def test_what_is_drawn_is_predicted_as_the_network_gets_it(page: PredictPage, se
     drawn = QImage(asked.given["files"][0])
     assert (drawn.width(), drawn.pixelColor(100, 40).value(), drawn.pixelColor(20, 250).value()) == (280, 255, 0)
     server.answer("predict", {"predictions": [of_class("drawing.png")], "count": 1, "failed": 0})
-    assert page.panel.view.bars[0].rows == [("7", 0.9, True), ("8", 0.1, False)]
+    rows = page.panel.view.bars[0].rows
+    assert [(row.cells, row.is_strong) for row in rows] == [(("7", "90.0 %"), True), (("8", "10.0 %"), False)]
     assert page.state.text().startswith("Answered in ")
     assert not page.panel.csv_action.isVisible(), "one drawing is no table"
     bars = page.panel.view.bars[0]

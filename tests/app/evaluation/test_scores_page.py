@@ -145,7 +145,7 @@ def test_a_cell_and_a_group_lead_to_their_samples(page: ScoresPage, server: Fake
     found = {"by": "colour", "note": "", "targets": [{"name": "softmax", "whole": {"accuracy": 0.75}, "groups": rows}]}
     server.answer("evaluate", {"groups": found})
     assert not groups.bars.isHidden()
-    groups.bars.chosen.emit("red")
+    groups.bars.chosen.emit(0)
     assert given(server, "samples")["group"] == ["colour", "red"]
 
 
