@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from netwright.app.plots.series import Floats
 from netwright.app.plots.timeline import Along
-from netwright.designer import theme
+from netwright.designer import markup, theme
 from netwright.engine.core.text import format_figure, format_percent
 from netwright.engine.core.ticks import decades, multiples, nice_step, with_end
 
@@ -20,6 +20,8 @@ LEFT_PIXELS, BOTTOM_PIXELS = 52, 24
 LABEL_PIXELS = 11
 GAP = 12
 """Pixels between labels."""
+_NOTHING = QColor(0, 0, 0, 0)
+"""A pen without a style would still draw a dot where a line has no length."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,20 +140,22 @@ def tick_labels(axis: Axis, *, is_percent: bool = False) -> list[str]:
 class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
     """An axis without a line of its own, whose ticks and labels are given: `show_ticks`."""
 
-    def __init__(self, orientation: str, overhang: int = 0) -> None:
-        """Labels may stand out over the right end by so many pixels."""
+    def __init__(self, orientation: str, overhang: int = 0, *, has_unit: bool = True) -> None:
+        """Labels may stand out over the right end by so many pixels. With `has_unit` the last one has a unit."""
         super().__init__(orientation, maxTickLength=0)
         self.enableAutoSIPrefix(False)
         self.setStyle(tickAlpha=255, tickTextOffset=8)
-        self._overhang = overhang
+        self._overhang, self._has_unit = overhang, has_unit
+        self.name = ""
+        """The name of a lower axis, which stands below its labels."""
         self._ticks: list[tuple[float, str]] = []
         # Without it the grid is drawn anew with every picture, which takes three times as long.
         self.setCacheMode(self.CacheMode.DeviceCoordinateCache)
-        if orientation == "left":
-            self.setWidth(LEFT_PIXELS)
-            self.setGrid(255)
-        else:
+        if orientation == "bottom":
             self.setHeight(BOTTOM_PIXELS)
+        else:
+            self.setWidth(LEFT_PIXELS)
+            self.setGrid(255 if orientation == "left" else False)
 
     def dress(self, font: QFont) -> None:
         """Use this font, and the colours that hold."""
@@ -159,14 +163,17 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
         label_font.setPixelSize(LABEL_PIXELS)
         self.setTickFont(label_font)
         palette = theme.current()
-        self.setPen(None)
-        self.setTickPen(palette.line if self.orientation == "left" else None)
+        self.setPen(_NOTHING)
+        self.setTickPen(palette.line if self.orientation == "left" else _NOTHING)
         self.setTextPen(palette.muted)
 
     def show_ticks(self, axis: Axis, labels: Sequence[str]) -> None:
         """Show these labels at the ticks of an axis."""
         places = [math.log10(tick) for tick in axis.ticks] if axis.is_log else axis.ticks
-        ticks = list(zip(places, labels, strict=True))
+        self.show_texts(list(zip(places, labels, strict=True)))
+
+    def show_texts(self, ticks: list[tuple[float, str]]) -> None:
+        """Show texts at coordinates of the view."""
         if ticks != self._ticks:
             self._ticks = ticks
             self.setTicks([ticks])
@@ -181,13 +188,25 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
         if self.orientation == "left":
             return super().generateDrawSpecs(painter)
         rect, (low, high), metrics = self.mapRectFromParent(self.geometry()), self.range, QFontMetricsF(painter.font())
+        texts: list[tuple[QRectF, Qt.TextFlag | Qt.AlignmentFlag, str]] = []
+        if self.orientation == "right":
+            for place, text in self._ticks:
+                middle = rect.bottom() - (place - low) / (high - low) * rect.height()
+                box = QRectF(rect.left() + 5, middle - 8, rect.width(), 16)
+                texts.append((box, Qt.AlignmentFlag.AlignVCenter, text))
+            return (_NOTHING, QPointF(), QPointF()), [], texts
         free = rect.right() + self._overhang
-        texts: list[tuple[QRectF, Qt.TextFlag, str]] = []
         for place, text in reversed(self._ticks):
             middle = rect.left() + (place - low) / (high - low) * rect.width()
-            width, number = metrics.horizontalAdvance(text), metrics.horizontalAdvance(text.partition(" ")[0])
-            left = min(middle - number / 2, free - width) if not texts else middle - number / 2
+            number = text.partition(" ")[0] if self._has_unit else text
+            width = metrics.horizontalAdvance(text)
+            left = middle - metrics.horizontalAdvance(number) / 2
+            left = min(left, free - width) if not texts else left
             if left + width <= free:
                 texts.append((QRectF(left, rect.top() + 6, width, metrics.height()), Qt.TextFlag.TextDontClip, text))
                 free = left - GAP
-        return (self.pen(), QPointF(), QPointF()), [], texts
+        if self.name:
+            name = markup.elided(metrics, self.name, Qt.TextElideMode.ElideMiddle, int(rect.width()))
+            below = QRectF(rect.left(), rect.top() + 20, rect.width(), metrics.height())
+            texts.append((below, Qt.AlignmentFlag.AlignHCenter, name))
+        return (_NOTHING, QPointF(), QPointF()), [], texts

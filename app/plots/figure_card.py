@@ -11,9 +11,8 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from netwright.app import messages
+from netwright.app.plots.canvas import Canvas
 from netwright.app.plots.card import FINENESS
-from netwright.app.plots.drawn import DrawnChart
-from netwright.app.plots.plot import Plot
 from netwright.designer import theme
 from netwright.engine.core.csv_text import CsvWriter
 
@@ -95,10 +94,8 @@ class FigureCard(QFrame):
             if not widget.isHidden():
                 widget.hide()
                 stack.callback(widget.show)
-        for plot in self.findChildren(Plot):
+        for plot in self.findChildren(Canvas):
             stack.enter_context(plot.as_picture(scale))
-        for chart in self.findChildren(DrawnChart):
-            stack.enter_context(chart.as_picture())
         return stack
 
     def copy(self) -> None:

@@ -1,10 +1,13 @@
 """What plots are made of: the view that a drag zooms, lines, markers, and the rich text beside the cross-hair."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
@@ -14,15 +17,16 @@ LEAST_PIXELS = 4.0
 
 
 class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no types
-    """A view that is not moved by the mouse itself: it tells in its own x coordinates what a drag asks for."""
+    """A view that is not moved by the mouse itself: it tells in its own coordinates what a drag asks for."""
 
-    chosen = Signal(float, float)
-    """The ends of the part that was chosen by a drag."""
-    moved = Signal(float, float)
+    chosen = Signal(QRectF)
+    """The part that was chosen by a drag: as high as the view, unless it has parts of both axes."""
+    moved = Signal(QPointF, QPointF)
     """From where to where the view was dragged, with Shift or the middle button."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_y_parts: bool = False) -> None:
         super().__init__(enableMenu=False)
+        self._has_y_parts = has_y_parts
         self.disableAutoRange()
         self._is_moving = self._is_cancelled = False
 
@@ -40,13 +44,22 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no types
         if self._is_cancelled:
             return
         if self._is_moving:
-            self.moved.emit(self.mapToView(before).x(), self.mapToView(now).x())
-        elif not event.isFinish():
-            self.updateScaleBox(QPointF(begin.x(), 0), QPointF(now.x(), self.height()))
-        else:
-            self.cancel()
-            if abs(now.x() - begin.x()) >= LEAST_PIXELS:
-                self.chosen.emit(*sorted((self.mapToView(begin).x(), self.mapToView(now).x())))
+            self.moved.emit(self.mapToView(before), self.mapToView(now))
+            return
+        is_wide, is_high = abs(now.x() - begin.x()) >= LEAST_PIXELS, abs(now.y() - begin.y()) >= LEAST_PIXELS
+        band = QRectF(begin, now).normalized()
+        if not (is_high and self._has_y_parts):  # the whole height
+            band.setTop(0)
+            band.setBottom(self.height())
+        if not is_wide and self._has_y_parts:
+            band.setLeft(0)
+            band.setRight(self.width())
+        if not event.isFinish():
+            self.updateScaleBox(band.topLeft(), band.bottomRight())
+            return
+        self.cancel()
+        if is_wide or (is_high and self._has_y_parts):
+            self.chosen.emit(QRectF(self.mapToView(band.topLeft()), self.mapToView(band.bottomRight())).normalized())
 
     def cancel(self) -> None:
         """Give up the drag."""
@@ -59,7 +72,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no types
         return bool(self.rbScaleBox.isVisible())
 
     def _inside(self, point: QPointF) -> QPointF:
-        return QPointF(min(max(point.x(), 0.0), self.width()), point.y())
+        return QPointF(min(max(point.x(), 0.0), self.width()), min(max(point.y(), 0.0), self.height()))
 
 
 class _FillsView:
@@ -78,6 +91,68 @@ class _FillsView:
 
 class Line(_FillsView, pg.PlotCurveItem):  # type: ignore[misc]
     """A line."""
+
+
+class Points(QGraphicsItem):
+    """Dots, rings and stars in pixels of the scene, as fast as Qt draws them: ten thousand take a few milliseconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._area, self._is_smooth, self._star = QRectF(), True, QPen()
+        self._dots: list[tuple[QPen, QPolygonF]] = []
+        self._rings: list[tuple[QPen, QPointF, float]] = []
+        self._stars: list[QPolygonF] = []
+        self._brush = QColor()
+        self.setCacheMode(self.CacheMode.DeviceCoordinateCache)
+
+    def clear(self, area: QRectF, *, is_smooth: bool = True) -> None:
+        """Remove all, and take another area. Smooth edges take most of the time."""
+        self.prepareGeometryChange()
+        self._area, self._is_smooth = area, is_smooth
+        self._dots, self._rings, self._stars = [], [], []
+        self.update()
+
+    def add_dots(self, places: QPolygonF, colour: QColor, size: float) -> None:
+        """Add dots of a colour, `size` pixels wide."""
+        cap = Qt.PenCapStyle.RoundCap if self._is_smooth else Qt.PenCapStyle.SquareCap
+        self._dots.append((QPen(colour, size, Qt.PenStyle.SolidLine, cap), places))
+
+    def add_ring(self, place: QPointF, colour: QColor, radius: float) -> None:
+        """Add a ring."""
+        self._rings.append((QPen(colour, 1.6), place, radius))
+
+    def add_stars(self, places: Iterable[QPointF], colour: QColor, edge: QColor, radius: float) -> None:
+        """Add stars, which stand above dots."""
+        self._stars += [_star(place, radius) for place in places]
+        self._brush, self._star = colour, QPen(edge, 1)
+
+    def boundingRect(self) -> QRectF:
+        """The area of the chart."""
+        return self._area
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Paint dots, then stars, then rings."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, self._is_smooth)
+        for pen, places in self._dots:
+            painter.setPen(pen)
+            painter.drawPoints(places)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._star)
+        painter.setBrush(self._brush)
+        for star in self._stars:
+            painter.drawPolygon(star)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for pen, place, radius in self._rings:
+            painter.setPen(pen)
+            painter.drawEllipse(place, radius, radius)
+
+
+def _star(at: QPointF, radius: float) -> QPolygonF:
+    corners = []
+    for corner in range(10):
+        angle, length = math.pi * (corner / 5 - 0.5), radius * (1.0 if corner % 2 == 0 else 0.45)
+        corners.append(QPointF(at.x() + length * math.cos(angle), at.y() + length * math.sin(angle)))
+    return QPolygonF(corners)
 
 
 class Markers(_FillsView, pg.ScatterPlotItem):  # type: ignore[misc]

@@ -1,26 +1,17 @@
 """The plot that the run, the comparison of runs and the learn-rate schedule share."""
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QKeyEvent,
-    QMouseEvent,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-    QShowEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
 
 from netwright.app.plots.axes import Axis, TickAxis, Unit
+from netwright.app.plots.canvas import Canvas
 from netwright.app.plots.items import Line, Markers, ZoomBox
 from netwright.app.plots.plot_data import LinkedXAxis
 from netwright.app.plots.series import Floats
@@ -34,7 +25,6 @@ HEADROOM = 0.02
 """Share of the height that stays free above the highest tick."""
 PER_NOTCH = 1.25
 SHIFT_PER_NOTCH = 0.1
-BAND_ALPHA = 36
 
 
 class Zoomable(Protocol):
@@ -47,7 +37,7 @@ class Zoomable(Protocol):
         """The newest step."""
 
 
-class Plot(pg.PlotWidget):  # type: ignore[misc]
+class Plot(Canvas, pg.PlotWidget):  # type: ignore[misc]
     """A pyqtgraph plot in our colours, with labelled ticks, a cross-hair with a readout, and one zoom for its x axis.
 
     A drag shows a part, the wheel more or less of it around the pointer, Shift with either moves it, a double click
@@ -56,8 +46,6 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
     """
 
     part_changed = Signal()
-    _is_made = False
-    """pyqtgraph sends events to itself while it is being made."""
 
     def __init__(self, zoomable: Zoomable | None = None, parent: QWidget | None = None, *, right: int = 12) -> None:
         """`right` is the margin on the right, in pixels. Without a `zoomable` the whole stays in view."""
@@ -70,41 +58,30 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
             axis.setZValue(-1000)  # the grid lies behind the curves
         self.hideButtons()
         self.setMenuEnabled(False)
-        self.setCacheMode(self.CacheModeFlag.CacheNone)  # a plain ground; drawings that scale hold no pixels
-        self.setViewportUpdateMode(self.ViewportUpdateMode.FullViewportUpdate)
         policy = Qt.FocusPolicy.NoFocus if zoomable is None else Qt.FocusPolicy.ClickFocus  # for Escape
         for widget in (self, self.viewport()):
             widget.setFocusPolicy(policy)
         self.plotItem.layout.setContentsMargins(0, TOP, right, 0)
         self._zoomable = zoomable
         self.x = self.y = Axis(low=0, high=1, ticks=())
-        self._is_stale, self._is_dressed = True, False
         self._pointer: float | None = None
         self._hair = pg.InfiniteLine(angle=90)
         self._hair.setZValue(50)
         self.addItem(self._hair, ignoreBounds=True)
-        self._box, self._note = QLabel(self), QLabel(self)
-        for label in (self._box, self._note):
-            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-            label.hide()
-        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._note.setWordWrap(True)
-        theme.mark(self._box, "role", "readout")
-        theme.mark(self._note, "role", "muted")
         if zoomable is not None:
-            self.view.chosen.connect(self._look_at)
-            self.view.moved.connect(lambda before, now: self._slide(self._step(before) - self._step(now)))
-        theme.changed.connect(self._restyle)
-        self._is_made = True
+            self.view.chosen.connect(lambda part: self._look_at(part.left(), part.right()))
+            self.view.moved.connect(lambda before, now: self._slide(self._step(before.x()) - self._step(now.x())))
+        self.prepare_canvas()
 
     # ---- for subclasses ----
 
-    def draw(self) -> str:
-        """Lay out the items for what is in view. Returns why there is nothing to see, or nothing."""
-        raise NotImplementedError
+    def axes(self) -> Sequence[TickAxis]:
+        """Return the lower and the left axis."""
+        return self._x_axis, self._y_axis
 
-    def dress(self) -> None:
-        """Give the items the colours that hold."""
+    def views(self) -> Sequence[ZoomBox]:
+        """Return the only view."""
+        return (self.view,)
 
     def readout(self, place: float) -> tuple[float, Markup]:
         """Where the cross-hair stands for a pointer at a place of the x axis, and what stands beside it."""
@@ -190,102 +167,21 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
 
     # ---- drawing ----
 
-    def refresh(self) -> None:
-        """What is shown has changed: draw it now, or when it is next seen."""
-        self._is_stale = True
-        if self.isVisible():
-            self._draw()
+    def show_items(self, is_shown: bool) -> None:
+        """Show the axes and what they hold."""
+        self.plotItem.setVisible(is_shown)
+        self._point(self._pointer if is_shown else None)
 
-    def _draw(self) -> None:
-        self._is_stale = False
-        self.ensure_dressed()
-        words = self.draw()
-        self._note.setText(words)
-        self._note.setVisible(bool(words))
-        self.plotItem.setVisible(not words)
-        self._point(None if words else self._pointer)
-
-    def ensure_dressed(self) -> None:
-        """Give everything the colours and the font that hold, if that is not done."""
-        if self._is_dressed:
-            return
-        self._is_dressed = True
-        palette = theme.current()
-        self.setBackground(palette.panel)
-        for axis in (self._x_axis, self._y_axis):
-            axis.dress(self.font())
-        self._hair.setPen(palette.muted)
-        band = QColor(palette.accent)
-        self.view.rbScaleBox.setPen(pg.mkPen(band))
-        band.setAlpha(BAND_ALPHA)
-        self.view.rbScaleBox.setBrush(pg.mkBrush(band))
-        self.dress()
-
-    def _restyle(self) -> None:
-        """Colours or fonts have changed."""
-        self._is_dressed = False
-        self.refresh()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Another font needs other labels."""
-        super().changeEvent(event)
-        if self._is_made and event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._restyle()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Draws what came while nobody looked."""
-        super().showEvent(event)
-        self.refresh()
+    def dress_view(self) -> None:
+        """Give the cross-hair its colour."""
+        super().dress_view()
+        self._hair.setPen(theme.current().muted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """More or fewer points have room."""
-        super().resizeEvent(event)
         if self._is_made:
             self.plotItem.layout.activate()
-            self._note.setGeometry(self.rect())
-            self.refresh()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws what is new first, for pictures of plots that were not shown yet."""
-        if self._is_stale:
-            self._draw()
-        super().paintEvent(event)
-
-    def sizeHint(self) -> QSize:
-        """Wide enough to read."""
-        return QSize(640, 240)
-
-    @contextlib.contextmanager
-    def as_picture(self, scale: float = 1.0) -> Iterator[None]:
-        """In here there is no cross-hair, and items are drawn from their shapes, not from caches of pixels. Wide lines
-        are as wide in a picture with `scale` times as many pixels."""
-        self.forget_pointer()
-        if self._is_stale:
-            self._draw()
-        axes, caching = (self._x_axis, self._y_axis), self._x_axis.CacheMode
-        items = self.scene().items()
-        markers = [item for item in items if isinstance(item, Markers)]
-        wide = [item for item in items if isinstance(item, Line) and item.opts["pen"].widthF() > 1]
-
-        def prepare(mode: QGraphicsItem.CacheMode, factor: float) -> None:
-            for axis in axes:
-                axis.setCacheMode(mode)
-            for item in markers:
-                item.opts["useCache"] = mode != caching.NoCache
-            for line in wide:
-                pen = QPen(line.opts["pen"])
-                pen.setWidthF(pen.widthF() * factor)
-                line.setPen(pen)
-
-        prepare(caching.NoCache, scale)
-        try:
-            yield
-        finally:
-            prepare(caching.DeviceCoordinateCache, 1 / scale)
-
-    def close(self) -> bool:
-        """Close as any widget: pyqtgraph's own way takes the plot apart while events are still on their way to it."""
-        return QWidget.close(self)
+        super().resizeEvent(event)
 
     # ---- pointer ----
 

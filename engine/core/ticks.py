@@ -28,7 +28,7 @@ def decades(low: float, high: float, count: int) -> list[float]:
     stride = max(1, math.ceil((last - first) / max(1, count)))
     factors = (1, 2, 5) if last - first <= 2 else (1,)
     places = [factor * 10.0**power for power in range(first, last + 1, stride) for factor in factors]
-    return [place for place in places if low * 0.999999 <= place <= high * 1.000001]
+    return [place for place in places if low * 0.999 <= place <= high * 1.001]
 
 
 def with_end(ticks: Sequence[float], end: float) -> tuple[float, ...]:

@@ -4,16 +4,17 @@ Inselberg: The plane with parallel coordinates. The Visual Computer 1, 1985.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QPushButton, QWidget
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QGraphicsItem, QPushButton, QStyleOptionGraphicsItem, QWidget
 
-from netwright.app.experiments.plots.chart import LEVELS, TrialChart, level_colour
+from netwright.app.experiments.plots.chart import NEAR_PIXELS, RankedLines, TrialChart, label_font, set_lines
 from netwright.app.experiments.plots.frame import ticks_of
-from netwright.app.plots.drawn import NEAR_PIXELS
+from netwright.app.plots.items import Line, ZoomBox
+from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
 from netwright.engine.core.errors import plural
 from netwright.engine.runs.trial_axes import TrialAxis
@@ -42,10 +43,18 @@ class ParallelCoordinates(TrialChart):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._brushes: dict[str, tuple[float, float]] = {}
         self._drag: tuple[str, float] | None = None
-        self._lines: dict[int, list[QPointF]] = {}
+        self._lines: dict[int, tuple[Floats, Floats]] = {}
+        self.view, self._ranked, self._others = ZoomBox(), RankedLines(), Line(antialias=True)
         self._clear = QPushButton("Clear brushes")
         theme.mark(self._clear, "role", "link")
         super().__init__(parent)
+        self._axes_item = _Axes(self)
+        self.view.addItem(self._others, ignoreBounds=True)
+        self._ranked.add_to(self.view)
+        for item in (self.view, self._axes_item):
+            self.scene().addItem(item)
+        self._others.setZValue(-1)
+        self.view.setAcceptedMouseButtons(Qt.MouseButton.NoButton)  # a drag brushes an axis
         self._clear.clicked.connect(self.clear)
         self._clear.hide()
 
@@ -118,14 +127,38 @@ class ParallelCoordinates(TrialChart):
         return self._rect.bottom() - share * self._rect.height()
 
     def lay(self) -> None:
-        """A line through the places of each trial."""
-        axes = [(axis, self.across(axis)) for axis in self.findings.axes]
-        self._lines = {
-            number: [
-                QPointF(x, self._down(axis.share(axis.places[number]))) for axis, x in axes if number in axis.places
-            ]
-            for number in self._drawn()
-        }
+        """A line through the places of each trial; those that are left out below the others."""
+        axes, rect = self.findings.axes, self._rect
+        self.view.setGeometry(rect.adjusted(-2, -2, 2, 2))
+        self.view.setRange(
+            xRange=(rect.left() - 2, rect.right() + 2), yRange=(-rect.bottom() - 2, -rect.top() + 2), padding=0
+        )
+        places = [(axis, self.across(axis)) for axis in axes]
+        self._lines = {}
+        for number in self._drawn():
+            points = [(x, self._down(axis.share(axis.places[number]))) for axis, x in places if number in axis.places]
+            x, y = np.array(points, dtype=float).reshape(-1, 2).T
+            self._lines[number] = x, y
+        kept = self.kept
+        lines = {number: (x, -y) for number, (x, y) in self._lines.items()}
+        shown = {number: line for number, line in lines.items() if number in kept}
+        left_out = QColor(theme.current().muted)
+        left_out.setAlpha(FADED)
+        self._others.setPen(pg.mkPen(left_out, width=1))
+        set_lines(self._others, [line for number, line in lines.items() if number not in kept])
+        self._ranked.show(shown, self.findings, alpha=min(255, max(LEAST_ALPHA, 255 * CLEAR // max(1, len(kept)))))
+        self._axes_item.prepareGeometryChange()
+        self._axes_item.update()
+
+    def views(self) -> list[ZoomBox]:
+        """Return the view of the lines."""
+        return [self.view]
+
+    def show_items(self, is_shown: bool) -> None:
+        """Show lines and axes, or hide them."""
+        super().show_items(is_shown)
+        self.view.setVisible(is_shown)
+        self._axes_item.setVisible(is_shown)
 
     def _drawn(self) -> Sequence[int]:
         """Return the trials that are drawn: of very many, those that the brushes keep, and of these the best."""
@@ -136,29 +169,10 @@ class ParallelCoordinates(TrialChart):
         order = sorted(levels, key=lambda number: (number in own, number in kept, levels[number]), reverse=True)
         return order[:MOST_LINES]
 
-    def paint(self, painter: QPainter) -> None:
-        """Lines that are left out first, then the weak and the strong ones, then the axes."""
-        kept = self.kept
-        groups: list[list[int]] = [[] for _ in range(LEVELS)]
-        left_out = QColor(theme.current().muted)
-        left_out.setAlpha(FADED)
-        painter.setPen(QPen(left_out, 1))
-        for number in self._lines:
-            if number in kept:
-                groups[self.findings.levels[number]].append(number)
-        others = self._lines.keys() - kept
-        painter.drawLines([line for number in others for line in _pieces(self._lines[number])])
-        for level, numbers in enumerate(groups):
-            colour = level_colour(level)
-            colour.setAlpha(min(255, max(LEAST_ALPHA, 255 * CLEAR // max(1, len(kept)))))
-            painter.setPen(QPen(colour, 1))  # wider ones take ten times as long
-            painter.drawLines([line for number in numbers for line in _pieces(self._lines[number])])
-        painter.setPen(QPen(theme.current().good, 2))
-        for number in self.findings.marked & kept & self._lines.keys():
-            painter.drawPolyline(QPolygonF(self._lines[number]))
-        self._paint_axes(painter)
-
-    def _paint_axes(self, painter: QPainter) -> None:
+    def paint_axes(self, painter: QPainter) -> None:
+        """Paint the axes with their names, ticks and brushes, above the lines."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(label_font())
         palette, rect = theme.current(), self._rect
         axes = self.findings.axes
         room = rect.width() / max(1, len(axes) - 1)
@@ -196,13 +210,10 @@ class ParallelCoordinates(TrialChart):
 
     # ---- pointer ----
 
-    def highlight(self, painter: QPainter) -> None:
-        """The picked line and the one under the pointer, on top of the others."""
+    def highlight(self) -> None:
+        """The picked line and the one under the pointer, above the others."""
         palette = theme.current()
-        for number, colour in ((self.number, palette.text), (self.hovered, palette.accent)):
-            if number in self._lines:
-                painter.setPen(QPen(colour, 2.4))
-                painter.drawPolyline(QPolygonF(self._lines[number]))
+        self._ranked.highlight(((self.number, palette.text), (self.hovered, palette.accent)))
 
     def mark_at(self, at: QPointF) -> int | None:
         """Return the trial whose line is nearest to the pointer."""
@@ -210,9 +221,8 @@ class ParallelCoordinates(TrialChart):
             return None
         best, found = NEAR_PIXELS / 2, None
         for number in self.kept & self._lines.keys():
-            line = self._lines.get(number, [])
-            x, y = [point.x() for point in line], [point.y() for point in line]
-            if len(line) > 1 and x[0] <= at.x() <= x[-1]:
+            x, y = self._lines[number]
+            if len(x) > 1 and x[0] <= at.x() <= x[-1]:
                 apart = abs(float(np.interp(at.x(), x, y)) - at.y())
                 if apart < best:
                     best, found = apart, number
@@ -227,6 +237,7 @@ class ParallelCoordinates(TrialChart):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a brush on an axis."""
+        super().mousePressEvent(event)
         axis = self._axis_at(event.position())
         if axis is not None and event.button() == Qt.MouseButton.LeftButton:
             self._drag = axis.name, self._share_at(event.position())
@@ -255,5 +266,18 @@ class ParallelCoordinates(TrialChart):
                 super().mouseReleaseEvent(event)
 
 
-def _pieces(points: Sequence[QPointF]) -> list[QLineF]:
-    return [QLineF(before, after) for before, after in pairwise(points)]
+class _Axes(QGraphicsItem):
+    """The axes of parallel coordinates, above their lines."""
+
+    def __init__(self, chart: ParallelCoordinates) -> None:
+        super().__init__()
+        self._chart = chart
+        self.setZValue(5)
+
+    def boundingRect(self) -> QRectF:
+        """The whole chart."""
+        return QRectF(self._chart.rect())
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Paint axes and brushes."""
+        self._chart.paint_axes(painter)

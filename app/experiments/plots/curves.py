@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
-from PySide6.QtGui import QColor, QHideEvent, QPainter, QPen, QShowEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, QTimer
+from PySide6.QtGui import QColor, QHideEvent, QPainterPath, QShowEvent
+from PySide6.QtWidgets import QComboBox, QGraphicsPathItem, QPushButton, QWidget
 
-from netwright.app.experiments.plots.chart import Findings, TrialChart, level_colour
-from netwright.app.experiments.plots.frame import Frame, polygon
+from netwright.app.experiments.plots.chart import LEVELS, NEAR_PIXELS, Findings, RankedLines, TrialChart, level_colour
+from netwright.app.experiments.plots.frame import Frame, polygon, shares
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP
-from netwright.app.plots.drawn import NEAR_PIXELS
 from netwright.app.plots.figure_card import Rows
 from netwright.app.plots.series import Floats
 from netwright.app.plots.traces import Trace, Traces
@@ -63,7 +63,8 @@ class LearningCurves(TrialChart):
         self._owners: list[int] = []
         self._runs: list[RunFolder] = []
         self._pixels: dict[int, tuple[Floats, Floats]] = {}
-        self._clip = QRectF()
+        self._lines = RankedLines()
+        self._bands: list[QGraphicsPathItem] = []
         self._redraw = QTimer(singleShot=True, interval=REDRAW_MS)
         super().__init__(parent)
         self.quantity.setAccessibleName("Curve")
@@ -158,55 +159,46 @@ class LearningCurves(TrialChart):
         return () if self.empty else (self.frame(),)
 
     def lay(self) -> None:
-        """Lines in pixels."""
-        self._pixels = {}
-        frame = self.frame()
+        """Bands, and lines above them, the weak ones first."""
+        frame, levels, marked = self.frame(), self.findings.levels, self.findings.marked
+        if not self._bands:
+            self._make_items()
+        self._pixels, lines = {}, {}
+        bands = [QPainterPath() for _ in self._bands]
         for curve in self.curves:
             good = np.isfinite(curve.y) & ((curve.y > 0) | (not frame.y.is_log))
             self._pixels[curve.number] = frame.across(curve.x[good]), frame.down(curve.y[good])
-
-    def paint(self, painter: QPainter) -> None:
-        """Bands, then lines, the weak ones first."""
-        frame, levels, marked = self.frame(), self.findings.levels, self.findings.marked
-        frame.paint(painter)
-        self._clip = frame.area.adjusted(-1, -1, 1, 1) if self.parts else frame.area.adjusted(0, -TOP, RIGHT, 4)
-        painter.setClipRect(self._clip)
-        order = sorted(self.curves, key=lambda curve: (curve.number in marked, levels.get(curve.number, 0)))
-        for curve in order:
-            colour = theme.current().good if curve.number in marked else level_colour(levels.get(curve.number, 0))
+            lines[curve.number] = shares(frame.x, curve.x[good]), shares(frame.y, curve.y[good])
             if curve.spread is not None:
-                self._paint_band(painter, frame, curve, colour)
-            x, y = self._pixels[curve.number]
-            painter.setPen(QPen(colour, 2 if curve.number in marked else 1.2))
-            painter.drawPolyline(polygon(x, y))
-        painter.setClipping(False)
+                there = np.concatenate([curve.x, curve.x[::-1]])
+                edge = np.concatenate([curve.y + curve.spread, (curve.y - curve.spread)[::-1]])
+                level = LEVELS if curve.number in marked else levels.get(curve.number, 0)
+                bands[level].addPolygon(polygon(shares(frame.x, there), shares(frame.y, edge)))
+        self._lines.show(lines, self.findings, width=1.2)
+        for level, (item, path) in enumerate(zip(self._bands, bands, strict=True)):
+            light = level_colour(level) if level < LEVELS else QColor(theme.current().good)
+            light.setAlpha(BAND_ALPHA)
+            item.setBrush(light)
+            item.setPath(path)
 
-    def _paint_band(self, painter: QPainter, frame: Frame, curve: TrialCurve, colour: QColor) -> None:
-        assert curve.spread is not None
-        there = np.concatenate([curve.x, curve.x[::-1]])
-        edge = np.concatenate([curve.y + curve.spread, (curve.y - curve.spread)[::-1]])
-        light = QColor(colour)
-        light.setAlpha(BAND_ALPHA)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(light)
-        painter.drawPolygon(polygon(frame.across(there), frame.down(edge)))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+    def _make_items(self) -> None:
+        view = self.panels[0].view
+        self._lines.add_to(view)
+        self._bands = [QGraphicsPathItem() for _ in range(LEVELS + 1)]
+        for item in self._bands:
+            item.setPen(pg.mkPen(None))
+            item.setZValue(-1)
+            view.addItem(item, ignoreBounds=True)
 
-    def highlight(self, painter: QPainter) -> None:
-        """The picked line and the one under the pointer, on top of the others."""
+    def highlight(self) -> None:
+        """The picked line and the one under the pointer, above the others."""
         palette = theme.current()
-        for number, colour in ((self.number, palette.text), (self.hovered, palette.accent)):
-            if number in self._pixels:
-                x, y = self._pixels[number]
-                painter.setPen(QPen(colour, 2.4))
-                painter.setClipRect(self._clip)
-                painter.drawPolyline(polygon(x, y))
-                painter.setClipping(False)
+        self._lines.highlight(((self.number, palette.text), (self.hovered, palette.accent)))
 
     def mark_at(self, at: QPointF) -> int | None:
         """Return the trial whose line is nearest to the pointer."""
         best, found = NEAR_PIXELS, None
-        if self.parts and not self._clip.contains(at):
+        if self.parts and not self.frame().area.contains(at):
             return None
         for number, (x, y) in self._pixels.items():
             if len(x) and x[0] - 6 <= at.x() <= x[-1] + 6:

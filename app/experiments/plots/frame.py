@@ -1,23 +1,21 @@
 """A pair of axes of a plot of trials, or parts of them, in pixels."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from pyqtgraph.functions import arrayToQPolygonF
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPolygonF
 
 from netwright.app.plots.series import Floats
-from netwright.designer import markup, theme
 from netwright.engine.core.ticks import decades, multiples, nice_step
 from netwright.engine.runs.trial_axes import TINY, TrialAxis
 
 INSET = 0.04
 """Share of an axis that stays free at both ends."""
-GAP = 8.0
 Part = tuple[float, float]
 """The part of an axis that is in view, as shares of its length."""
 WHOLE: Part = (0.0, 1.0)
@@ -106,32 +104,6 @@ class Frame:
         (left, right), (low, high) = self.x_part, self.y_part
         return left + across * (right - left), low + up * (high - low)
 
-    def paint(self, painter: QPainter, *, has_x: bool = True, has_y: bool = True) -> None:
-        """Paint the grid, the ticks and the names of the axes."""
-        palette, metrics, area = theme.current(), QFontMetricsF(painter.font()), self.area
-        count = max(2, int(area.height() / 30))
-        ticks = ticks_of(self.y, count, self.y_part)
-        for y, (_, text) in zip(self.down(_places(ticks)).tolist(), ticks, strict=True):
-            painter.setPen(QPen(palette.line, 1))
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            if has_y:
-                _text(painter, QRectF(0, y - 8, area.left() - GAP, 16), text, Qt.AlignmentFlag.AlignRight)
-        if has_x:
-            free = area.left() - 20
-            ticks = ticks_of(self.x, max(2, int(area.width() / 80)), self.x_part)
-            for x, (_, text) in zip(self.across(_places(ticks)).tolist(), ticks, strict=True):
-                width = metrics.horizontalAdvance(text)
-                if x - width / 2 >= free:
-                    box = QRectF(x - width / 2 - 1, area.bottom() + 4, width + 2, 16)
-                    _text(painter, box, text, Qt.AlignmentFlag.AlignHCenter)
-                    free = x + width / 2 + GAP
-            name = QRectF(area.left(), area.bottom() + 20, area.width(), 16)
-            _text(painter, name, self.x.label, Qt.AlignmentFlag.AlignHCenter)
-
-
-def _places(ticks: Sequence[tuple[float, str]]) -> Floats:
-    return np.array([place for place, _ in ticks], dtype=float)
-
 
 def shares(axis: TrialAxis, places: Floats, part: Part = WHOLE) -> Floats:
     """Return where places are on the length that shows a part of an axis, as shares of it."""
@@ -139,9 +111,3 @@ def shares(axis: TrialAxis, places: Floats, part: Part = WHOLE) -> Floats:
     found = np.log(np.maximum(places, TINY)) if axis.is_log else places
     share = INSET + (1 - 2 * INSET) * (found - low) / (high - low)
     return (share - part[0]) / (part[1] - part[0])
-
-
-def _text(painter: QPainter, box: QRectF, text: str, side: Qt.AlignmentFlag) -> None:
-    painter.setPen(theme.current().muted)
-    shown = markup.elided(QFontMetricsF(painter.font()), text, Qt.TextElideMode.ElideMiddle, box.width())
-    painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen, QPolygonF
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtWidgets import QWidget
 
-from netwright.app.experiments.plots.chart import TrialChart, paint_points
-from netwright.app.experiments.plots.frame import Frame
+from netwright.app.experiments.plots.chart import TrialChart
+from netwright.app.experiments.plots.frame import Frame, shares
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP, axis_choice, fill_choice
+from netwright.app.plots.items import Line
+from netwright.app.plots.series import Floats
 from netwright.designer import theme
 from netwright.engine.runs.trial_rows import pareto_front
 
@@ -22,6 +24,7 @@ class ParetoPlot(TrialChart):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.x_choice, self.y_choice = axis_choice("Objective to the right"), axis_choice("Objective upwards")
+        self.line = Line(antialias=True)
         super().__init__(parent)
         for choice in (self.x_choice, self.y_choice):
             choice.activated.connect(self.refresh)
@@ -68,30 +71,35 @@ class ParetoPlot(TrialChart):
         """Return the only pair of axes."""
         return () if self.empty else (self.frame(),)
 
-    def lay(self) -> None:
-        """Each trial is a point."""
-        self.set_spots([self.frame().points(self.findings.levels)])
+    def parts_of(self, frame: Frame, frames: Sequence[Frame]) -> dict[str, bool]:
+        """Return labels and names of both axes."""
+        return {**super().parts_of(frame, frames), "has_name": True}
 
-    def paint(self, painter: QPainter) -> None:
-        """Points, and the steps of the front below them."""
-        frame = self.frame()
-        frame.paint(painter)
-        painter.setPen(theme.current().text)
-        painter.drawText(QPointF(4, TOP + 6), frame.y.label)
+    def lay(self) -> None:
+        """Each trial is a point, above the steps of the front."""
+        frame, name = self.frame(), self.panels[0].name
+        name.setText(frame.y.label)
+        name.setRotation(0)
+        name.setPos(4, 0)
         points = frame.points(self.findings.levels)
-        corners: list[QPointF] = []
+        self.set_spots([points])
+        self.add_points(points)
         front = [n for n in self.front if n in frame.x.places and n in frame.y.places]
-        x, y = (np.array([axis.places[n] for n in front]) for axis in (frame.x, frame.y))
-        places = zip(frame.across(x).tolist(), frame.down(y).tolist(), strict=True)
-        for point in sorted((QPointF(*place) for place in places), key=lambda point: point.x()):
-            if corners:
-                is_low = frame.x.is_low_better
-                corners.append(
-                    QPointF(point.x() if is_low else corners[-1].x(), corners[-1].y() if is_low else point.y())
-                )
-            corners.append(point)
-        painter.setPen(QPen(theme.current().good, 1.2, Qt.PenStyle.DashLine))
-        painter.setClipRect(frame.area)
-        painter.drawPolyline(QPolygonF(corners))
-        painter.setClipping(False)
-        paint_points(painter, points, self.findings)
+        x, y = (shares(axis, np.array([axis.places[n] for n in front], dtype=float)) for axis in (frame.x, frame.y))
+        order = np.argsort(x, kind="stable")
+        # Steps lie on the side of the worse values: a corner has the x of the next trial, or its y.
+        mode = "left" if frame.x.is_low_better else "right"
+        self.line.setParentItem(self.panels[0].view.childGroup)
+        self.line.setData(*_steps(x[order], y[order], mode))
+
+    def dress(self) -> None:
+        """Dash the steps, in the colour of the best."""
+        super().dress()
+        self.line.setPen(pg.mkPen(theme.current().good, width=1.2, style=Qt.PenStyle.DashLine))
+
+
+def _steps(x: Floats, y: Floats, mode: str) -> tuple[Floats, Floats]:
+    """Return points joined by steps: with `left` first to the right, else first up or down."""
+    if mode == "left":
+        return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]

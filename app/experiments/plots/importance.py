@@ -3,19 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QHideEvent, QPainter, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from netwright.app.engine_command import EngineCommand
 from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.scatter import axis_choice, fill_choice
+from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.plots.figure_card import Rows
-from netwright.designer import markup, theme
 from netwright.engine.core.text import format_percent
 
-NAME_WIDTH, VALUE_WIDTH = 190.0, 64.0
-BAR, APART = 18.0, 30.0
+BARS = BarStyle(row=30, bar=18)
 COMPUTING = "Computing how much each parameter matters…"
 LEAST_TRIALS = 4
 GROWTH = 1.25
@@ -39,6 +37,8 @@ class ImportancePlot(TrialChart):
         self._asked: tuple[str, str, int] | None = None
         self._command: EngineCommand | None = None
         super().__init__(parent)
+        self.bars = BarRows((Column(most=190, is_right=True), Column(is_right=True, is_muted=True)), BARS)
+        self.bars.setParent(self)
         self.objective.activated.connect(self._ask)
 
     def controls(self) -> Sequence[QWidget]:
@@ -102,30 +102,21 @@ class ImportancePlot(TrialChart):
         self.empty = self.why_empty()
         self.refresh()
 
-    def paint(self, painter: QPainter) -> None:
+    def draw(self) -> str:
         """A bar per parameter, the most important first."""
-        palette = theme.current()
         labels = {axis.name: axis.label for axis in self.findings.values}
-        wide = max(10.0, self.width() - NAME_WIDTH - VALUE_WIDTH)
-        largest = max(self.importance.values(), default=0.0) or 1.0
-        apart = min(APART, (self.height() - 8) / max(1, len(self.importance)))
-        painter.setFont(self.font())
-        for place, (path, share) in enumerate(sorted(self.importance.items(), key=lambda item: -item[1])):
-            top, bar = 4 + place * apart, min(BAR, apart - 4)
-            name = QRectF(0, top, NAME_WIDTH - 12, bar)
-            text = markup.elided(
-                painter.fontMetrics(), labels.get(path, path), Qt.TextElideMode.ElideMiddle, int(name.width())
-            )
-            painter.setPen(palette.text)
-            painter.drawText(name, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(palette.accent)
-            length = max(2.0, wide * share / largest)
-            painter.drawRoundedRect(QRectF(NAME_WIDTH, top, length, bar), 3, 3)
-            painter.setPen(palette.muted)
-            value = QRectF(NAME_WIDTH + length + 6, top, VALUE_WIDTH, bar)
-            painter.drawText(value, Qt.AlignmentFlag.AlignVCenter, format_percent(share, 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        order = sorted(self.importance.items(), key=lambda item: -item[1])
+        self.bars.show_rows(
+            [BarRow((labels.get(path, path), format_percent(share, 1)), ((share, "accent"),)) for path, share in order]
+        )
+        self.bars.setFixedHeight(self.height())
+        self.bars.setFixedWidth(self.width())
+        return super().draw()
+
+    def show_items(self, is_shown: bool) -> None:
+        """Show the bars, or hide them."""
+        super().show_items(is_shown)
+        self.bars.setVisible(is_shown)
 
     def rows(self) -> Rows:
         """Return the shares."""

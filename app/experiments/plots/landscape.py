@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from netwright.app.experiments.plots.chart import FEW, SMOOTH, WAITING, TrialChart, level_colour, paint_points
+from netwright.app.experiments.plots.chart import FEW, SMOOTH, WAITING, TrialChart, level_colour
 from netwright.app.experiments.plots.frame import INSET, WHOLE, Frame, Part, shares, ticks_of
-from netwright.app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice, paint_name
+from netwright.app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice
+from netwright.app.plots.axes import TickAxis
+from netwright.app.plots.items import ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import theme
 from netwright.engine.runs.trial_axes import TrialAxis
@@ -56,7 +60,13 @@ class ContourPlot(TrialChart):
     def __init__(self, parent: QWidget | None = None) -> None:
         self.x_choice, self.y_choice = axis_choice("Value to the right"), axis_choice("Value upwards")
         self.objective = axis_choice("Objective")
+        self._image, self._scale_image = (pg.ImageItem(axisOrder="row-major", levels=(0, 255)) for _ in range(2))
+        self._scale, self._scale_axis = ZoomBox(), TickAxis("right")
         super().__init__(parent)
+        self._scale.addItem(self._scale_image, ignoreBounds=True)
+        self._scale_axis.linkToView(self._scale)
+        for item in (self._scale, self._scale_axis):
+            self.scene().addItem(item)
         for choice in self._choices:
             choice.activated.connect(self.refresh)
 
@@ -103,62 +113,72 @@ class ContourPlot(TrialChart):
         """Return the only pair of axes."""
         return () if self.empty else (self.frame(),)
 
-    def lay(self) -> None:
-        """Each trial is a point."""
-        self.set_spots([self.frame().points(self.findings.levels)])
+    def axes(self) -> list[TickAxis]:
+        """Return the axes, and that of the scale."""
+        return [*super().axes(), self._scale_axis]
 
-    def paint(self, painter: QPainter) -> None:
+    def parts_of(self, frame: Frame, frames: Sequence[Frame]) -> dict[str, bool]:
+        """Return labels and names of both axes."""
+        return {**super().parts_of(frame, frames), "has_name": True}
+
+    def lay(self) -> None:
         """Bands, the grid above them, the trials, and the scale of the colours."""
-        frame, score = self.frame(), self.score
+        frame, score, panel = self.frame(), self.score, self.panels[0]
+        self.set_spots([frame.points(self.findings.levels)])
         numbers = [n for n in score.places if n in frame.x.places and n in frame.y.places]
+        if self._image.parentItem() is None:
+            panel.view.addItem(self._image, ignoreBounds=True)
+            for axis in (panel.x_axis, panel.y_axis):
+                axis.setZValue(5)
+        self._image.setVisible(bool(numbers))
         if not numbers:
             return
         places = np.column_stack(
             [shares(axis, np.array([axis.places[n] for n in numbers])) for axis in (frame.x, frame.y)]
         )
         values = (shares(score, np.array([score.places[n] for n in numbers])) - INSET) / (1 - 2 * INSET)
-        found = estimated(
-            places,
-            1 - values if score.is_low_better else values,
-            x_part=frame.x_part,
-            y_part=frame.y_part,
-        )
-        painter.drawImage(frame.area, _image(found))
-        frame.paint(painter)
+        values = 1 - values if score.is_low_better else values
+        colours = _image(estimated(places, values, x_part=frame.x_part, y_part=frame.y_part))
+        self._image.setImage(colours, autoLevels=False)
+        (left, right), (low, high) = frame.x_part, frame.y_part
+        self._image.setRect(QRectF(left, low, right - left, high - low))
         points = frame.points(numbers)
         if len(points.numbers) <= SMOOTH:
-            halo = 8 if len(points.numbers) <= FEW else 5
-            painter.setPen(QPen(theme.current().panel, halo, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            painter.drawPoints(points.polygon())
-        paint_points(painter, points, self.findings, 5.5)
-        paint_name(painter, frame)
-        self._paint_scale(painter, frame.area)
+            self.points.add_dots(points.polygon(), theme.current().panel, 8 if len(points.numbers) <= FEW else 5)
+        self.add_points(points, 5.5)
+        self._lay_scale(frame.area)
 
-    def _paint_scale(self, painter: QPainter, area: QRectF) -> None:
-        """Paint the bands with the scores that they stand for, the best at the top."""
-        score, left, high = self.score, area.right() + 12, area.height() / BANDS
-        for band in range(BANDS):
-            box = QRectF(left, area.bottom() - (band + 1) * high, SCALE_WIDTH, high + 0.5)
-            painter.fillRect(box, _band_colour(band))
-        painter.setPen(theme.current().muted)
+    def show_items(self, is_shown: bool) -> None:
+        """Show the scale beside the trials."""
+        super().show_items(is_shown)
+        self._scale.setVisible(is_shown)
+        if not is_shown:
+            self._scale_axis.hide()
+
+    def _lay_scale(self, area: QRectF) -> None:
+        """Show the bands with the scores that they stand for, the best at the top."""
+        score = self.score
+        self._scale.setGeometry(QRectF(area.right() + 12, area.top(), SCALE_WIDTH, area.height()))
+        self._scale_image.setImage(_image((np.arange(BANDS)[:, None] + 0.5) / BANDS), autoLevels=False)
+        self._scale_image.setRect(QRectF(0, 0, 1, 1))
+        self._scale.setRange(xRange=(0, 1), yRange=(0, 1), padding=0, disableAutoRange=False)
+        self._scale_axis.show()  # pyqtgraph gives a hidden axis no width
+        self._scale_axis.setGeometry(QRectF(area.right() + 12 + SCALE_WIDTH, area.top(), RIGHT - 34, area.height()))
+        texts = []
         for place, text in ticks_of(score, max(2, int(area.height() / 48))):
             share = score.share(place)
             if 0 <= share <= 1:
-                y = area.bottom() - (1 - share if score.is_low_better else share) * area.height()
-                painter.drawText(
-                    QRectF(left + SCALE_WIDTH + 5, y - 8, RIGHT - 34, 16), Qt.AlignmentFlag.AlignVCenter, text
-                )
+                texts.append((1 - share if score.is_low_better else share, text))
+        self._scale_axis.show_texts(texts)
 
 
 def _band_colour(band: int) -> QColor:
     return theme.current().mixed(level_colour(7), theme.current().panel, 0.08 + 0.62 * band / (BANDS - 1))
 
 
-def _image(found: Floats) -> QImage:
-    """Return a picture of the estimates, in bands of colour; clear where there are none."""
-    bands = np.clip(np.nan_to_num(found * BANDS, nan=0.0), 0, BANDS - 1).astype(np.uint8)
-    bands[np.isnan(found)] = BANDS
-    content = np.ascontiguousarray(bands[::-1]).tobytes()
-    image = QImage(content, CELLS, CELLS, CELLS, QImage.Format.Format_Indexed8)
-    image.setColorTable([*(_band_colour(band).rgb() for band in range(BANDS)), 0])
-    return image.convertToFormat(QImage.Format.Format_ARGB32)
+def _image(values: Floats) -> NDArray[np.uint8]:
+    """Return estimates as colours in bands (rows, columns, 4); clear where there are none."""
+    bands = np.clip(np.nan_to_num(values * BANDS, nan=0.0), 0, BANDS - 1).astype(np.uint8)
+    bands[np.isnan(values)] = BANDS
+    colours = [_band_colour(band).getRgb() for band in range(BANDS)]
+    return np.array([*colours, (0, 0, 0, 0)], np.uint8)[bands]

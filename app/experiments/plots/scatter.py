@@ -3,13 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtCore import QRectF
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from netwright.app.experiments.plots.chart import TrialChart, paint_points
+from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.frame import Frame
-from netwright.designer import markup, theme
 from netwright.engine.runs.trial_axes import TrialAxis
 
 LEFT, BELOW, TOP, RIGHT = 62.0, 40.0, 6.0, 8.0
@@ -76,35 +74,17 @@ class ScatterMatrix(TrialChart):
             for x in range(y + 1)
         ]
 
+    def parts_of(self, frame: Frame, frames: Sequence[Frame]) -> dict[str, bool]:
+        """Return labels at the left and below."""
+        is_left = frame.area.left() == LEFT
+        has_x = frame.area.bottom() > frames[-1].area.bottom() - 1
+        return {"has_x": has_x, "has_y": is_left, "has_name": is_left, "has_border": True}
+
     def lay(self) -> None:
         """Each trial stands in every cell."""
-        numbers = self.findings.levels
-        self.set_spots(frame.points(numbers) for frame in self.frames())
-
-    def paint(self, painter: QPainter) -> None:
-        """The cells, with labels at the left and below."""
-        frames = self.frames()
-        lowest = frames[-1].area.bottom()
-        for frame, points in zip(frames, self.laid, strict=True):
-            is_left = frame.area.left() == LEFT
-            frame.paint(painter, has_x=frame.area.bottom() > lowest - 1, has_y=is_left)
-            painter.setPen(QPen(theme.current().line, 1))
-            painter.drawRect(frame.area)
-            if is_left:
-                paint_name(painter, frame)
-            paint_points(painter, points, self.findings, 5.0)
-
-
-def paint_name(painter: QPainter, frame: Frame) -> None:
-    """Paint the name of the left axis, turned, at the edge."""
-    painter.save()
-    painter.translate(10, frame.area.center().y())
-    painter.rotate(-90)
-    painter.setPen(theme.current().text)
-    box = QRectF(-frame.area.height() / 2, -9, frame.area.height(), 16)
-    name = markup.elided(painter.fontMetrics(), frame.y.label, Qt.TextElideMode.ElideMiddle, int(box.width()))
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
-    painter.restore()
+        self.set_spots(frame.points(self.findings.levels) for frame in self.frames())
+        for points in self.laid:
+            self.add_points(points, 5.0)
 
 
 class SlicePlot(TrialChart):
@@ -146,13 +126,12 @@ class SlicePlot(TrialChart):
             found.append(self.framed(area, axis, score))
         return found
 
+    def parts_of(self, frame: Frame, frames: Sequence[Frame]) -> dict[str, bool]:
+        """Return labels below, and those of the objective once per row."""
+        return {**super().parts_of(frame, frames), "has_y": frame.area.left() == LEFT}
+
     def lay(self) -> None:
         """Each trial stands in every cell."""
-        numbers = self.findings.levels
-        self.set_spots(frame.points(numbers) for frame in self.frames())
-
-    def paint(self, painter: QPainter) -> None:
-        """The cells of a row share the axis of the objective."""
-        for frame, points in zip(self.frames(), self.laid, strict=True):
-            frame.paint(painter, has_y=frame.area.left() == LEFT)
-            paint_points(painter, points, self.findings)
+        self.set_spots(frame.points(self.findings.levels) for frame in self.frames())
+        for points in self.laid:
+            self.add_points(points)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QRectF
 from pytestqt.qtbot import QtBot
 
 from netwright.app.plots.axes import places_axis
@@ -100,7 +101,7 @@ def test_a_part_is_chosen_in_what_runs_have_in_common(qtbot: QtBot, traces: Trac
     whole = plot.grab().toImage()
     assert comparison.last_step == end
     with qtbot.waitSignal(plot.part_changed):
-        plot.view.chosen.emit(end / 4, end * 3 / 4)
+        plot.view.chosen.emit(QRectF(end / 4, 0, end / 2, 1))
     assert comparison.x_axis.part == pytest.approx((end / 4, end * 3 / 4))
     plot.refresh()
     assert plot.grab().toImage() != whole

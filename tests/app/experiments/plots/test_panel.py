@@ -62,7 +62,7 @@ def test_a_click_on_a_point_picks_its_trial_and_the_pointer_tells_it(
     chart = shown(panel, plot)
     at = place_of(chart, 3)
     with qtbot.waitSignal(panel.picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at.toPoint())
+        qtbot.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
     assert picked.args == [3]
     chart._point(at)
     assert "Trial 3" in chart._box.text()
@@ -76,10 +76,12 @@ def test_a_brush_keeps_the_trials_that_pass_there(qtbot: QtBot, panel: PlotsPane
     panel.filtered.connect(kept.append)
     axis = chart.findings.scores[0]
     x, top = round(chart.across(axis)), round(chart._rect.top())
-    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=QPointF(x, top).toPoint())
-    qtbot.mouseMove(chart, QPointF(x, top + chart._rect.height() / 4).toPoint())
+    qtbot.mousePress(chart.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(x, top).toPoint())
+    qtbot.mouseMove(chart.viewport(), QPointF(x, top + chart._rect.height() / 4).toPoint())
     chart.brush(axis.name, 1.0, 0.75)  # as the drag does, where no pointer is moved
-    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=QPointF(x, top + chart._rect.height() / 4).toPoint())
+    qtbot.mouseRelease(
+        chart.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(x, top + chart._rect.height() / 4).toPoint()
+    )
     assert kept[-1] == {3, 4, 5, 6, 7}
     assert panel._cards["coordinates"].note.text() == "5 of 8 trials"
     chart.brush(SOLVER, 0.0, 0.5)
@@ -90,9 +92,10 @@ def test_a_brush_keeps_the_trials_that_pass_there(qtbot: QtBot, panel: PlotsPane
 
 def test_a_click_on_a_line_picks_its_trial(qtbot: QtBot, panel: PlotsPanel) -> None:
     chart = shown(panel, ParallelCoordinates)
-    first, second = chart._lines[5][:2]
+    x, y = chart._lines[5]
+    middle = QPointF((x[0] + x[1]) / 2, (y[0] + y[1]) / 2)
     with qtbot.waitSignal(panel.picked) as picked:
-        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=((first + second) / 2).toPoint())
+        qtbot.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=middle.toPoint())
     assert picked.args == [5]
 
 
@@ -212,9 +215,9 @@ def test_a_drag_shows_a_part_and_a_double_click_all_again(
     frame = chart.frames()[0]
     before = place_of(chart, 3)
     begin, end = frame.area.topLeft(), frame.area.center()
-    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=begin.toPoint() + QPoint(1, 1))
-    qtbot.mouseMove(chart, end.toPoint())
-    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=end.toPoint())
+    qtbot.mousePress(chart.viewport(), Qt.MouseButton.LeftButton, pos=begin.toPoint() + QPoint(1, 1))
+    qtbot.mouseMove(chart.viewport(), end.toPoint())
+    qtbot.mouseRelease(chart.viewport(), Qt.MouseButton.LeftButton, pos=end.toPoint())
     (left, right), (low, high) = chart.parts[frame.x.name], chart.parts[frame.y.name]
     assert (left, right, low, high) == pytest.approx((0, 0.5, 0.5, 1), abs=0.02)
     assert not chart.whole.isHidden()
@@ -224,8 +227,10 @@ def test_a_drag_shows_a_part_and_a_double_click_all_again(
             x, y = chart.frames()[0].share_at(QPointF(*at))
             assert left <= x <= right, number
             assert low <= y <= high, number
-    qtbot.mouseDClick(chart, Qt.MouseButton.LeftButton, pos=end.toPoint())
-    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=end.toPoint())  # the application holds it pressed else
+    qtbot.mouseDClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=end.toPoint())
+    qtbot.mouseRelease(
+        chart.viewport(), Qt.MouseButton.LeftButton, pos=end.toPoint()
+    )  # the application holds it pressed else
     panel.grab()
     assert (chart.parts, place_of(chart, 3), chart.whole.isHidden()) == ({}, before, True)
 
