@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -18,8 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app import messages
-from netwright.app.dialog import Dialog
-from netwright.app.dialogs.request_state import RequestState
+from netwright.app.dialogs.request_state import RequestDialog
 from netwright.app.processes import EngineServer
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
@@ -53,14 +51,16 @@ def writable_folder(folder: Path) -> Path:
     return folder if os.access(folder, os.W_OK) else Path.home()
 
 
-class ImportDialog(Dialog):
+class ImportDialog(RequestDialog):
     """Imports one file through the engine. After `exec` returned Accepted, `report` is the engine's answer."""
 
+    progress = "Importing"
+    cancelled = "The import was cancelled. Nothing was opened."
+
     def __init__(self, server: EngineServer, source: Path, target: Path, parent: Any = None) -> None:
-        super().__init__(parent)
-        self._server, self._source = server, source
+        super().__init__(server, "Import", parent)
+        self._source = source
         self._browsed = ""
-        self._request: int | None = None
         self.report: dict[str, Any] = {}
         self.setWindowTitle("Import network")
         self.setMinimumWidth(LEAST_WIDTH)
@@ -81,10 +81,9 @@ class ImportDialog(Dialog):
         column.addWidget(self.module)
         if self.module.refusal:
             note.setText(self.module.refusal)
-        self.state = RequestState()
         column.addWidget(self.state)
         column.addStretch(1)
-        column.addLayout(self._make_buttons())
+        column.addLayout(self.row_of_buttons())
 
     def _make_fields(self, target: Path) -> QGridLayout:
         grid = QGridLayout()
@@ -110,20 +109,6 @@ class ImportDialog(Dialog):
         theme.mark(note, "role", "help")
         grid.addWidget(note, 2, 1)
         return grid
-
-    def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addStretch(1)
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(self._on_cancel)
-        self.start_button = QPushButton("Import")
-        self.start_button.setDefault(True)
-        theme.mark(self.start_button, "primary", True)
-        self.start_button.clicked.connect(self.start)
-        row.addWidget(self.cancel)
-        row.addWidget(self.start_button)
-        return row
 
     def _choose_target(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
@@ -166,9 +151,8 @@ class ImportDialog(Dialog):
         elif self.module.is_source and not (self.module.runs.isChecked() and self._may_run()):
             self.module.runs.setChecked(False)
             values["compares"] = not trust.is_trusted(self._source)  # without trust, the report says what is missing
-        self._set_busy(is_busy=True)
         self.state.say("Reading the file… the first time takes a few seconds.", "help")
-        self._request = self._server.request("import", values, self._take, self._fail, self._on_progress)
+        self.request("import", values, self._take)
 
     def _may_run(self) -> bool:
         """Return whether the code of the file may run, after asking for trust in its folder."""
@@ -182,41 +166,14 @@ class ImportDialog(Dialog):
         return True
 
     def _take(self, report: dict[str, Any]) -> None:
-        self._request = None
         self.report = report
         self.accept()
 
-    def _fail(self, message: str) -> None:
-        self._request = None
-        self._set_busy(is_busy=False)
-        self.state.say(message, "error")
-
-    def _on_progress(self, progress: dict[str, Any]) -> None:
-        self.state.show_progress("Importing", progress)
-
-    def _set_busy(self, *, is_busy: bool) -> None:
-        self.state.set_busy(is_busy=is_busy)
-        for widget in (self.target, self.sizes, self.browse, self.start_button, self.module):
+    def set_busy(self, *, is_busy: bool) -> None:
+        """Disable what must not change during an import."""
+        super().set_busy(is_busy=is_busy)
+        for widget in (self.target, self.sizes, self.browse, self.go, self.module):
             widget.setEnabled(not is_busy)
-
-    def _on_cancel(self) -> None:
-        """Stop the import; where none is under way, close."""
-        if self._request is None:
-            self.reject()
-            return
-        self._stop()
-        self._set_busy(is_busy=False)
-        self.state.say("The import was cancelled. Nothing was opened.", "help")
-
-    def _stop(self) -> None:
-        if self._request is not None:
-            self._server.cancel(self._request)
-            self._request = None
-
-    def done(self, result: int) -> None:
-        """Cancel an import that is under way."""
-        self._stop()
-        super().done(result)
 
 
 class ModuleFields(QWidget):

@@ -1,24 +1,19 @@
 """Choose published weights from the address book; nothing is downloaded before its button is pressed."""
 
-from typing import Any
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
-from netwright.app.dialog import Dialog
-from netwright.app.dialogs.request_state import RequestState
+from netwright.app.dialogs.request_state import RequestDialog
 from netwright.app.messages import breakable
 from netwright.app.processes import EngineServer
 from netwright.app.widgets import within_screen
-from netwright.designer import theme
 from netwright.designer.forms.row import section_label
 from netwright.engine.core.text import format_bytes
 from netwright.engine.project.published_weights import Published, published
@@ -27,14 +22,15 @@ WIDTH, HEIGHT = 720, 460
 DOWNLOAD, USE = "Download", "Use"
 
 
-class PublishedDialog(Dialog):
+class PublishedDialog(RequestDialog):
     """Lists published weights with address, size and licence. After `exec` returned Accepted, `chosen` lies here."""
+
+    progress = "Downloading"
+    cancelled = "The download was cancelled; it goes on from there the next time."
 
     def __init__(self, server: EngineServer, template: str = "", parent: QWidget | None = None) -> None:
         """Entries for `template` come first. Raises `UserError` for an address book that cannot be read."""
-        super().__init__(parent)
-        self._server = server
-        self._request: int | None = None
+        super().__init__(server, DOWNLOAD, parent)
         self.chosen: Published | None = None
         entries = sorted(published().values(), key=lambda entry: (entry.template != template, entry.name))
         self.setWindowTitle("Published weights")
@@ -55,11 +51,10 @@ class PublishedDialog(Dialog):
         body.addWidget(self.list, 2)
         body.addLayout(self._make_details(), 3)
         column.addLayout(body, 1)
-        self.state = RequestState()
         column.addWidget(self.state)
-        column.addLayout(self._make_buttons())
+        column.addLayout(self.row_of_buttons())
         self.list.currentItemChanged.connect(self._show_entry)
-        self.list.itemActivated.connect(lambda _: self._go())
+        self.list.itemActivated.connect(lambda _: self.start())
         self.list.setCurrentRow(0)
         self._show_entry()
 
@@ -77,20 +72,6 @@ class PublishedDialog(Dialog):
             self._facts[name] = label
         column.addStretch(1)
         return column
-
-    def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.addStretch(1)
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(self._on_cancel)
-        self.go = QPushButton(DOWNLOAD)
-        self.go.setDefault(True)
-        theme.mark(self.go, "primary", True)
-        self.go.clicked.connect(self._go)
-        row.addWidget(self.cancel)
-        row.addWidget(self.go)
-        return row
 
     @property
     def entry(self) -> Published | None:
@@ -117,7 +98,7 @@ class PublishedDialog(Dialog):
             self._facts[name].setText(breakable(text))
         self.go.setText(USE if is_here else DOWNLOAD)
 
-    def _go(self) -> None:
+    def start(self) -> None:
         """Use the weights; download them first where they are not stored."""
         entry = self.entry
         if entry is None or self._request is not None:
@@ -125,43 +106,16 @@ class PublishedDialog(Dialog):
         if entry.is_here:
             self._accept(entry)
             return
-        self.list.setEnabled(False)
-        self.state.set_busy(is_busy=True)
         self.state.say(f"Downloading {entry.file}…", "help")
-        self._request = self._server.request(
-            "fetch_weights", {"name": entry.name}, lambda _: self._accept(entry), self._fail, self._on_progress
-        )
-        self.go.setEnabled(False)
+        self.request("fetch_weights", {"name": entry.name}, lambda _: self._accept(entry))
 
     def _accept(self, entry: Published) -> None:
-        self._request = None
         self.chosen = entry
         self.accept()
 
-    def _fail(self, message: str) -> None:
-        self._end()
-        self.state.say(message, "error")
-
-    def _on_progress(self, progress: dict[str, Any]) -> None:
-        self.state.show_progress("Downloading", progress)
-
-    def _end(self) -> None:
-        self._request = None
-        self.state.set_busy(is_busy=False)
-        self.list.setEnabled(True)
+    def set_busy(self, *, is_busy: bool) -> None:
+        """Keep the entry that is downloaded."""
+        super().set_busy(is_busy=is_busy)
+        self.list.setEnabled(not is_busy)
         self._show_entry()
-
-    def _on_cancel(self) -> None:
-        if self._request is None:
-            self.reject()
-            return
-        self._server.cancel(self._request)
-        self._end()
-        self.state.say("The download was cancelled; it goes on from there the next time.", "help")
-
-    def done(self, result: int) -> None:
-        """Stop a download that is under way."""
-        if self._request is not None:
-            self._server.cancel(self._request)
-            self._request = None
-        super().done(result)
+        self.go.setEnabled(not is_busy)

@@ -1,12 +1,15 @@
-"""A bar and a line of text for one request to the engine: its progress, its end, its error."""
+"""One request of a dialog to the engine: a bar and a line of text for its progress, its end, its error; its buttons."""
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.data.dataset_tracker import progress_text
+from netwright.app.dialog import Dialog
 from netwright.app.messages import breakable
+from netwright.app.processes import EngineServer
 from netwright.designer import theme
 
 FULL = 1000
@@ -54,3 +57,77 @@ class RequestState(QWidget):
     def text(self) -> str:
         """Return the text of the label."""
         return self.label.text()
+
+
+class RequestDialog(Dialog):
+    """A dialog that makes one request to the engine at a time: `go` starts it, `cancel` stops it or closes."""
+
+    cancelled = ""
+    """What is said once a request was cancelled."""
+    progress = ""
+    """What the request does: 'Importing' or the like."""
+
+    def __init__(self, server: EngineServer, action: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._server = server
+        self._request: int | None = None
+        self.state = RequestState()
+        self.cancel, self.go = QPushButton("Cancel"), QPushButton(action)
+        self.cancel.setAutoDefault(False)
+        self.cancel.clicked.connect(self._on_cancel)
+        self.go.setDefault(True)
+        theme.mark(self.go, "primary", True)
+        self.go.clicked.connect(self.start)
+
+    def start(self) -> None:
+        """Make the request."""
+        raise NotImplementedError
+
+    def set_busy(self, *, is_busy: bool) -> None:
+        """Disable what must not change during a request."""
+        self.state.set_busy(is_busy=is_busy)
+
+    def row_of_buttons(self) -> QHBoxLayout:
+        """Return both buttons at the right."""
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.cancel)
+        row.addWidget(self.go)
+        return row
+
+    def request(self, do: str, values: dict[str, Any], take: Callable[[dict[str, Any]], None]) -> None:
+        """Ask the engine, and show how far it is; `take` gets its answer."""
+
+        def on_answer(answer: dict[str, Any]) -> None:
+            self._request = None
+            take(answer)
+
+        self.set_busy(is_busy=True)
+        self._request = self._server.request(do, values, on_answer, self._fail, self._on_progress)
+
+    def _fail(self, message: str) -> None:
+        self._end()
+        self.state.say(message, "error")
+
+    def _on_progress(self, progress: dict[str, Any]) -> None:
+        self.state.show_progress(self.progress, progress)
+
+    def _end(self) -> None:
+        self._request = None
+        self.set_busy(is_busy=False)
+
+    def _on_cancel(self) -> None:
+        """Stop the request; where none is under way, close."""
+        if self._request is None:
+            self.reject()
+            return
+        self._server.cancel(self._request)
+        self._end()
+        self.state.say(self.cancelled, "help")
+
+    def done(self, result: int) -> None:
+        """Cancel a request that is under way."""
+        if self._request is not None:
+            self._server.cancel(self._request)
+            self._request = None
+        super().done(result)

@@ -25,6 +25,8 @@ class ParetoPlot(TrialChart):
     def __init__(self, parent: QWidget | None = None) -> None:
         self.x_choice, self.y_choice = axis_choice("Objective to the right"), axis_choice("Objective upwards")
         self.line = Line(antialias=True)
+        self.front: list[int] = []
+        """The numbers of the trials on the front."""
         super().__init__(parent)
         for choice in (self.x_choice, self.y_choice):
             choice.activated.connect(self.refresh)
@@ -34,7 +36,8 @@ class ParetoPlot(TrialChart):
         return self.x_choice, self.y_choice
 
     def prepare(self) -> None:
-        """Offer the objectives."""
+        """Offer the objectives, and find the trials on the front."""
+        self.front = [trial.number for trial in pareto_front(self.findings.trials, self.findings.objectives)]
         fill_choice(self.x_choice, self.findings.scores)
         fill_choice(self.y_choice, self.findings.scores, 1)
         for choice in (self.x_choice, self.y_choice):
@@ -53,11 +56,6 @@ class ParetoPlot(TrialChart):
     def note(self) -> str:
         """How many trials are on the front."""
         return f"{len(self.front):,} on the front" if not self.empty else ""
-
-    @property
-    def front(self) -> list[int]:
-        """The numbers of the trials on the front."""
-        return [trial.number for trial in pareto_front(self.findings.trials, self.findings.objectives)]
 
     def frame(self) -> Frame:
         """Return the axes."""

@@ -132,10 +132,10 @@ def test_cancel_ends_the_import_and_leaves_the_open_project(window: MainWindow, 
     def work(dialog: QWidget) -> None:
         assert isinstance(dialog, ImportDialog)
         dialog.start()
-        assert not dialog.start_button.isEnabled()
+        assert not dialog.go.isEnabled()
         dialog.cancel.click()
         assert server.cancelled == ["import"]
-        assert dialog.start_button.isEnabled()
+        assert dialog.go.isEnabled()
         assert "cancelled" in dialog.state.text()
         dialog.start()
 
