@@ -1,69 +1,47 @@
 """The table of runs: its view, the choice of columns, keys and menu."""
 
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QItemSelectionModel, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QMenu,
-    QTableView,
-)
+from PySide6.QtWidgets import QMenu
 
+from netwright.app.experiments.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
 from netwright.app.experiments.runs_model import LAST, RunsModel, label_of
-from netwright.app.widgets import RowDelegate
-from netwright.designer import markup, theme
+from netwright.designer import theme
 from netwright.engine.runs.query import as_csv
 from netwright.engine.runs.summary import RunSummary
 
-LEAST_WIDTH, PADDING, CELLS_MEASURED = 56, 20, 200
+PADDING = 20
 MOST_WIDTHS = {"run": 240, "changes": 260, "tags": 140, "note": 240}
 MOST_WIDTH = 180
 HIDDEN, SHOWN = "experiments/hidden", "experiments/shown"
 """Settings: the columns that the user has hidden, and those that are to be shown where there is no room for all."""
-ARROW = 12
-"""Room for the arrow of the sorted column."""
 REPAINT_MS = 30_000
 """Relative times grow."""
 
 
-class RunsTable(QTableView):
+class RunsTable(RowTable):
     """The view. `chosen` is emitted when the selection changes; the other signals ask for what a menu or key stands
     for."""
 
-    chosen = Signal()
-    opened = Signal()
     delete_requested = Signal()
     rename_requested = Signal()
 
     def __init__(self, model: RunsModel, menu: QMenu) -> None:
-        super().__init__()
+        super().__init__(model, "Runs")
         self._model, self._menu = model, menu
         self._settings = QSettings("Netwright", "Netwright")
         self._kept: list[Path] = []
-        self._is_refilling = False
         self._is_dressing = False
         self._own_widths: dict[str, int] = {}
-        self.setModel(model)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.setItemDelegate(RowDelegate(self))
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setAccessibleName("Runs")
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(30)
         self._make_header()
         model.modelAboutToBeReset.connect(self._keep)
         model.modelReset.connect(self._bring_back)
         model.dataChanged.connect(self._dress_columns)
         self.horizontalHeader().sectionResized.connect(self._on_resized)
-        self.selectionModel().selectionChanged.connect(self._on_selected)
         self.doubleClicked.connect(self.opened.emit)
         self._clock = QTimer(self, interval=REPAINT_MS)
         self._clock.timeout.connect(self.viewport().update)
@@ -71,14 +49,9 @@ class RunsTable(QTableView):
 
     def _make_header(self) -> None:
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setStretchLastSection(True)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setMinimumSectionSize(LEAST_WIDTH)
-        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.customContextMenuRequested.connect(self._show_columns_menu)
         self.setSortingEnabled(True)
         self._dress_columns()
 
@@ -93,11 +66,7 @@ class RunsTable(QTableView):
     def select(self, paths: list[Path]) -> None:
         """Select these runs, and scroll the first of them into view."""
         rows = sorted(row for path in paths if (row := self._model.row_of(path)) >= 0)
-        chosen = QItemSelection()
-        last = len(self._model.columns) - 1
-        for row in rows:
-            chosen.select(self._model.index(row, 0), self._model.index(row, last))
-        self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self.select_rows(rows)
         if rows:
             self._make_current(rows[0])
 
@@ -108,17 +77,13 @@ class RunsTable(QTableView):
 
     def _keep(self) -> None:
         self._kept = [run.path for run in self.selected]
-        self._is_refilling = True
+        self._is_busy = True
 
     def _bring_back(self) -> None:
         self._dress_columns()
         self.select(self._kept)
-        self._is_refilling = False
+        self._is_busy = False
         self.chosen.emit()
-
-    def _on_selected(self) -> None:
-        if not self._is_refilling:
-            self.chosen.emit()
 
     # ---- columns ----
 
@@ -179,16 +144,7 @@ class RunsTable(QTableView):
         for number, column in enumerate(self._model.columns):
             if column == "run":
                 continue
-            action = menu.addAction(markup.without_mnemonic(label_of(column)))
-            action.setCheckable(True)
-            action.setChecked(not self.isColumnHidden(number))
-            action.toggled.connect(lambda is_shown, column=column: self._show_column(column, is_shown))
-
-    def _show_columns_menu(self, at: QPoint) -> None:
-        menu = QMenu(self)
-        self.fill_columns_menu(menu)
-        menu.exec(self.horizontalHeader().mapToGlobal(at))
-        menu.deleteLater()
+            add_choice(menu, label_of(column), not self.isColumnHidden(number), partial(self._show_column, column))
 
     def _show_column(self, column: str, is_shown: bool) -> None:
         hidden, asked = self._chosen(HIDDEN) - {column}, self._chosen(SHOWN) - {column}

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from netwright.app.experiments.runs_model import Index
 from netwright.app.experiments.trials_model import CURVE, INDENT, IS_NOTED, SHARE, TINT, TrialsModel
+from netwright.app.widgets import RowDelegate
 from netwright.designer import icons, theme
 from netwright.engine.runs.trial_rows import Group
 
@@ -19,13 +20,12 @@ BAR = 3
 CURVE_MARGIN = 6
 
 
-class TrialDelegate(QStyledItemDelegate):
+class TrialDelegate(RowDelegate):
     """Paints texts as the style does, and what is not text beside them."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Show no focus rectangle: rows are selected, not cells. Move the first cell in by its level."""
+        """Move the first cell in by its level."""
         super().initStyleOption(option, index)
-        option.state &= ~QStyle.StateFlag.State_HasFocus
         if index.column() == 0 and (moved := self._moved(index)):
             option.rect = option.rect.adjusted(moved, 0, 0, 0)
 

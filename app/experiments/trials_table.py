@@ -2,27 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QMenu
 
+from netwright.app.experiments.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
 from netwright.app.experiments.runs_model import Index
 from netwright.app.experiments.trial_cells import STEP, TrialDelegate
 from netwright.app.experiments.trial_texts import column_label
 from netwright.app.experiments.trials_model import TrialsModel
-from netwright.designer import markup, theme
+from netwright.designer import theme
 from netwright.engine.runs.query import OPTION
 from netwright.engine.runs.trial_rows import Group, TrialRow, rows_csv
 
-LEAST_WIDTH, PADDING, CELLS_MEASURED, ROW_HEIGHT = 56, 22, 200, 30
+PADDING = 22
 MOST_WIDTHS = {"reason": 320, "note": 240, "tags": 160, "trial": 260}
 MOST_WIDTH = 220
 FIXED_WIDTHS = {"curve": 108}
 LEAST_WIDTHS = {"state": 124}
-ARROW = 12
-"""Room for the arrow of the sorted column."""
 UNASKED = ("started", "runs")
 """Columns that are shown only where the user asks for them."""
 WHERE_FILLED = ("tags", "note", "reason")
@@ -80,58 +80,36 @@ class TableLayout:
         }
 
 
-class TrialsTable(QTableView):
+class TrialsTable(RowTable):
     """The view. `chosen` is emitted when the selection changes, `opened` for a double click or Return, `arranged` when
     the user has changed the layout, `menu_requested` with a place on the screen and a column."""
 
-    chosen = Signal()
-    opened = Signal()
     arranged = Signal()
     menu_requested = Signal(QPoint, str)
     note_requested = Signal(str)
 
     def __init__(self, model: TrialsModel) -> None:
-        super().__init__()
+        self._is_key = False  # the table scrolls while it gets its model
+        """Whether a key is carried out."""
+        super().__init__(model, "Trials")
+        self.setItemDelegate(TrialDelegate(self))
         self._model = model
         self._layout = TableLayout()
         self._widths: dict[str, int] = {}
         """Widths of the columns by their cells."""
         self._kept: list[int] = []
         self._place = 0
-        self._is_key = False
-        """Whether a key is carried out."""
-        self._is_busy = False
-        """Whether selection and columns change by the program and not by the user."""
         model.figures = theme.figures(self.font())
-        self.setModel(model)
-        self.setItemDelegate(TrialDelegate(self))
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setAccessibleName("Trials")
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         self._make_header()
         model.modelAboutToBeReset.connect(self._keep)
         model.modelReset.connect(self._bring_back)
-        self.selectionModel().selectionChanged.connect(self._on_selected)
         self.doubleClicked.connect(lambda index: self._open(index.row()))
 
     def _make_header(self) -> None:
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setSectionsMovable(True)
         header.setFirstSectionMovable(False)
-        header.setMinimumSectionSize(LEAST_WIDTH)
         header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
-        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.customContextMenuRequested.connect(self._show_columns_menu)
         self.setSortingEnabled(True)
         header.sectionResized.connect(self._on_resized)
         header.sectionMoved.connect(self._on_moved)
@@ -167,19 +145,12 @@ class TrialsTable(QTableView):
 
     def _bring_back(self) -> None:
         self._arrange()
-        chosen, last = QItemSelection(), len(self._model.columns) - 1
-        wanted = set(self._kept)
-        for at, row in enumerate(self._model.rows if wanted else ()):
-            if isinstance(row, TrialRow) and row.trial.number in wanted:
-                chosen.select(self._model.index(at, 0), self._model.index(at, last))
-        self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        numbers = set(self._kept)
+        rows = enumerate(self._model.rows if numbers else ())
+        self.select_rows(at for at, row in rows if isinstance(row, TrialRow) and row.trial.number in numbers)
         self.verticalScrollBar().setValue(self._place)
         self._is_busy = False
         self.chosen.emit()
-
-    def _on_selected(self) -> None:
-        if not self._is_busy:
-            self.chosen.emit()
 
     # ---- columns ----
 
@@ -319,20 +290,12 @@ class TrialsTable(QTableView):
         menu.addAction("Reset columns", self._reset)
 
     def _add_choice(self, menu: QMenu, column: str) -> None:
-        action = menu.addAction(markup.without_mnemonic(column_label(column)))
-        action.setCheckable(True)
-        action.setChecked(column in self._model.columns and self.is_shown(column))
-        action.toggled.connect(lambda is_on, column=column: self.show_column(column, is_on))
+        is_on = column in self._model.columns and self.is_shown(column)
+        add_choice(menu, column_label(column), is_on, partial(self.show_column, column))
 
     def _reset(self) -> None:
         self.restore(replace(self.layout_now, order=(), shown=frozenset(), hidden=frozenset(), widths={}))
         self.arranged.emit()
-
-    def _show_columns_menu(self, at: QPoint) -> None:
-        menu = QMenu(self)
-        self.fill_columns_menu(menu)
-        menu.exec(self.horizontalHeader().mapToGlobal(at))
-        menu.deleteLater()
 
     # ---- keys, clicks and menu ----
 
