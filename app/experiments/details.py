@@ -68,6 +68,77 @@ class FigureList(QWidget):
             value.setVisible(bool(text))
 
 
+def selectable_label() -> QLabel:
+    """Return a label whose text wraps and can be selected."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+class Details(QWidget):
+    """What is known of the selected row of a table: name, state, why, notes, and buttons for its actions. `noted` asks
+    to save a note and tags: row, note, tags."""
+
+    noted = Signal(object, str, object)
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.name, self.state, self.reason = ElidedLabel(), QLabel(), selectable_label()
+        theme.mark(self.name, "role", "title")
+        theme.mark(self.reason, "role", "help")
+        self.facts, self.notes = FigureList(), NotesEditor(kind)
+        self.notes.noted.connect(self.noted)
+        self.headings: dict[str, QLabel] = {}
+        self.buttons: dict[str, QPushButton] = {}
+        self.more = QPushButton("More")
+
+    def make_heading(self, title: str) -> QLabel:
+        """Return the heading of a section."""
+        heading = self.headings[title] = QLabel(title.upper())
+        theme.mark(heading, "role", "section")
+        return heading
+
+    def make_buttons(self, actions: Mapping[str, QAction], names: Sequence[str], menu: QMenu) -> QWidget:
+        """Return a button for each action that can be used, and one for the menu of the others."""
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for name in names:
+            action = actions[name]
+            button = self.buttons[name] = QPushButton()
+            button.clicked.connect(action.trigger)
+            action.changed.connect(lambda button=button, action=action: _follow(button, action))
+            _follow(button, action)
+            row.addWidget(button)
+        self.more.setMenu(menu)
+        row.addWidget(self.more)
+        row.addStretch(1)
+        return holder
+
+    def show_state(self, words: str, role: str) -> None:
+        """Show the state in its colour."""
+        self.state.setText(words)
+        theme.mark(self.state, "role", role)
+
+    def say(self, text: str, role: str) -> None:
+        """Show why the row is as it is, or what to do; nothing for an empty text."""
+        self.reason.setText(breakable(text))
+        theme.mark(self.reason, "role", role)
+        self.reason.setVisible(bool(text))
+
+    def keep(self) -> None:
+        """Save the note and the tags, if they have changed."""
+        self.notes.keep()
+
+
+def _follow(button: QPushButton, action: QAction) -> None:
+    button.setText(action.text().rstrip("…"))
+    button.setVisible(action.isEnabled())
+    button.setToolTip(action.toolTip())
+
+
 class NameEditor(QLineEdit):
     """A field that Escape leaves without a change."""
 
@@ -81,21 +152,18 @@ class NameEditor(QLineEdit):
             super().keyPressEvent(event)
 
 
-class RunDetails(QWidget):
-    """Shows the selected run. `noted` asks to save a note and tags: path, note, tags; `renamed` a name: path, name.
+class RunDetails(Details):
+    """Shows the selected run. `renamed` asks for another name: path, name.
     `data_asked` asks what has changed in the data of a run that has ended: path."""
 
-    noted = Signal(object, str, object)
     renamed = Signal(object, str)
     data_asked = Signal(object)
 
     def __init__(self, actions: Mapping[str, QAction], menu: QMenu) -> None:
-        super().__init__()
+        super().__init__("run")
         theme.mark(self, "role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._run: RunSummary | None = None
-        self.name = ElidedLabel()
-        theme.mark(self.name, "role", "title")
         self.new_name = NameEditor()
         self.new_name.setMaxLength(LONGEST_NAME)
         self.new_name.setAccessibleName("Name of the run")
@@ -103,22 +171,9 @@ class RunDetails(QWidget):
         self.new_name.editingFinished.connect(self._rename)
         self.new_name.cancelled.connect(self._end_renaming)
         self.new_name.hide()
-        self.state = QLabel()
-        self.said = QLabel()
-        self.said.setWordWrap(True)
-        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        theme.mark(self.said, "role", "help")
-        self.data_changes = QLabel()
-        self.data_changes.setWordWrap(True)
-        self.data_changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.data_changes, self.changes = selectable_label(), selectable_label()
         self.data_changes.hide()
         theme.mark(self.data_changes, "role", "warning")
-        self.notes = NotesEditor("run")
-        self.notes.noted.connect(self.noted)
-        self.changes = QLabel()
-        self.changes.setWordWrap(True)
-        self.changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.facts = FigureList()
         self._look_at_data = QTimer(self, singleShot=True, interval=DATA_MS)
         self._look_at_data.timeout.connect(self._ask_for_data)
         self._arrange(actions, menu)
@@ -131,9 +186,11 @@ class RunDetails(QWidget):
         column.addWidget(self.name)
         column.addWidget(self.new_name)
         column.addWidget(self.state)
-        column.addWidget(self.said)
+        column.addWidget(self.reason)
         column.addWidget(self.data_changes)
-        column.addWidget(self._make_buttons(actions, menu))
+        self._buttons = self.make_buttons(actions, BUTTONS, menu)
+        self.more.setToolTip("More actions for the selected runs")
+        column.addWidget(self._buttons)
         self._about = QWidget()
         below = QVBoxLayout(self._about)
         below.setContentsMargins(0, 4, 0, 0)
@@ -142,8 +199,7 @@ class RunDetails(QWidget):
             ("Facts", self.facts),
             ("Changed since the previous run", self.changes),
         ):
-            heading = QLabel(title.upper())
-            theme.mark(heading, "role", "section")
+            heading = self.make_heading(title)
             heading.setBuddy(widget)
             below.addWidget(heading)
             below.addWidget(widget)
@@ -151,32 +207,6 @@ class RunDetails(QWidget):
         below.addWidget(self.notes)
         column.addWidget(self._about)
         column.addStretch(1)
-
-    def _make_buttons(self, actions: Mapping[str, QAction], menu: QMenu) -> QWidget:
-        self._buttons = QWidget()
-        row = QHBoxLayout(self._buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        self.buttons: dict[str, QPushButton] = {}
-        for key in BUTTONS:
-            action = actions[key]
-            button = self.buttons[key] = QPushButton()
-            button.clicked.connect(action.trigger)
-            action.changed.connect(lambda button=button, action=action: self._follow(button, action))
-            self._follow(button, action)
-            row.addWidget(button)
-        self.more = QPushButton("More")
-        self.more.setToolTip("More actions for the selected runs")
-        self.more.setMenu(menu)
-        row.addWidget(self.more)
-        row.addStretch(1)
-        return self._buttons
-
-    @staticmethod
-    def _follow(button: QPushButton, action: QAction) -> None:
-        button.setText(action.text())
-        button.setVisible(action.isEnabled())
-        button.setToolTip(action.toolTip())
 
     # ---- showing ----
 
@@ -195,14 +225,12 @@ class RunDetails(QWidget):
         self.state.setVisible(run is not None)
         if run is None:
             self.name.setText(f"{len(runs):,} runs selected" if runs else "No run selected")
-            self._say("" if runs else NOTHING, "help")
+            self.say("" if runs else NOTHING, "help")
             return
         self.name.setText(run.title, note=f"{run.title}\n{run.path}")
-        words, role = state_in_words(run.state)
-        self.state.setText(words)
-        theme.mark(self.state, "role", role)
+        self.show_state(*state_in_words(run.state))
         texts = [text[:1].upper() + text[1:] for text in (run.reason, run.damage)]
-        self._say("\n".join(filter(None, texts)), "error" if run.state in ("failed", "lost", "damaged") else "help")
+        self.say("\n".join(filter(None, texts)), "error" if run.state in ("failed", "lost", "damaged") else "help")
         facts = [(label_of(name), text_of(run, name)) for name in FACTS]
         facts += [(label_of(name), figure_of(name, run.scores[name])) for name in score_names([run])]
         self.facts.show_facts(facts, tips={label_of("created"): when(run.created)})
@@ -218,11 +246,6 @@ class RunDetails(QWidget):
         if self._run is not None and self._run.path == run:
             self.data_changes.setText(breakable("\n".join(["The data has changed since:", *changes])))
             self.data_changes.setVisible(bool(changes))
-
-    def _say(self, text: str, role: str) -> None:
-        self.said.setText(visible(text))
-        theme.mark(self.said, "role", role)
-        self.said.setVisible(bool(text))
 
     # ---- name ----
 
@@ -246,7 +269,3 @@ class RunDetails(QWidget):
     def _end_renaming(self) -> None:
         self.new_name.hide()
         self.name.show()
-
-    def keep(self) -> None:
-        """Save the note and the tags, if they have changed."""
-        self.notes.keep()

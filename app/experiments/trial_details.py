@@ -6,15 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from netwright.app.experiments.details import FigureList
-from netwright.app.experiments.notes_editor import NotesEditor
+from netwright.app.experiments.details import Details, selectable_label
 from netwright.app.experiments.trial_texts import column_label
 from netwright.app.experiments.trials_model import TrialsModel
 from netwright.app.messages import breakable
 from netwright.designer import theme
-from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.runs.confusion import FILE, Confusion, read_confusions
 from netwright.engine.runs.events import SPLIT_PRIORITY
 from netwright.engine.runs.query import OPTION
@@ -79,25 +77,18 @@ def confusion_text(table: Confusion) -> str:
     return f"{text}. Most frequent error: {actual} taken for {predicted}, {count:,} times"
 
 
-class TrialDetails(QWidget):
-    """Shows the selected trial. `noted` asks to save a note and tags: number, note, tags. `test_requested` asks for
-    the confusion matrix and ROC of its run."""
+class TrialDetails(Details):
+    """Shows the selected trial. `test_requested` asks for the confusion matrix and ROC of its run."""
 
-    noted = Signal(object, str, object)
     test_requested = Signal()
 
     def __init__(self, model: TrialsModel, actions: Mapping[str, QAction], menu: QMenu) -> None:
-        super().__init__()
+        super().__init__("trial")
         self._model = model
-        self.name, self.state, self.reason = ElidedLabel(), QLabel(), QLabel()
-        theme.mark(self.name, "role", "title")
         self.again = QPushButton("Try again")
         self.again.setToolTip("Train this trial again; its files are kept")
         self.again.clicked.connect(actions["again"].trigger)
-        self.facts, self.differences = FigureList(), QLabel()
-        for text in (self.reason, self.differences):
-            text.setWordWrap(True)
-            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.differences = selectable_label()
         self.picture, self.confusion_words = ConfusionPicture(), QLabel()
         self.confusion_words.setWordWrap(True)
         theme.mark(self.confusion_words, "role", "help")
@@ -109,8 +100,6 @@ class TrialDetails(QWidget):
         for button in (self.networks, self.test):
             theme.mark(button, "role", "link")
             theme.mark(button, "flush", True)
-        self.notes = NotesEditor("trial")
-        self.notes.noted.connect(self.noted)
         self._run: Path | None = None
         self._arrange(actions, menu)
         self.show_rows([])
@@ -122,12 +111,12 @@ class TrialDetails(QWidget):
         for label in (self.name, self.state, self.reason):
             column.addWidget(label)
         column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._make_buttons(actions, menu))
+        self._buttons = self.make_buttons(actions, BUTTONS, menu)
+        column.addWidget(self._buttons)
         self._about = QWidget()
         below = QVBoxLayout(self._about)
         below.setContentsMargins(0, 0, 0, 0)
         below.setSpacing(8)
-        self._headings: dict[str, QLabel] = {}
         self._confusion = QWidget()
         inside = QVBoxLayout(self._confusion)
         inside.setContentsMargins(0, 0, 0, 0)
@@ -141,33 +130,13 @@ class TrialDetails(QWidget):
         )
         for title, widgets in parts:
             if title:
-                heading = self._headings[title] = QLabel(title.upper())
-                theme.mark(heading, "role", "section")
-                below.addWidget(heading)
+                below.addWidget(self.make_heading(title))
             for widget in widgets:
                 left = isinstance(widget, QPushButton)
                 below.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag(0))
             below.addSpacing(4)
         column.addWidget(self._about)
         column.addStretch(1)
-
-    def _make_buttons(self, actions: Mapping[str, QAction], menu: QMenu) -> QWidget:
-        self._buttons = QWidget()
-        row = QHBoxLayout(self._buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        for key in BUTTONS:
-            button, action = QPushButton(action_text(actions[key])), actions[key]
-            button.setToolTip(action.toolTip())
-            button.clicked.connect(action.trigger)
-            action.changed.connect(lambda button=button, action=action: button.setVisible(action.isEnabled()))
-            button.setVisible(action.isEnabled())
-            row.addWidget(button)
-        more = QPushButton("More")
-        more.setMenu(menu)
-        row.addWidget(more)
-        row.addStretch(1)
-        return self._buttons
 
     # ---- showing ----
 
@@ -182,15 +151,13 @@ class TrialDetails(QWidget):
             self.notes.show_notes(None)
             self._run = None
             self.name.setText(f"{len(rows):,} trials selected" if rows else "No trial selected")
-            self._say("" if rows else NOTHING, "help")
+            self.say("" if rows else NOTHING, "help")
             return
         trial = row.trial
         self.name.setText(trial.title, note=f"{trial.title}\n{run}" if run is not None else "")
-        words, role = self._model.state_of(row)
-        self.state.setText(words)
-        theme.mark(self.state, "role", role)
+        self.show_state(*self._model.state_of(row))
         reason = trial.reason[:1].upper() + trial.reason[1:]
-        self._say(breakable(reason), "error" if trial.state in FAILED else "help")
+        self.say(reason, "error" if trial.state in FAILED else "help")
         columns = [c for c in self._model.columns if c.startswith(OPTION) or c == "seconds" or is_score(c)]
         self.facts.show_facts([(column_label(c), self._model.text_of(row, c)) for c in columns], {})
         shown = list(differences[:MOST_DIFFERENCES])
@@ -200,7 +167,7 @@ class TrialDetails(QWidget):
         theme.mark(self.differences, "role", "" if shown else "muted")
         baseline = self._model.baseline
         other = "the project" if baseline is None or baseline is row else f"trial {baseline.trial.number}"
-        self._headings["Differs from the project"].setText(f"Differs from {other}".upper())
+        self.headings["Differs from the project"].setText(f"Differs from {other}".upper())
         if run != self._run or trial.is_over:
             self._run = run
             self._show_confusion(run)
@@ -216,19 +183,5 @@ class TrialDetails(QWidget):
         self.confusion_words.setText(confusion_text(table) if table is not None else "")
         self._confusion.setVisible(table is not None)
         is_tested = run is not None and (run / "result.json").is_file()
-        self._headings["Confusion"].setVisible(is_tested)
+        self.headings["Confusion"].setVisible(is_tested)
         self.test.setVisible(is_tested)
-
-    def _say(self, text: str, role: str) -> None:
-        self.reason.setText(text)
-        theme.mark(self.reason, "role", role)
-        self.reason.setVisible(bool(text))
-
-    def keep(self) -> None:
-        """Save the note and the tags, if they have changed."""
-        self.notes.keep()
-
-
-def action_text(action: QAction) -> str:
-    """Return the text of an action for a button."""
-    return action.text().rstrip("…")

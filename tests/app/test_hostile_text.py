@@ -203,7 +203,7 @@ def test_the_list_of_runs_shows_what_a_run_says(
     assert isinstance(tab, ExperimentsTab)
     qtbot.waitUntil(lambda: tab.history.is_read and tab.model.rowCount() == 2)
     tab.table.selectRow(0)
-    qtbot.waitUntil(lambda: SHOWN in tab.details.said.text())
+    qtbot.waitUntil(lambda: SHOWN in tab.details.reason.text())
     menu = QMenu(window)
     tab.table.fill_columns_menu(menu)
     check_plain(window)

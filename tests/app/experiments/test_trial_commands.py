@@ -138,7 +138,7 @@ def test_marks_are_set_for_all_selected_trials_and_kept(
     assert (marks.of(2).notes.note, marks.of(2).colour, marks.of(2).cells) == ("odd", "#12ab34", {ACCURACY: "odd"})
     assert page.details.notes.note.toPlainText() == "odd"
     page.table.select(1)
-    assert page.details._headings["Differs from the project"].text() == "DIFFERS FROM TRIAL 2"
+    assert page.details.headings["Differs from the project"].text() == "DIFFERS FROM TRIAL 2"
     page.table.select(2)
     assert page.commands.actions["baseline"].text() == "Unpin baseline"
     page.commands.actions["baseline"].trigger()
