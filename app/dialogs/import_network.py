@@ -24,6 +24,7 @@ from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.project.source_note import noted_project
 from netwright.engine.user_code import trust
 from netwright.engine.user_code.registry import module_names
 
@@ -35,6 +36,7 @@ INPUTS_HELP = (
     "128:int64; arguments as in a call."
 )
 SOURCE_HELP = "The file is read without running it; to compare its numbers with the network's, its class has to run."
+EDITED_HELP = "The file was edited after its export, so its class has to run: torch exports it, as any other class."
 SIZES_HELP = "For sizes that the file leaves free. Usually not needed"
 
 
@@ -140,14 +142,14 @@ class ImportDialog(RequestDialog):
             self.state.say(refusal, "error")
             return
         values = {"path": str(self._source), "to": str(target), "sizes": sizes, "replaces": is_replaced}
-        if self.module.name:
-            if not self.module.inputs:
-                self.state.say("Say the sizes of the inputs, such as 3x224x224.", "error")
-                return
+        if self.module.name and not self.module.inputs:
+            self.state.say("Say the sizes of the inputs, such as 3x224x224.", "error")
+            return
+        if self.module.has_to_run:
             if not self._may_run():
                 self.state.say("Without trust the file is not run, and nothing can be imported from it.", "error")
                 return
-            values |= self.module.values()
+            values |= self.module.values() if self.module.name else {}
         elif self.module.is_source and not (self.module.runs.isChecked() and self._may_run()):
             self.module.runs.setChecked(False)
             values["compares"] = not trust.is_trusted(self._source)  # without trust, the report says what is missing
@@ -158,7 +160,7 @@ class ImportDialog(RequestDialog):
         """Return whether the code of the file may run, after asking for trust in its folder."""
         if trust.is_trusted(self._source):
             return True
-        purpose = f"import {self.module.name}" if self.module.name else "compare its numbers"
+        purpose = f"import {self.module.name or EXPORTED}" if self.module.has_to_run else "compare its numbers"
         question = f"To {purpose}, {self._source.name} has to run. May it?"
         if not messages.ask_to_trust(self, [self._source.name], [self._source.parent], question):
             return False
@@ -177,21 +179,23 @@ class ImportDialog(RequestDialog):
 
 
 class ModuleFields(QWidget):
-    """Fields for the import of a Python file: exported source, whose class may run to compare its numbers, or a class
-    to build and export, with sizes of its inputs and arguments."""
+    """Fields for the import of a Python file: exported source, whose class may run to compare its numbers and has to
+    where it was edited, or a class to build and export, with sizes of its inputs and arguments."""
 
     def __init__(self, source: Path) -> None:
         super().__init__()
         self.refusal = ""
         names: tuple[str, ...] = ()
-        if source.suffix.lower() == ".py":
+        self.is_python = source.suffix.lower() == ".py"
+        self._is_edited = False
+        if self.is_python:
             try:
                 names = module_names(source)
+                self._is_edited = noted_project(source) is None
             except UserError as error:
                 self.refusal = str(error)
         self.choice = QComboBox()
         self.choice.setAccessibleName("What to import of the file")
-        self.is_python = source.suffix.lower() == ".py"
         if EXPORTED in names or not names:
             self.choice.addItem("Source that Netwright exported", "")
         for name in names:
@@ -230,8 +234,13 @@ class ModuleFields(QWidget):
     def _show_fields(self, _: int = 0) -> None:
         for widget in self._of_class:
             widget.setVisible(bool(self.name))
-        self.runs.setVisible(not self.name)
-        self._note.setText(INPUTS_HELP if self.name else SOURCE_HELP)
+        self.runs.setVisible(not self.has_to_run)
+        self._note.setText(INPUTS_HELP if self.name else EDITED_HELP if self._is_edited else SOURCE_HELP)
+
+    @property
+    def has_to_run(self) -> bool:
+        """Whether the class is imported by running it, not only compared: any class but that of unedited source."""
+        return self._is_edited if self.is_source else bool(self.name)
 
     @property
     def is_source(self) -> bool:
@@ -240,7 +249,7 @@ class ModuleFields(QWidget):
 
     @property
     def name(self) -> str:
-        """The class to build; empty for source that is read without running it."""
+        """The class to build; empty for source that Netwright exported."""
         return str(self.choice.currentData() or "")
 
     @property

@@ -248,9 +248,9 @@ def _export_pytorch(
 ) -> Exported:
     from netwright.engine.exchange.pytorch_export import export_pytorch
 
-    network, title = source.project.network, source.title
-    state = _weights(source) if has_constants(network) else source.weights
-    written = export_pytorch(network, state, to, facts=facts, title=title, inputs=inputs, replaces=replaces)
+    project, title = source.project, source.title
+    state = _weights(source) if has_constants(project.network) else source.weights
+    written = export_pytorch(project, state, to, facts=facts, title=title, inputs=inputs, replaces=replaces)
     notes = _pytorch_notes(source, facts, written)
     if script is not None:
         script.write()

@@ -14,10 +14,11 @@ from netwright.engine.lowering.module import build
 from netwright.engine.lowering.source import DEMO_BATCH, DEMO_STEPS, source
 from netwright.engine.lowering.weights import fill
 from netwright.engine.network.analysis import analyse
-from netwright.engine.network.network import Network
 from netwright.engine.project import user_code
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.input_format import InputFormat
+from netwright.engine.project.project import Project
+from netwright.engine.project.source_note import with_note
 from netwright.engine.user_code.expression import companion
 
 MOST_CHARACTERS = 96
@@ -26,7 +27,7 @@ REMEDY = "Name another file, or add --force to replace what is there."
 
 
 def export_pytorch(
-    network: Network,
+    project: Project,
     state: Mapping[str, torch.Tensor] | None,
     to: Path,
     *,
@@ -35,7 +36,8 @@ def export_pytorch(
     inputs: Sequence[InputFormat] = (),
     replaces: bool = False,
 ) -> Path:
-    """Write `to` (a `.py` file) and, if `state` is not None, its weights into a `.safetensors` file of the same name.
+    """Write the network of a project to `to` (a `.py` file), noted at its end for the import, and, if `state` is not
+    None, its weights into a `.safetensors` file of the same name.
 
     The file needs only torch (and safetensors to load the weights). Raises `UserError`, also where a file beside `to`
     would be overwritten, unless `replaces`.
@@ -43,7 +45,7 @@ def export_pytorch(
     if to.suffix != ".py":
         raise UserError(f"A PyTorch file has a name that ends in .py; received '{to.name}'.")
     refuse_destination(to)
-    analysis = analyse(network)
+    network, analysis = project.network, analyse(project.network)
     classes = facts.classes if facts else ()
     columns = facts.inputs[0].columns if facts and len(facts.inputs) == 1 else ()
     about = [line for given in inputs for line in _about(given)]
@@ -64,7 +66,7 @@ def export_pytorch(
             fill(module, state)
             tensors = {key: value.detach().to("cpu", copy=True).contiguous() for key, value in state.items()}
             write_atomically(weights_path, save(tensors))
-        write_atomically(to, text.encode())
+        write_atomically(to, with_note(text, project).encode())
     except OSError as error:
         raise not_written(to, error) from None
     return to

@@ -12,7 +12,7 @@ from netwright.engine.core.errors import UserError
 @dataclass(frozen=True)
 class ImportKind:
     """A kind of file. `reader` is the qualified name of a function from a path to a graph, which only an engine process
-    imports. With `has_layers`, it also takes the sizes that a person gives, by name, and returns a network."""
+    imports. With `has_layers`, it also takes the sizes that a person gives, by name, and may return a network."""
 
     key: str
     label: str
@@ -27,7 +27,7 @@ _HERE = "netwright.engine.exchange.importing."
 KINDS = (
     ImportKind("onnx", "ONNX", (".onnx",), f"{_HERE}onnx_file.read"),
     ImportKind("pt2", "torch.export", (".pt2",), f"{_HERE}pt2_file.read"),
-    ImportKind("source", "PyTorch source of Netwright", (".py",), f"{_HERE}source.convert.read", has_layers=True),
+    ImportKind("source", "PyTorch source of Netwright", (".py",), f"{_HERE}exported_source.read", has_layers=True),
     ImportKind("keras", "Keras", (".keras",), f"{_HERE}keras.convert.read", "hdf5", has_layers=True),
 )
 WITHOUT_GRAPH = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")

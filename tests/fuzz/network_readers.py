@@ -11,12 +11,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from netwright.engine.exchange.importing import exported_source
 from netwright.engine.exchange.importing.keras import convert
 from netwright.engine.exchange.importing.pt2_file import graph_of, load_program
-from netwright.engine.exchange.importing.source import convert as exported
 from netwright.engine.lowering.source import source
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project.file import load
+from netwright.engine.project.source_note import HEADING, joined, with_note
 from tests.fuzz import mutate
 from tests.fuzz.readers import TEMPLATES, reader
 
@@ -98,10 +99,20 @@ def edited_lines(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
 
 
 def _sources(folder: Path) -> list[bytes]:
-    networks = [load(TEMPLATES / f"{name}.netwright").project.network for name in ("mlp", "seq2seq", "squeezenet1_1")]
-    return [source(network, analyse(network), title="t").encode() for network in networks]
+    projects = [load(TEMPLATES / f"{name}.netwright").project for name in ("mlp", "seq2seq", "squeezenet1_1")]
+    return [with_note(source(one.network, analyse(one.network), title="t"), one).encode() for one in projects]
 
 
-@reader("exported source", "d.py", edited_lines, _sources)
+def edited_source(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
+    """Return source with other lines, or with another project noted whose checksum fits."""
+    if generator.random() < 0.3:
+        return edited_lines(generator, seeds)
+    code, _, tail = generator.choice(seeds).decode().rpartition(f"\n\n{HEADING}\n")
+    note = "".join(line.removeprefix("# ") for line in tail.split("\n")[1:])
+    value = mutate.mutated_value(generator, json.loads(note))
+    return joined(code, value).encode()
+
+
+@reader("exported source", "d.py", edited_source, _sources)
 def read_source(folder: Path, generator: random.Random) -> None:
-    exported.read(folder / "d.py", {})
+    exported_source.read(folder / "d.py", {})

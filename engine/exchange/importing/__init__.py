@@ -5,7 +5,8 @@
     pt2_file.py    the reader of programs of torch.export, through torch's ONNX exporter; pt2_archive.py refuses what
                    torch would run
     keras/         the reader of Keras models, which gives layers and no graph
-    source/        the reader of PyTorch source that Netwright printed, also with edits by hand
+    exported_source.py  the reader of PyTorch source that Netwright exported: the network noted in it, or its class
+                   where it was edited, as module_file.py exports any class of a Python file
     folding.py     computes what is known before the network runs: sizes.py and numpy_operators.py have the rules
     branches.py    puts the branch that is taken in the place of an If whose condition is known
     rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py

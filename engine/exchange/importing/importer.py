@@ -91,11 +91,11 @@ def _import_file(path: Path, to: Path, options: ImportOptions) -> ImportReport:
     kind, sizes, compares = kind_of(path), dict(options.get("sizes", {})), options.get("compares", True)
     weights, constants = weights_beside(to), constants_beside(to)
     _refuse(to, weights, constants, replaces=options.get("replaces", False))
-    if kind.has_layers:
-        read: ReadNetwork = reader(kind)(path, sizes)
-        _refuse_copies(read.shared, options)
-        return _import_network(path, to, kind, read, compares=compares)
-    with contextlib.closing(reader(kind)(path)) as graph:
+    content: ReadNetwork | Graph = reader(kind)(path, sizes) if kind.has_layers else reader(kind)(path)
+    if isinstance(content, ReadNetwork):
+        _refuse_copies(content.shared, options)
+        return _import_network(path, to, kind, content, compares=compares)
+    with contextlib.closing(content) as graph:
         made = network_of(graph, sizes)
         parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
         if made.noted and parity.outputs and not parity.agrees:  # somebody changed the file after its layers were noted
@@ -266,7 +266,7 @@ def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork, *
     if analysis.has_errors:
         problem = next(one for one in analysis.problems if one.severity == "error")
         raise UserError(f"The network of {path.name} does not fit together: {problem.name}: {problem.message}")
-    assembled = Assembled(network, layout_of(network), {}, dict(read.weights))
+    assembled = Assembled(network, read.layout or layout_of(network), {}, dict(read.weights))
     owners = prefixes(network, analysis)
     state = dict(read.state) if read.state is not None else state_of(assembled, owners)
     project = Project(network, assembled.layout, identity=new_identity())

@@ -36,10 +36,11 @@ WAY_OUT = "Export it yourself with torch.export.save or torch.onnx.export, and i
 
 @dataclass(frozen=True)
 class Example:
-    """An input of the module: its sizes without the batch, and its data type."""
+    """An input of the module: its sizes without the batch, its data type, and the axes whose size is free."""
 
     sizes: tuple[int, ...]
     dtype: str = "float32"
+    free: tuple[int, ...] = ()
 
     def tensor(self) -> torch.Tensor:
         """Return random numbers for a batch of samples."""
@@ -113,20 +114,30 @@ def import_module(
 # ---- in the throw-away process ----
 
 
+def prepare_for_code() -> None:
+    """Prepare this process for the user's code: what it prints goes to standard error, and it computes in one thread,
+    because those of the parent did not survive the fork."""
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    torch.set_num_threads(1)
+
+
 def _exported(
     path: Path, name: str, examples: Sequence[Example], given: tuple[list[Any], dict[str, Any]], target: Path
 ) -> dict[str, Any]:
-    """Build the module, export it, and write the program. What the code prints goes to standard error."""
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
+    prepare_for_code()
     torch.manual_seed(1)
+    return {"notes": exported(built(path, name, given), path, examples, target)}
+
+
+def exported(module: torch.nn.Module, path: Path, examples: Sequence[Example], target: Path) -> list[str]:
+    """Export a module of the file `path` to the `.pt2` file `target`, and return sentences on the program."""
     inputs = tuple(example.tensor() for example in examples)
-    module = built(path, name, given)
     with failing(path, "it fails on inputs of these sizes"), torch.no_grad():
         module(*inputs)
-    program, notes = _program(module, inputs, path)
+    program, notes = _program(module, inputs, [example.free for example in examples], path)
     torch.export.save(program, target)
-    return {"notes": [*notes, _agreement(module, program, examples, path)]}
+    return [*notes, _agreement(module, program, examples, path)]
 
 
 def built(path: Path, name: str, given: tuple[list[Any], dict[str, Any]]) -> torch.nn.Module:
@@ -158,16 +169,20 @@ def _is_own(code: types.ModuleType, name: str) -> bool:
 
 
 def _program(
-    module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], path: Path
+    module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], free: Sequence[tuple[int, ...]], path: Path
 ) -> tuple[torch.export.ExportedProgram, list[str]]:
-    """Return the program with a free batch, or with one sample where the code does not allow a free batch."""
-    batch = torch.export.Dim("batch", min=1)
+    """Return the program with a free batch and the axes `free` of each input, or with as much of it fixed as the code
+    needs."""
+    batch, steps = torch.export.Dim("batch", min=1), torch.export.Dim("steps", min=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with contextlib.suppress(Exception):  # whatever it is, the second try says it
-            return torch.export.export(module, inputs, dynamic_shapes=tuple({0: batch} for _ in inputs)), []
+        for axes in (free, [()] * len(inputs)) if any(free) else (free,):
+            dims = tuple({0: batch, **{1 + axis: steps for axis in each}} for each in axes)
+            with contextlib.suppress(Exception):  # whatever it is, the last try says it
+                notes = [] if axes == free else ["The code fixes the number of steps to that of the export."]
+                return torch.export.export(module, inputs, dynamic_shapes=dims), notes
         with failing(path, "torch.export cannot follow it", hint=WAY_OUT):
-            program = torch.export.export(module, tuple(one[:1] for one in inputs))
+            program = torch.export.export(module, tuple(tensor[:1] for tensor in inputs))
     return program, ["The code fixes the number of samples, so it was exported for one sample at a time."]
 
 

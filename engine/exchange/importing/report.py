@@ -10,6 +10,7 @@ import torch
 from torch import fx
 
 from netwright.engine.exchange.importing.parity import Parity
+from netwright.engine.network.layout import Layout
 from netwright.engine.network.network import Network, Port
 
 
@@ -57,6 +58,8 @@ class ReadNetwork:
     notes: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     """Sentences on weights that layers share in the file, of which each has a copy here."""
+    layout: Layout | None = None
+    """Places of the layers, where the file says them."""
     compare: Callable[[fx.GraphModule], Parity] | None = None
 
 

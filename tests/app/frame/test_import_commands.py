@@ -16,6 +16,7 @@ from netwright.app.frame.help_dialogs import matching
 from netwright.app.window import MainWindow
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project, new_identity
+from netwright.engine.project.source_note import with_note
 from tests.app.fake_server import FakeServer
 from tests.app.windows import Modal, answer, choose_file, is_enabled, run
 from tests.builders import classifier
@@ -343,7 +344,7 @@ def test_exported_source_runs_to_compare_its_numbers_only_after_trust(
     monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, tmp_path: Path
 ) -> None:
     path = tmp_path / "net.py"
-    path.write_text("from torch import nn\nclass Network(nn.Module):\n    pass\n")
+    path.write_text(with_note("from torch import nn\nclass Network(nn.Module):\n    pass\n", Project(classifier())))
     trusts = iter([False, True])
     asked: list[str] = []
 
@@ -377,3 +378,33 @@ def test_exported_source_runs_to_compare_its_numbers_only_after_trust(
     assert not any("class" in one for one in requests)
     with Modal(look):
         window.imports.start(path)
+
+
+def test_exported_source_that_was_edited_has_to_run(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.py"
+    text = with_note("from torch import nn\nclass Network(nn.Module):\n    pass\n", Project(classifier()))
+    path.write_text(text.replace("pass", "mine = 1"))
+    trusts = iter([False, True])
+    asked: list[str] = []
+
+    def trusted(parent: object, names: list[str], folders: list[Path], question: str) -> bool:
+        asked.append(question)
+        return next(trusts)
+
+    monkeypatch.setattr("netwright.app.messages.ask_to_trust", trusted)
+
+    def work(dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        assert not dialog.module.runs.isVisible()
+        dialog.start()
+        assert dialog.state.text().startswith("Without trust the file is not run")
+        dialog.start()
+
+    with Modal(work):
+        window.imports.start(path)
+    assert asked == ["To import Network, net.py has to run. May it?"] * 2
+    (request,) = [one.given for one in server.asked if one.do == "import"]
+    assert "class" not in request
+    assert request.get("compares", True)

@@ -17,6 +17,7 @@ from netwright.engine.network.network import Network
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from netwright.engine.project.file import load
 from netwright.engine.project.input_format import InputFormat, Range
+from netwright.engine.project.project import Project
 from tests.builders import classifier
 
 FACTS = DatasetInfo((InputInfo("images", image(1, 6, 6)),), {"training": 9}, classes_of("a", "b", "c"))
@@ -38,7 +39,7 @@ def evaluated(path: Path) -> dict[str, Any]:
 def test_source_and_weights_make_the_same_network(tmp_path: Path) -> None:
     network = classifier()
     module = build(network, analyse(network)).eval()
-    written = export_pytorch(network, module.state_dict(), tmp_path / "net.py", facts=FACTS, title="Net")
+    written = export_pytorch(Project(network), module.state_dict(), tmp_path / "net.py", facts=FACTS, title="Net")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["net.py", "net.safetensors"]
     names = evaluated(written)
     assert names["CLASSES"] == ["a", "b", "c"]
@@ -51,7 +52,7 @@ def test_source_and_weights_make_the_same_network(tmp_path: Path) -> None:
 def test_the_file_runs_with_its_weights_and_without_netwright(tmp_path: Path) -> None:
     network = classifier()
     state = build(network, analyse(network)).state_dict()
-    export_pytorch(network, state, tmp_path / "net.py", facts=None, title="Net")
+    export_pytorch(Project(network), state, tmp_path / "net.py", facts=None, title="Net")
     done = subprocess.run(
         [sys.executable, "-I", tmp_path / "net.py"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -59,7 +60,7 @@ def test_the_file_runs_with_its_weights_and_without_netwright(tmp_path: Path) ->
 
 
 def test_without_weights_there_is_only_the_source(tmp_path: Path) -> None:
-    export_pytorch(classifier(), None, tmp_path / "net.py", facts=None, title="Net")
+    export_pytorch(Project(classifier()), None, tmp_path / "net.py", facts=None, title="Net")
     assert [path.name for path in tmp_path.iterdir()] == ["net.py"]
     assert "CLASSES" not in evaluated(tmp_path / "net.py")
 
@@ -67,7 +68,7 @@ def test_without_weights_there_is_only_the_source(tmp_path: Path) -> None:
 def test_weights_of_another_network_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     other = build(classifier(4), analyse(classifier(4))).state_dict()
     with pytest.raises(UserError, match=r"fc_2.* × 8 in the network"):
-        export_pytorch(classifier(3), other, tmp_path / "net.py", facts=None, title="Net")
+        export_pytorch(Project(classifier(3)), other, tmp_path / "net.py", facts=None, title="Net")
     assert not list(tmp_path.iterdir())
 
 
@@ -78,7 +79,7 @@ def test_bad_places_and_networks_are_refused_in_words(tmp_path: Path) -> None:
         (Network.empty(), tmp_path / "net.py", "no layers"),
     ):
         with pytest.raises(UserError, match=words):
-            export_pytorch(network, None, to, facts=None, title="Net")
+            export_pytorch(Project(network), None, to, facts=None, title="Net")
     assert not list(tmp_path.iterdir())
 
 
@@ -90,9 +91,9 @@ def test_a_file_that_was_not_named_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"would overwrite the file .*net\.safetensors\. Name another file, or add --force"
     ):
-        export_pytorch(network, state, tmp_path / "net.py", facts=None, title="Net")
+        export_pytorch(Project(network), state, tmp_path / "net.py", facts=None, title="Net")
     assert (beside.read_text(), (tmp_path / "net.py").exists()) == ("mine", False)
-    export_pytorch(network, state, tmp_path / "net.py", facts=None, title="Net", replaces=True)
+    export_pytorch(Project(network), state, tmp_path / "net.py", facts=None, title="Net", replaces=True)
     assert beside.read_bytes() != b"mine"
 
 
@@ -110,7 +111,7 @@ def test_the_demonstration_of_a_table_is_broken_as_formatters_do() -> None:
 def test_printed_templates_are_formatted_and_typed(tmp_path: Path) -> None:
     for path in (ROOT / "resources").glob("*/*.netwright"):
         network = load(path).project.network
-        export_pytorch(network, None, tmp_path / f"{path.stem}.py", facts=None, title=path.stem)
+        export_pytorch(Project(network), None, tmp_path / f"{path.stem}.py", facts=None, title=path.stem)
     files = sorted(path.name for path in tmp_path.glob("*.py"))
     assert len(files) > 20
     for tool in TOOLS:

@@ -1,5 +1,5 @@
 """Networks that leave as ONNX come back, and leave again, with equal numbers: every layer type, templates, random
-chains. That source comes back is in `importing/source/test_convert.py`, for every layer type and template."""
+chains. Exported source comes back by the note at its end."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,10 +13,11 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.types import Symbol, TensorType
 from netwright.engine.data.sample_inputs import random_samples
+from netwright.engine.exchange.importing import exported_source
 from netwright.engine.exchange.importing.importer import Made, network_of
 from netwright.engine.exchange.importing.onnx_file import read
 from netwright.engine.exchange.importing.parity import as_file
-from netwright.engine.exchange.importing.source.convert import read as read_source
+from netwright.engine.exchange.importing.report import ReadNetwork
 from netwright.engine.exchange.importing.values import BATCH, Tensor
 from netwright.engine.exchange.onnx_check import accepted_difference, distances, in_units, spread_and_size
 from netwright.engine.exchange.onnx_export import export_onnx
@@ -27,6 +28,8 @@ from netwright.engine.lowering.source import source
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load
+from netwright.engine.project.project import Project
+from netwright.engine.project.source_note import with_note
 from scripts.make_templates import MAKERS, TEMPLATES
 from tests.builders import layer
 from tests.engine.layers.test_parity import KEYS, _with_length, built, known_cases, random_inputs, results
@@ -108,10 +111,13 @@ def source_comes_back(network: Network, folder: Path) -> None:
     module = built(network)
     state = module.state_dict()
     path = folder / "printed.py"
-    path.write_text(source(network, analyse(network), title="net"), encoding="utf-8")
-    printed = printed_network(path.read_text(encoding="utf-8"))
-    found = read_source(path, {}).network
-    imported = build(found, analyse(found)).eval()
+    text = with_note(source(network, analyse(network), title="net"), Project(network))
+    path.write_text(text, encoding="utf-8")
+    printed = printed_network(text)
+    result = exported_source.read(path, {})
+    assert isinstance(result, ReadNetwork)
+    assert result.network == network
+    imported = build(result.network, analyse(result.network)).eval()
     inputs = [torch.from_numpy(one) for one in list(random_samples(network))[-1]]
     with torch.no_grad():
         expected = module(*inputs)

@@ -20,6 +20,7 @@ from netwright.engine.network import edits
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.block import Block, BlockInput, BlockOutput
 from netwright.engine.network.network import Network, Port
+from netwright.engine.project.project import Project
 from tests.blocks import (
     FEATURES,
     IMAGE,
@@ -226,7 +227,7 @@ def test_an_onnx_file_gives_the_same(name: str, tmp_path: Path) -> None:
 def test_the_exported_file_runs_by_itself_and_gives_the_same(tmp_path: Path) -> None:
     network = NETWORKS["growing twice"]()
     module = module_of(network)
-    export_pytorch(network, module.state_dict(), tmp_path / "net.py", facts=None, title="Net")
+    export_pytorch(Project(network), module.state_dict(), tmp_path / "net.py", facts=None, title="Net")
     done = subprocess.run(
         [sys.executable, "-I", tmp_path / "net.py"], cwd=tmp_path, capture_output=True, text=True, check=False
     )

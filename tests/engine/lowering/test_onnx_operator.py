@@ -313,7 +313,7 @@ def test_an_opset_that_an_operator_needs_is_named(tmp_path: Path) -> None:
 def test_exported_source_computes_the_operator_without_netwright(tmp_path: Path, gradients: tuple[str, ...]) -> None:
     network = behind_weights(MOD.replace(gradients=gradients))
     module = filled(with_constants(network, tmp_path, m__d=DIVISORS), tmp_path)
-    export_pytorch(network, module.state_dict(), tmp_path / "net.py", facts=None, title="net")
+    export_pytorch(Project(network), module.state_dict(), tmp_path / "net.py", facts=None, title="net")
     x = torch.randn(3, 4)
     torch.save((x, module(x)), tmp_path / "expected.pt")
     code = (

@@ -1,1 +1,0 @@
-"""Read PyTorch source that Netwright printed and a person may have edited, without running it."""
