@@ -7,7 +7,7 @@
     keras/         the reader of Keras models, which gives layers and no graph
     exported_source.py  the reader of PyTorch source that Netwright exported: the network noted in it, or its class
                    where it was edited, as module_file.py exports any class of a Python file
-    folding.py     computes what is known before the network runs: sizes.py and numpy_operators.py have the rules
+    folding.py     computes what is known before the network runs: sizes.py has the rules for sizes
     branches.py    puts the branch that is taken in the place of an If whose condition is known
     rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py
     lifts/         one function per operator: how to write one is in its docstring

@@ -1,7 +1,9 @@
 """Compute what is known before the network runs: constants, and the arithmetic with sizes that exporters leave.
 
-Sizes that depend on the batch or on a length stay symbols (`sizes.py`). What is computed is bounded: a node that would
-make more than `MOST_BYTES` is not.
+Sizes that depend on the batch or on a length stay symbols (`sizes.py`). onnx's reference evaluator computes numbers;
+`MOST_BYTES` bounds before what one node may make. The optimizer of onnxscript is no substitute: its limit on outputs
+holds after a node was computed, so that a file of 1 KB takes all memory, and its symbols for sizes know neither
+products nor quotients, which reshapes of batch and steps need.
 """
 
 import math
@@ -13,12 +15,34 @@ import numpy as np
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Constant, Node
 from netwright.engine.exchange.importing.heads import Headed
-from netwright.engine.exchange.importing.numpy_operators import ELEMENTWISE, NUMPY
 from netwright.engine.exchange.importing.sizes import MOST_BYTES, simplified, symbolic
 from netwright.engine.exchange.importing.values import Dim, Held, Known, NotLiftable, Sizes, Tensor, product
 
 MOST_INPUTS_OF_REFERENCE = 10_000_000
 """Elements of the inputs of an operator that onnx's reference evaluator computes."""
+ELEMENTWISE = (
+    *("Add", "Sub", "Mul", "Div", "Equal", "Less", "Greater", "And", "Or", "Where", "Sqrt", "Neg", "Exp", "Log", "Abs"),
+    *("Floor", "Ceil", "Reciprocal", "Not", "Identity", "Cast"),
+)
+PLAIN = (
+    *ELEMENTWISE,
+    *(
+        "Gather",
+        "Concat",
+        "Unsqueeze",
+        "Squeeze",
+        "Slice",
+        "Reshape",
+        "Transpose",
+        "ConstantOfShape",
+        "Expand",
+        "Range",
+    ),
+    *("MatMul", "DequantizeLinear"),
+)
+"""Operators that are one function of numpy, of tensors of any size: exporters turn weights with them."""
+FIRST_VERSION = {"DequantizeLinear": 19}
+"""Versions of operators before which the evaluator has none; whole numbers become real ones as before."""
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
 GROWING = (
     "Loop",
@@ -125,18 +149,17 @@ def _computed(ctx: Context, node: Node) -> tuple[Held, ...] | None:
     shape = _grown_shape(node, arrays)
     if shape is not None and math.prod(shape) * 8 > MOST_BYTES:
         raise NotLiftable(f"would make {math.prod(shape):,} numbers")
-    quick = NUMPY.get(node.op)
-    if quick is not None:
-        with np.errstate(all="ignore"):
-            try:
-                found = quick(node, arrays)
-            except (ValueError, TypeError, IndexError, AttributeError) as error:
-                raise NotLiftable(f"has inputs that do not fit ({error})") from None
-        if found is not None:
-            return (np.asarray(found),)
-    if node.op in GROWING and shape is None:
+    if node.op in GROWING and node.op not in PLAIN and shape is None:
         return None
-    return _by_reference(ctx, node, arrays)
+    is_whole = len(arrays) == 2 and all(one is not None and one.dtype.kind in "iu" for one in arrays)
+    if node.op == "Div" and is_whole and not np.all(arrays[1]):
+        raise NotLiftable("has inputs that do not fit (it divides by zero)")
+    try:
+        return _by_reference(ctx, node, arrays)
+    except Exception as error:  # the evaluator raises what it likes, for operators that it does not know too
+        if node.op in PLAIN:
+            raise NotLiftable(f"has inputs that do not fit ({error})") from None
+        return None
 
 
 def _values(ctx: Context, node: Node) -> list[Held | None]:
@@ -159,6 +182,8 @@ def _grown_shape(node: Node, arrays: Sequence[np.ndarray | None]) -> Sequence[in
             return [max(0, math.ceil((float(given[1]) - float(given[0])) / float(given[2])))]
         case "EyeLike":
             return given[0].shape
+        case "Concat":
+            return [sum(one.size for one in given)]
         case "OneHot" if len(given) > 1:
             return [*given[0].shape, int(np.max(given[1]))]
         case "Pad" if len(given) > 1 and given[1].dtype.kind == "i":
@@ -179,30 +204,30 @@ def _grown_shape(node: Node, arrays: Sequence[np.ndarray | None]) -> Sequence[in
 
 
 def _by_reference(ctx: Context, node: Node, arrays: Sequence[np.ndarray | None]) -> tuple[Held, ...] | None:
-    """Return the outputs as onnx's reference evaluator computes them; None for an operator that it does not know."""
-    if node.raw is None or sum(one.size for one in arrays if one is not None) > MOST_INPUTS_OF_REFERENCE:
+    """Return the outputs as onnx's reference evaluator computes them; None for inputs that would take it long, or
+    outputs that are no arrays."""
+    is_large = sum(one.size for one in arrays if one is not None) > MOST_INPUTS_OF_REFERENCE
+    if is_large and node.op not in PLAIN:
         return None
-    import onnx
+    from onnx import ValueInfoProto, helper
     from onnx.reference import ReferenceEvaluator
 
-    names = [name for name in dict.fromkeys(node.inputs) if name]
-    try:
-        graph = onnx.helper.make_graph(
-            [node.raw],
-            "one",
-            [onnx.ValueInfoProto(name=name) for name in names],
-            [onnx.ValueInfoProto(name=name) for name in node.outputs if name],
-        )
-        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", ctx.opset)])
-        feeds = {name: array for name, array in zip(node.inputs, arrays, strict=True) if name}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            results = iter(ReferenceEvaluator(model).run(None, feeds))
-    except Exception:  # the evaluator raises what it likes, for operators that it does not know too
-        return None
-    found = [next(results) if name else np.zeros(0) for name in node.outputs]
-    return (
-        tuple(np.asarray(one) for one in found)
-        if all(isinstance(one, np.ndarray | np.generic) for one in found)
-        else None
+    if node.raw is not None:
+        proto = helper.make_node(node.op, node.inputs, node.outputs)
+        proto.attribute.extend(node.raw.attribute)
+    else:
+        proto = helper.make_node(node.op, node.inputs, node.outputs, **node.attributes)
+    inputs, outputs = (
+        [ValueInfoProto(name=name) for name in dict.fromkeys(names) if name] for names in (node.inputs, node.outputs)
     )
+    version = max(ctx.opset, FIRST_VERSION.get(node.op, 1))
+    graph = helper.make_graph([proto], "one", inputs, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        feeds = {name: array for name, array in zip(node.inputs, arrays, strict=True) if name}
+        results = iter(ReferenceEvaluator(model).run(None, feeds))
+    values = [next(results) if name else np.zeros(0) for name in node.outputs]
+    if not all(isinstance(value, np.ndarray | np.generic) for value in values):
+        return None
+    return tuple(map(np.asarray, values))

@@ -10,9 +10,13 @@ from onnx import ModelProto, TensorProto, helper
 
 from netwright.engine.cli.readers import ask
 from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing import folding
+from netwright.engine.exchange.importing.context import Context
+from netwright.engine.exchange.importing.graph import Constant, Graph, Node
 from netwright.engine.exchange.importing.importer import import_file
 from netwright.engine.exchange.importing.onnx_file import read
 from netwright.engine.exchange.importing.onnx_functions import has_functions, refuse_large_functions
+from netwright.engine.exchange.importing.values import NotLiftable
 from tests.engine.exchange.importing.hostile_files import OPSETS, call_twice, endless_loop, far_away, model, saved
 
 NOISE = np.random.default_rng(0).standard_normal(30_000).astype(np.float32)
@@ -101,6 +105,18 @@ def test_an_operator_that_fits_no_memory_is_told_in_words(tmp_path: Path) -> Non
     file = saved(tmp_path, model(nodes, {"s": np.array([1, 2**44, 3])}, sizes=(1, 3)))
     with pytest.raises(UserError, match=r"cannot be computed by itself \(there is not enough memory for it\)"):
         import_file(file, tmp_path / "net.netwright")
+
+
+def test_numbers_that_double_with_each_operator_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "MOST_BYTES", 100_000)
+    graph = Graph([], {"c": Constant.of(np.ones(10_000, np.float32))}, (), (), 18)
+    for names in (["c"], ["c", "c"]):
+        node = Node("Concat", names, ["d"], {"axis": 0})
+        if len(names) == 1:
+            assert folding.fold(Context(graph), node) is not None
+        else:
+            with pytest.raises(NotLiftable, match="would make 20,000 numbers"):
+                folding.fold(Context(graph), node)
 
 
 def test_sizes_that_are_promised_are_not_made(tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from onnx import numpy_helper
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.exchange.importing import lifter, reference
-from netwright.engine.exchange.importing.folding import FOLDED
+from netwright.engine.exchange.importing.folding import ELEMENTWISE, FOLDED
 from netwright.engine.exchange.importing.importer import network_of
-from netwright.engine.exchange.importing.numpy_operators import ELEMENTWISE
 from netwright.engine.exchange.importing.onnx_file import OLDEST, read
 from netwright.engine.exchange.importing.parity import computed
 from netwright.engine.exchange.importing.registry import lifts
@@ -43,7 +42,7 @@ FILES = (
     *("pad", "depthtospace", "greater_or_equal", "sub", "xor"),
 )
 EACH_NUMBER = {
-    *(ELEMENTWISE.keys() - {"Identity"}),
+    *({*ELEMENTWISE} - {"Identity"}),
     *("Clip", "Max", "Min", "Mean", "Sum", "Mish", "Swish", "Pow", "Round", "Shrink", "Sign", "Mod", "BitShift"),
     *("Asin", "Acos", "Acosh", "Atanh", "QuantizeLinear", "DequantizeLinear"),
 }
