@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -280,6 +280,17 @@ def refuse_destination(to: Path) -> None:
         raise UserError(f"{folder} is a file, so nothing can be written into it.", hint="Name a folder.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"The folder {folder} cannot be written to: permission denied.", hint="Name another one.")
+
+
+def refuse_overwriting(paths: Sequence[Path]) -> None:
+    """Refuse files that the export writes beside the one that was named. Raises `UserError`."""
+    if paths:
+        names = " and ".join(str(path) for path in paths)
+        many = "s" if len(paths) > 1 else ""
+        raise UserError(
+            f"The export would overwrite the file{many} {names}. Name another file, or add --force to replace what is "
+            "there."
+        )
 
 
 def not_written(to: Path, error: OSError) -> UserError:

@@ -67,6 +67,20 @@ def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
                 yield from _nodes(attribute.g)
 
 
+def outer_names(graph: onnx.GraphProto) -> list[str]:
+    """Return the names that a subgraph takes from the graph around it."""
+    own = {one.name for one in (*graph.input, *graph.initializer)} | {n for node in graph.node for n in node.output}
+    needed = [name for node in graph.node for name in node.input if name] + [one.name for one in graph.output]
+    inner = [
+        name
+        for node in graph.node
+        for attribute in node.attribute
+        for sub in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs)
+        for name in outer_names(sub)
+    ]
+    return [name for name in dict.fromkeys([*needed, *inner]) if name not in own]
+
+
 def lowest_opset(node: onnx.NodeProto) -> int:
     """Return the lowest opset from 13 on that has the operator with these attributes and so many inputs."""
     if node.domain not in ("", "ai.onnx"):

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.files import not_written, refuse_destination, refuse_overwriting, write_atomically
 from netwright.engine.lowering.classes import LINE_LENGTH
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.source import DEMO_BATCH, DEMO_STEPS, source
@@ -23,7 +23,6 @@ from netwright.engine.user_code.expression import companion
 
 MOST_CHARACTERS = 96
 """Length of a row of numbers in the demonstration; wider tables get random numbers in the range of all columns."""
-REMEDY = "Name another file, or add --force to replace what is there."
 
 
 def export_pytorch(
@@ -115,11 +114,3 @@ def _rows(rows: Sequence[str], dtype: str) -> str:
     if len(one) >= MOST_CHARACTERS:
         one = "\n".join(["[", *(f"{' ' * 20}{row}," for row in rows), f"{' ' * 16}],"])
     return "\n".join(["torch.tensor(", f"{' ' * 16}{one}", f"{' ' * 16}{dtype.removeprefix(', ')},", f"{' ' * 12})"])
-
-
-def refuse_overwriting(paths: Sequence[Path]) -> None:
-    """Refuse files that the export writes beside the one that was named. Raises `UserError`."""
-    if paths:
-        names = " and ".join(str(path) for path in paths)
-        many = "s" if len(paths) > 1 else ""
-        raise UserError(f"The export would overwrite the file{many} {names}. {REMEDY}")

@@ -9,7 +9,8 @@
                    where it was edited, as module_file.py exports any class of a Python file
     folding.py     computes what is known before the network runs: sizes.py has the rules for sizes
     branches.py    puts the branch that is taken in the place of an If whose condition is known
-    rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py
+    tidying.py     simplifies the graph, also by patterns.py: several operators that are one layer become one node;
+                   how to write a pattern is in the docstring of rewrites.py
     lifts/         one function per operator: how to write one is in its docstring
     context.py     what a lift works with: values, layers, layouts
     lifter.py      runs all of these over a graph

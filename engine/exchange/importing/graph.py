@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netwright.engine.exchange.onnx_opset import outer_names
+
 if TYPE_CHECKING:
     import onnx
 
@@ -91,20 +93,6 @@ class Node:
         """Return the values around it that the subgraphs of the node take."""
         graphs = [one for value in self.attributes.values() for one in (value if isinstance(value, list) else [value])]
         return [name for graph in graphs if hasattr(graph, "initializer") for name in outer_names(graph)]
-
-
-def outer_names(graph: "onnx.GraphProto") -> list[str]:
-    """Return the names that a subgraph takes from the graph around it."""
-    own = {one.name for one in (*graph.input, *graph.initializer)} | {n for node in graph.node for n in node.output}
-    needed = [name for node in graph.node for name in node.input if name] + [one.name for one in graph.output]
-    inner = [
-        name
-        for node in graph.node
-        for attribute in node.attribute
-        for sub in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs)
-        for name in outer_names(sub)
-    ]
-    return [name for name in dict.fromkeys([*needed, *inner]) if name not in own]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from netwright.engine.exchange.importing.values import (
     divided,
     product,
 )
+from netwright.engine.layers.reshape import Slice
 
 if TYPE_CHECKING:
     from netwright.engine.exchange.importing.context import Context
@@ -214,8 +215,6 @@ def _reshaped(ctx: "Context", x: Headed, items: Sequence[Dim]) -> Headed:
 
 def _selected(ctx: "Context", node: Node, x: Headed, axis: int, place: int) -> Headed:
     """Return one place of a dimension that is the outermost factor of an axis: a slice of that axis."""
-    from netwright.engine.layers.reshape import Slice
-
     (factor, *others) = x.dims[axis] or (None,)
     if factor is None or others or x.factors[factor.axis][0] is not factor or factor.axis == BATCH:
         raise NotLiftable("takes places of a dimension that is no factor of an axis")

@@ -22,7 +22,6 @@ from netwright.engine.exchange.importing.inputs import add_inputs, free_sizes
 from netwright.engine.exchange.importing.opaque import keep
 from netwright.engine.exchange.importing.projections import with_projections
 from netwright.engine.exchange.importing.registry import lifts
-from netwright.engine.exchange.importing.rewrites import rewritten
 from netwright.engine.exchange.importing.sharing import note_transposed
 from netwright.engine.exchange.importing.subgraphs import Failure, join
 from netwright.engine.exchange.importing.tidying import tidied
@@ -85,7 +84,6 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
         _prune(graph, fates)
         _fold_constants(graph, fates)
     tidied(graph)
-    rewritten(graph)
     _prune(graph, None)
     known = copy.deepcopy(fates)
     with helped(graph):

@@ -27,7 +27,7 @@ VIEWS = (
 )
 
 
-def mark(marker: Marker) -> None:
+def mark_attention(marker: Marker) -> None:
     """Mark modules of torch, from the inside to the outside, then the attention that others wrote."""
     for nodes in marker.regions(ATTENTION):
         marker.attempt(attention, nodes)

@@ -21,7 +21,8 @@ from netwright.engine.core.fields import printable
 from netwright.engine.exchange.importing import onnx_file
 from netwright.engine.exchange.importing.graph import Graph
 from netwright.engine.exchange.importing.pt2_archive import WAY_OUT, copy_program, refused
-from netwright.engine.exchange.importing.pt2_layers import mark
+from netwright.engine.exchange.importing.pt2_attention import mark_attention
+from netwright.engine.exchange.importing.pt2_layers import ATEN, RECURRENT, SPLITS, Marker, dropout, recurrent, split
 from netwright.engine.exchange.importing.pt2_operators import OPSET
 
 NO_FORM = "Operators without a form in ONNX cannot be imported; rewrite that part of the model."
@@ -84,6 +85,23 @@ def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
     graph.compute = compute
     graph.folder = folder
     return graph
+
+
+def mark(program: torch.export.ExportedProgram) -> None:
+    """Mark recurrent layers, attention and dropout in the graph of a program, which is changed."""
+    marker = Marker(program)
+    for node in list(marker.graph.nodes):
+        if node.target in RECURRENT:
+            marker.attempt(recurrent, node)
+        elif node.target in SPLITS:
+            marker.attempt(split, node)
+    marker.clean()
+    mark_attention(marker)
+    for node in list(marker.graph.nodes):
+        if node.target is ATEN.dropout.default:
+            marker.attempt(dropout, node)
+    marker.clean()
+    program.graph_module.recompile()
 
 
 def _keys(program: torch.export.ExportedProgram) -> list[str]:

@@ -151,25 +151,6 @@ class Marker:
             return  # of another form than torch's layers have: torch's exporter writes it out
 
 
-def mark(program: torch.export.ExportedProgram) -> None:
-    """Mark recurrent layers, attention and dropout in the graph of a program, which is changed."""
-    from netwright.engine.exchange.importing import pt2_attention
-
-    marker = Marker(program)
-    for node in list(marker.graph.nodes):
-        if node.target in RECURRENT:
-            marker.attempt(recurrent, node)
-        elif node.target in SPLITS:
-            marker.attempt(split, node)
-    marker.clean()
-    pt2_attention.mark(marker)
-    for node in list(marker.graph.nodes):
-        if node.target is ATEN.dropout.default:
-            marker.attempt(dropout, node)
-    marker.clean()
-    program.graph_module.recompile()
-
-
 def item(node: FxNode, number: int) -> FxNode | None:
     """Return the node that takes one output of a node with several; None where nothing does."""
     users = [user for user in node.users if user.target is operator.getitem and user.args[1] == number]

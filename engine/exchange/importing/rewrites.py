@@ -18,7 +18,7 @@ import numpy as np
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
 
 Rewrite = Callable[["Match", Node], Node | None]
-_REWRITES: dict[str, list[Rewrite]] = {}
+REWRITES: dict[str, list[Rewrite]] = {}
 
 
 def rewrite(*ops: str) -> Callable[[Rewrite], Rewrite]:
@@ -26,7 +26,7 @@ def rewrite(*ops: str) -> Callable[[Rewrite], Rewrite]:
 
     def register(function: Rewrite) -> Rewrite:
         for op in ops:
-            _REWRITES.setdefault(op, []).append(function)
+            REWRITES.setdefault(op, []).append(function)
         return function
 
     return register
@@ -123,45 +123,3 @@ def merged(
         scope=of.scope,
         parts=tuple(part for node in parts for part in (node.parts or (node.op,))),
     )
-
-
-def rewritten(graph: Graph) -> Graph:
-    """Return the graph with all patterns as single nodes."""
-    from netwright.engine.exchange.importing import patterns, patterns_normalisation
-
-    assert patterns
-    assert patterns_normalisation
-    match = Match(graph)
-    graph.plain = dict(match.makers)
-    places = {id(node): at for at, node in enumerate(graph.nodes)}
-    for node in list(graph.nodes):
-        for rule in _REWRITES.get(node.op, []) if not node.domain else []:
-            if id(node) not in places:
-                break
-            found = _tried(rule, match, node)
-            if found is not None:
-                last = match.makers[found.outputs[0]]
-                at = places.pop(id(last))
-                graph.nodes[at] = found
-                places[id(found)] = at
-                _relink(match, found, last)
-                break
-    return graph
-
-
-def _tried(rule: Rewrite, match: Match, node: Node) -> Node | None:
-    """Return what a rewrite makes of a node; attributes of a wrong type, or too few inputs, are no pattern."""
-    try:
-        return rule(match, node)
-    except (ValueError, TypeError, IndexError, KeyError, AttributeError, ArithmeticError):
-        return None
-
-
-def _relink(match: Match, node: Node, last: Node) -> None:
-    for name in dict.fromkeys(last.inputs):
-        match.users[name] = [one for one in match.users.get(name, []) if one is not last]
-    for name in node.outputs:
-        match.makers[name] = node
-    for name in dict.fromkeys(node.inputs):
-        if name:
-            match.users.setdefault(name, []).append(node)

@@ -1,13 +1,16 @@
-"""Before patterns are looked for: casts that change nothing go, and sums of Einstein that are products of matrices
-become such. Keras writes both."""
+"""Simplify a graph before its operators are lifted: casts that change nothing go, sums of Einstein that are products of
+matrices become such (Keras writes both), and patterns of several operators become one node each."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from netwright.engine.exchange.importing import patterns, patterns_normalisation
 from netwright.engine.exchange.importing.graph import Constant, Graph, Node
-from netwright.engine.exchange.importing.rewrites import Match
+from netwright.engine.exchange.importing.rewrites import REWRITES, Match, Rewrite
 
+PATTERNS = (patterns, patterns_normalisation)
+"""Modules that register rewrites."""
 ALIKE = (
     *("Abs", "Add", "BatchNormalization", "Clip", "Concat", "Conv", "Div", "Dropout", "Einsum", "Elu", "Erf", "Exp"),
     *("Expand", "Flatten", "Gather", "Gelu", "Gemm", "Identity", "LayerNormalization", "LeakyRelu", "MatMul", "Mul"),
@@ -22,8 +25,8 @@ OLDEST = 13
 
 
 def tidied(graph: Graph) -> None:
-    """Leave out casts to the number format that a value has, and write products with known numbers as MatMul, in
-    place."""
+    """Leave out casts to the number format that a value has, write products with known numbers as MatMul, and make one
+    node of each pattern, in place."""
     _without_casts(graph)
     if graph.opset >= OLDEST:
         match = Match(graph)
@@ -33,6 +36,7 @@ def tidied(graph: Graph) -> None:
             if id(node) not in gone:
                 nodes += (_product(match, node, gone) if node.op == "Einsum" and not node.domain else None) or [node]
         graph.nodes = [node for node in nodes if id(node) not in gone]
+    _rewrite(graph)
 
 
 # ---- casts ----
@@ -130,3 +134,43 @@ def _reshaped(match: Match, like: Node, nodes: list[Node], x: str, name: str, si
     match.graph.constants[f"{name}/sizes"] = Constant.of(np.array(sizes, np.int64))
     nodes.append(Node("Reshape", [x, f"{name}/sizes"], [name], name=like.name, scope=like.scope))
     return name
+
+
+# ---- patterns ----
+
+
+def _rewrite(graph: Graph) -> None:
+    """Make a single node of each pattern, in place."""
+    match = Match(graph)
+    graph.plain = dict(match.makers)
+    places = {id(node): at for at, node in enumerate(graph.nodes)}
+    for node in list(graph.nodes):
+        for rule in REWRITES.get(node.op, []) if not node.domain else []:
+            if id(node) not in places:
+                break
+            found = _tried(rule, match, node)
+            if found is not None:
+                last = match.makers[found.outputs[0]]
+                at = places.pop(id(last))
+                graph.nodes[at] = found
+                places[id(found)] = at
+                _relink(match, found, last)
+                break
+
+
+def _tried(rule: Rewrite, match: Match, node: Node) -> Node | None:
+    """Return what a rewrite makes of a node; attributes of a wrong type, or too few inputs, are no pattern."""
+    try:
+        return rule(match, node)
+    except (ValueError, TypeError, IndexError, KeyError, AttributeError, ArithmeticError):
+        return None
+
+
+def _relink(match: Match, node: Node, last: Node) -> None:
+    for name in dict.fromkeys(last.inputs):
+        match.users[name] = [one for one in match.users.get(name, []) if one is not last]
+    for name in node.outputs:
+        match.makers[name] = node
+    for name in dict.fromkeys(node.inputs):
+        if name:
+            match.users.setdefault(name, []).append(node)

@@ -9,9 +9,8 @@ import torch
 from safetensors.torch import save
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.files import not_written, refuse_destination, refuse_overwriting, write_atomically
 from netwright.engine.data.load import load
-from netwright.engine.exchange.pytorch_export import refuse_overwriting
 from netwright.engine.exchange.training_script.data_section import data_section
 from netwright.engine.exchange.training_script.recipe import recipe_of
 from netwright.engine.exchange.training_script.script import script

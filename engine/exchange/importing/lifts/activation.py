@@ -6,6 +6,7 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
+from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined
 from netwright.engine.exchange.importing.registry import lift
 from netwright.engine.exchange.importing.values import (
     NotLiftable,
@@ -17,8 +18,9 @@ from netwright.engine.exchange.importing.values import (
 )
 from netwright.engine.layers import activation
 from netwright.engine.layers.activation_channels import LogSoftmax, Softmax
-from netwright.engine.layers.arithmetic import MathFunction
+from netwright.engine.layers.arithmetic import MathFunction, Scaling
 from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.combination import Multiplication
 
 SIMPLE: dict[str, LayerType] = {
     "Relu": activation.Relu(),
@@ -101,8 +103,6 @@ def hard_sigmoid(ctx: Context, node: Node) -> Tensor:
     alpha, beta = ctx.attribute(node, "alpha", 0.2), ctx.attribute(node, "beta", 0.5)
     if abs(alpha - 1 / 6) < 1e-6 and beta == 0.5:
         return ctx.add(node, activation.Hardsigmoid(), ctx.tensor(node, 0))
-    from netwright.engine.layers.arithmetic import Scaling
-
     scaled = ctx.add(
         node, ctx.make(Scaling, scale=epsilon_of(alpha), shift=epsilon_of(beta)), ctx.tensor(node, 0), name="scale"
     )
@@ -192,8 +192,6 @@ def _with_channels_at(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
 @lift("Gelu", "BiasGelu", "FastGelu", domain=MICROSOFT, becomes=("gelu", "learned_scale"))
 def microsoft_gelu(ctx: Context, node: Node) -> Tensor:
     """Exact, or with tanh (FastGelu), of the input plus known numbers where there are some."""
-    from netwright.engine.exchange.importing.lifts.arithmetic import affine
-
     x = ctx.tensor(node, 0)
     if ctx.optional(node, 1) is not None:
         x = affine(ctx, node, x, None, ctx.numbers(node, 1))
@@ -203,9 +201,14 @@ def microsoft_gelu(ctx: Context, node: Node) -> Tensor:
 @lift("QuickGelu", domain=MICROSOFT, becomes=("scaling", "sigmoid", "multiplication"))
 def quick_gelu(ctx: Context, node: Node) -> Tensor:
     """x · sigmoid(alpha · x)."""
-    from netwright.engine.exchange.importing.lifts.arithmetic import affine, combined
-    from netwright.engine.layers.combination import Multiplication
-
     x = ctx.tensor(node, 0)
     scaled = affine(ctx, node, x, np.asarray(ctx.attribute(node, "alpha", 1.702), np.float32), None)
     return combined(ctx, node, Multiplication(), x, ctx.add(node, activation.Sigmoid(), scaled, name="sigmoid"))
+
+
+def _function(ctx: Context, node: Node) -> Tensor:
+    return ctx.add(node, MathFunction(function=node.op.lower()), ctx.tensor(node, 0))
+
+
+lift("Tan", "Atan", "Sinh", "Cosh", "Asinh", "Erf", becomes=("math_function",))(_function)
+lift("Asin", "Acos", "Acosh", "Atanh", becomes=("math_function",), note="where they are defined")(_function)

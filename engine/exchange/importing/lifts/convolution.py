@@ -9,6 +9,7 @@ from netwright.engine.exchange.importing.graph import Node
 from netwright.engine.exchange.importing.registry import lift
 from netwright.engine.exchange.importing.values import Free, NotLiftable, Tensor
 from netwright.engine.layers import convolution, padding
+from netwright.engine.layers.convolution_transposed import TransposedConv1d, TransposedConv2d, TransposedConv3d
 from netwright.engine.layers.windows import reach_of, same_padding
 
 PLAIN = {1: convolution.Conv1d, 2: convolution.Conv2d, 3: convolution.Conv3d}
@@ -95,9 +96,7 @@ def padded(ctx: Context, node: Node, x: Tensor, sides: Sides) -> tuple[Tensor, t
 )
 def transposed(ctx: Context, node: Node) -> Tensor:
     """Convolve transposed; the weights are (channels, filters, kernel), as in torch."""
-    from netwright.engine.layers import convolution_transposed as family
-
-    kinds = {1: family.TransposedConv1d, 2: family.TransposedConv2d, 3: family.TransposedConv3d}
+    kinds = {1: TransposedConv1d, 2: TransposedConv2d, 3: TransposedConv3d}
     weight, bias = ctx.numbers(node, 1), ctx.learned(node, 2, 0.0)
     dims = weight.ndim - 2
     x = ctx.as_channels_first(node, ctx.tensor(node, 0))

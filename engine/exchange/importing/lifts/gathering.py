@@ -6,7 +6,7 @@ from netwright.engine.core.types import LAYOUTS, NAMES
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
 from netwright.engine.exchange.importing.lifts.convolution import PADS
-from netwright.engine.exchange.importing.lifts.layout import sliced
+from netwright.engine.exchange.importing.lifts.layout import reshaped, sliced
 from netwright.engine.exchange.importing.registry import Values, lift
 from netwright.engine.exchange.importing.sizes import grown
 from netwright.engine.exchange.importing.values import (
@@ -22,7 +22,7 @@ from netwright.engine.exchange.importing.values import (
 from netwright.engine.layers.arithmetic import LearnedParameter
 from netwright.engine.layers.attention import Embedding
 from netwright.engine.layers.combination import Concatenation
-from netwright.engine.layers.reshape import Slice
+from netwright.engine.layers.reshape import SelectStep, Slice
 from netwright.engine.layers.reshape_layouts import Cast, Flip, Repeat
 from netwright.engine.layers.resizing import DepthToSpace2d, SpaceToDepth2d
 
@@ -107,9 +107,6 @@ def _named(x: Tensor, axis: int) -> str:
 
 def without(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
     """Return the tensor without a dimension of size 1."""
-    from netwright.engine.exchange.importing.lifts.layout import reshaped
-    from netwright.engine.layers.reshape import SelectStep
-
     if x.dims[axis] == ONE:
         return x.viewed([dim for at, dim in enumerate(x.dims) if at != axis])
     if x.dims[axis] == "T" and x.type.layout == "sequence":
@@ -126,8 +123,6 @@ def without(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
 
 def _selected(ctx: Context, node: Node, x: Tensor, step: int, dims: list[str]) -> Tensor:
     """Return one step of a sequence in place of the slice that was just made of it."""
-    from netwright.engine.layers.reshape import SelectStep
-
     layer = ctx.layers.pop()
     line = next(one for one in reversed(ctx.connections) if one.target.layer == layer.id)
     ctx.connections.remove(line)

@@ -20,7 +20,7 @@ from netwright.engine.exchange.importing.values import (
     together,
 )
 from netwright.engine.layers.arithmetic import Scaling
-from netwright.engine.layers.combination_products import EinsteinSum
+from netwright.engine.layers.combination_products import EinsteinSum, MatrixProduct
 from netwright.engine.layers.convolution import Conv2d, Conv3d
 from netwright.engine.layers.linear import FullyConnected
 
@@ -86,8 +86,6 @@ def dense(ctx: Context, node: Node, x: Tensor, weight: np.ndarray, bias: np.ndar
 
 def product(ctx: Context, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """Return the product of two tensors as matrices: their last two dimensions are rows and columns."""
-    from netwright.engine.layers.combination_products import MatrixProduct
-
     if count := joined_with_batch(a, b):
         return together(product(ctx, node, apart(a), apart(b)), count)
     layouts = {3: (BATCH, "T", "C"), 4: (BATCH, "C", "H", "W"), 5: (BATCH, "C", "D", "H", "W")}

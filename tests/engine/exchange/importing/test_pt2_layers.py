@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.pt2_layers import mark
+from netwright.engine.exchange.importing.pt2_file import mark
 from netwright.engine.network.block import Block
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load
