@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import fx
 
-from netwright.engine.core.child_process import run_in_child_process
 from netwright.engine.core.errors import RunError, UserError, plural
 from netwright.engine.core.fields import path_part
+from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.types import LAYOUTS
 from netwright.engine.exchange.importing import pt2_file
 from netwright.engine.exchange.importing.graph import Graph, Value
