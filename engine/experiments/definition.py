@@ -149,6 +149,11 @@ def runs_of(project: Project, trial: Trial, base: Path) -> dict[str, Project]:
     return runs
 
 
+def first_run(project: Project, number: int) -> str:
+    """Return the name of the only or the first run of a trial."""
+    return str(number) if project.experiment.runs_per_trial == 1 else f"{number}_1"
+
+
 def change_options(folder: ExperimentFolder, changes: Mapping[str, Any]) -> None:
     """Change options of the frozen definition of an experiment, such as the number of trials. Raises `UserError`."""
     project = load(folder.project).project

@@ -22,6 +22,7 @@ from netwright.engine.experiments.active_run import ActiveRun, RunPlan, TrialAtW
 from netwright.engine.experiments.begin import origin_of, refuse_if_none_fits
 from netwright.engine.experiments.definition import (
     change_options,
+    first_run,
     hold,
     look_at_functions,
     read_data,
@@ -160,13 +161,9 @@ class Runner:
     def _begin(self, trial: Trial) -> TrialAtWork:
         """Take note of a trial that begins, or that an earlier runner has begun."""
         self._strategy.began(trial)
-        self._watch.begin(trial, self._folder_of(self._first_run(trial.number)))
+        self._watch.begin(trial, self._folder_of(first_run(self._project, trial.number)))
         at_work = self._at_work[trial.number] = TrialAtWork(trial)
         return at_work
-
-    def _first_run(self, number: int) -> str:
-        """Return the name of the only or the first run of a trial."""
-        return str(number) if self._project.experiment.runs_per_trial == 1 else f"{number}_1"
 
     def _take_over(self, at_work: TrialAtWork) -> None:
         """Go on with a trial that an earlier runner has begun."""
@@ -319,10 +316,7 @@ class Runner:
 
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
-        news = [
-            *self._places.descriptors[:1],
-            *(descriptor for run in self._active.values() for descriptor in run.news),
-        ]
+        news = [*self._places.descriptors[:1], *(file for run in self._active.values() for file in run.news)]
         select.select(news, [], [], CURVES_S if self._watch.is_on else LOOK_S)
 
     def _attend_places(self) -> None:
@@ -403,23 +397,19 @@ class Runner:
     def _end(self, trial: Trial, state: str, reason: str) -> None:
         trial = self._trials[trial.number] = replace(trial, state=state, reason=reason, ended=time.time())
         self._record.append(trial.number, state=state, reason=reason)
-        self._forget(trial)
+        del self._at_work[trial.number]
+        self._strategy.ended(trial)
+        self._watch.end(trial.number)
         self._tell(trial)
         if self._target is not None and state == "finished" and self._target.is_reached(trial.scores):
             self._is_finishing = True
             self._reason = f"trial {trial.number} reached {self._project.experiment.target}"
 
-    def _forget(self, trial: Trial) -> None:
-        """Take note of a trial that has ended."""
-        del self._at_work[trial.number]
-        self._strategy.ended(trial)
-        self._watch.end(trial.number)
-
     # ---- pruning ----
 
     def _judge_or_record(self, at_work: TrialAtWork, run: TrialRun) -> None:
         """Record a run that has ended; where its trial is judged by it, once all its epochs are judged."""
-        if self._watch.is_on and run.name == self._first_run(at_work.trial.number):
+        if self._watch.is_on and run.name == first_run(self._project, at_work.trial.number):
             self._watch.read(at_work.trial.number, is_over=True)
             at_work.unjudged = run
         else:
@@ -444,9 +434,9 @@ class Runner:
         for run in active:
             with contextlib.suppress(UserError):
                 run.folder.request("stop")
-        if self._first_run(number) not in self._active:
+        if first_run(self._project, number) not in self._active:
             at_work.unjudged = None
-            self._record_pruned(at_work, self._first_run(number))
+            self._record_pruned(at_work, first_run(self._project, number))
             self._end_if_over(number)
 
     def _record_pruned(self, at_work: TrialAtWork, name: str) -> None:
@@ -454,4 +444,4 @@ class Runner:
         number, decision = at_work.trial.number, at_work.decision
         assert decision is not None
         for run in (ended_run(name, self._folder_of(name), ()), *at_work.trial.runs):
-            self._end_run(number, decision.applied(run, is_first=run.name == self._first_run(number)))
+            self._end_run(number, decision.applied(run, is_first=run.name == first_run(self._project, number)))
