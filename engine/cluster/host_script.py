@@ -154,12 +154,12 @@ def start(message: dict[str, Any]) -> dict[str, Any]:
 def run_to_end(folder: str) -> int:
     """Run the job script of a folder, which is killed with the thread that calls this. Return its exit code."""
     library, kill = ctypes.CDLL(None), int(signal.SIGKILL)
-    with open(os.path.join(folder, "output.txt"), "ab") as said:
+    with open(os.path.join(folder, "output.txt"), "ab") as log:
         return subprocess.run(
             ["sh", os.path.join(folder, "job.sh")],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=log,
+            stderr=log,
             cwd=folder,
             start_new_session=True,
             preexec_fn=lambda: library.prctl(1, kill),  # PR_SET_PDEATHSIG
@@ -168,8 +168,7 @@ def run_to_end(folder: str) -> int:
 
 
 def _started_at(pid: int) -> str:
-    """Return the identity of a process, apart from later ones with its number: the boot of the host and the tick of
-    its start."""
+    """Return the identity of a process, also among later ones with its number: boot of the host, tick of its start."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             ticks = file.read().rpartition(")")[2].split()[19]

@@ -47,10 +47,8 @@ def _built(folder: Path) -> Path:
         raise UserError(f"The wheel cannot be built: {error}.", hint="Name one: --wheel FILE.") from error
     wheel = next(iter(folder.glob("*.whl")), None)
     if process.returncode or wheel is None:
-        last_line = process.stderr.strip().rpartition("\n")[2]
-        raise UserError(
-            f"The wheel cannot be built: {last_line or 'pip says nothing'}.", hint="Name one: --wheel FILE."
-        )
+        line = process.stderr.strip().rpartition("\n")[2]
+        raise UserError(f"The wheel cannot be built: {line or 'pip says nothing'}.", hint="Name one: --wheel FILE.")
     return wheel
 
 

@@ -112,10 +112,8 @@ def versions(attempt: Attempt) -> str:
         return f"{plural(len(answers), 'node')}: {'; '.join(sorted(distinct))}"
     python = python_of(attempt.profile)
     answers = _on_all(attempt.hosts, lambda host: host.ask("versions", TASK_S + 10, python=python, limit_s=TASK_S))
-    sentences = [
-        _judged(attempt.profile, str(host), answer) for host, answer in zip(attempt.hosts, answers, strict=True)
-    ]
-    return "; ".join(dict.fromkeys(sentences))
+    texts = [_judged(attempt.profile, str(host), answer) for host, answer in zip(attempt.hosts, answers, strict=True)]
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _judged(profile: ClusterProfile, host: str, answer: Mapping[str, Any]) -> str:

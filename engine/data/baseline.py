@@ -42,10 +42,7 @@ class Baselines:
 
     def write(self) -> dict[str, Any]:
         """Return the value as JSON."""
-        errors = {
-            split: {name: dict(values) for name, values in forecasts.items()}
-            for split, forecasts in self.errors.items()
-        }
+        errors = {split: {name: dict(values) for name, values in kinds.items()} for split, kinds in self.errors.items()}
         return {"season": self.season, "is_guessed": self.is_guessed, "scale": self.scale, **errors}
 
 

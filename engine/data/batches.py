@@ -278,12 +278,10 @@ class ResidentDataset:
                 behind.append(counts.to(self.device))
         return (*inputs, *behind), tuple(targets)
 
-    def _pad(
-        self, x: torch.Tensor, lengths: torch.Tensor, counts: torch.Tensor, steps: int, fill: float
-    ) -> torch.Tensor:
+    def _pad(self, x: torch.Tensor, lengths: torch.Tensor, real: torch.Tensor, steps: int, fill: float) -> torch.Tensor:
         if self.padding.is_plain:
             return x[:, :steps]
-        return self.padding.arrange(x, lengths, counts, steps, fill)
+        return self.padding.arrange(x, lengths, real, steps, fill)
 
     def shard_batches(self, rank: int, size: int, most: int, loads: Sequence[float] = ()) -> Iterator[Batch]:
         """Yield one worker's shard of all samples, in their order, in batches of at most `most`.

@@ -183,16 +183,11 @@ def _shown_series(
 
 
 def _changed(
-    images: Array,
-    maps: Array | None,
-    indices: Array,
-    training: Array,
-    reader: Callable[[Array], Samples],
-    change: Change,
+    images: Array, maps: Array | None, indices: Array, training: Array, load: Callable[[Array], Samples], change: Change
 ) -> tuple[Array, Array | None]:
     """Return the chosen images of the training split as training transforms them, and their class maps, if any."""
     places = _places(indices, training)
-    return change(images, maps, places, len(training), lambda some: reader(training[some]).arrays[0])
+    return change(images, maps, places, len(training), lambda some: load(training[some]).arrays[0])
 
 
 def _changed_sequences(

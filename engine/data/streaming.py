@@ -154,15 +154,13 @@ def streamed(
     follows: Sequence[int | None],
 ) -> StreamedDataset:
     """Build a streamed dataset like `ResidentDataset.of`, from lazy inputs."""
-    dataset = ResidentDataset.of(
+    empty = ResidentDataset.of(
         [np.empty(0, array.dtype) for array in inputs], kinds, targets, device, lengths, padding, follows
     )
     bad = None
     if any(array.skips_bad for array in inputs):
         bad = BadSamples([array.stored for array in inputs], inputs[0].numbers, lengths)
-    return StreamedDataset(
-        dataset.inputs, dataset.targets, dataset.lengths, padding, dataset.follows, tuple(inputs), bad=bad
-    )
+    return StreamedDataset(empty.inputs, empty.targets, empty.lengths, padding, empty.follows, tuple(inputs), bad=bad)
 
 
 def _as_a_view(x: torch.Tensor, start: int) -> torch.Tensor:

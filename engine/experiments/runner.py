@@ -316,7 +316,7 @@ class Runner:
 
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
-        news = [*self._places.descriptors[:1], *(file for run in self._active.values() for file in run.news)]
+        news = [*self._places.descriptors[:1], *(pipe for run in self._active.values() for pipe in run.news)]
         select.select(news, [], [], CURVES_S if self._watch.is_on else LOOK_S)
 
     def _attend_places(self) -> None:

@@ -74,13 +74,11 @@ def measure(question: Question, file: str) -> Measured:
     if len(first) != len(second):
         raise UserError(f"{subject}: it gives {len(first)} tensors, and then {len(second)} for another length.")
     symbols = _symbols(question.inputs)
-    if not symbols and any(tensor.shape != other.shape for tensor, other in zip(first, second, strict=True)):
+    if not symbols and any(tensor.shape != y.shape for tensor, y in zip(first, second, strict=True)):
         raise UserError(
             f"{subject}: the sizes of what comes out depend on the numbers that go in. They have to be fixed."
         )
-    outputs = tuple(
-        _type(tensor, other, symbols, question, subject) for tensor, other in zip(first, second, strict=True)
-    )
+    outputs = tuple(_type(tensor, y, symbols, question, subject) for tensor, y in zip(first, second, strict=True))
     is_known = all(x.is_known for x in question.inputs)
     return Measured(outputs, weights, work // BATCH if is_known else 0)
 

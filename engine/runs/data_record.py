@@ -147,21 +147,18 @@ def changes_since(folder: Path) -> tuple[str, ...]:
     return record.changes() if record is not None else ()
 
 
-def _apart(first: DataPlace, second: DataPlace) -> str:
-    """Return the difference between the data of an option in two runs, in words; empty where files and contents are the
-    same."""
-    if first.path == second.path:
-        text = first.differences(second)
-        return f"data.{first.option} has changed between the runs: {text}" if text else ""
-    alike = (
-        first.content.sha256 == second.content.sha256 and first.bytes == second.bytes and first.files == second.files
-    )
+def _apart(own: DataPlace, other: DataPlace) -> str:
+    """Return the difference of an option's data between two runs; empty where files and contents are the same."""
+    if own.path == other.path:
+        text = own.differences(other)
+        return f"data.{own.option} has changed between the runs: {text}" if text else ""
+    alike = own.content.sha256 == other.content.sha256 and own.bytes == other.bytes and own.files == other.files
     if alike:
         return ""
     sizes = [
-        f"{printable(place.path)} ({plural(place.files, 'file')}, {place.bytes:,} bytes)" for place in (first, second)
+        f"{printable(place.path)} ({plural(place.files, 'file')}, {place.bytes:,} bytes)" for place in (own, other)
     ]
-    return f"data.{first.option} differs: {sizes[0]} and {sizes[1]}."
+    return f"data.{own.option} differs: {sizes[0]} and {sizes[1]}."
 
 
 _PAIRS = bytes((byte >> shift) & 3 for byte in range(256) for shift in (0, 2, 4, 6))

@@ -73,8 +73,7 @@ class RunInfo:
     resumed: str = ""
     """Why the run was resumed, in words; empty where it was not."""
     live_changes: Mapping[str, float] = field(default_factory=dict)
-    """Settings that were last changed while the run trained: the learn rate from then on (`rate`), and the number of
-    `epochs`."""
+    """Settings last changed while the run trained: the learn rate from then on (`rate`), and the number of `epochs`."""
     exit_code: int | None = None
     kept: str = ""
     """The folder of the weights that count as the result: `best` or `last`; empty before the end."""

@@ -93,8 +93,7 @@ _MOST_IN_SHORT = 3
 
 
 def in_short(differences: Iterable[Change]) -> str:
-    """Return the options in which a run differs from another one, in a few words: `rate 0.02, solver adam`; empty
-    for nothing."""
+    """Return the options in which a run differs from another one: `rate 0.02, solver adam`; empty for none."""
     words = []
     for change in differences:
         name = _SHORT.get(change.option, change.short.replace("_", " "))

@@ -72,8 +72,7 @@ class RunSummary:
     network: str = ""
     changes: tuple[Change, ...] = ()
     live_changes: Mapping[str, float] = field(default_factory=dict)
-    """Settings that were changed while the run trained, as in `run.json`. `options` has the number of epochs that it
-    set."""
+    """Settings changed while the run trained, as in `run.json`. `options` has the number of epochs that it set."""
     has_checkpoint: bool = False
     """Whether it has saved anything that it can go on from."""
     damaged: tuple[str, ...] = ()

@@ -204,8 +204,7 @@ class TrainerBuilder:
         }
 
     def _distillation(self) -> Distillation | None:
-        """Return the distillation, which adds the answers of a teacher to the loss, and note it; None without a
-        teacher."""
+        """Return the distillation, and note it; None without a teacher."""
         options = self.options
         scales = self._scales if options.normalize_targets else {}
         distillation = distillation_for(self.job, self.precision, scales)
@@ -306,8 +305,7 @@ class TrainerBuilder:
         return Solver(self.options, network, self.parameters, fused=is_fused, keeps_zeros=keeps_zeros)
 
     def _strategy(self, batches: BatchLoader) -> tuple[nn.Module, Strategy]:
-        """Choose the module to call in training (the network, recomputed or compiled), and the strategy of the
-        workers."""
+        """Choose the module to call in training, which may be recomputed or compiled, and the workers' strategy."""
         job, options, network = self.job, self.options, self.network
         environment, module = job.project.environment, network
         step = self._gradient_step(batches)

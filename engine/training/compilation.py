@@ -64,8 +64,7 @@ def all_learn(network: nn.Module, module: nn.Module, step: Step, group: ProcessG
 
 
 def _failure(step: Step, module: nn.Module) -> str:
-    """Return the reason why it cannot be computed; empty where it can. Compiling may fail, such as without a C++
-    compiler."""
+    """Return the reason why it cannot be computed, or an empty text. Compiling may fail without a C++ compiler."""
     try:
         step(module)
     except Exception as error:  # whatever it is, the network itself is not to blame: it is tried without

@@ -51,8 +51,7 @@ class DatasetMetric(Metric, Protocol):
     """A metric computed from outputs and targets of all samples together."""
 
     def rows(self, outputs: Tensors, targets: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the rows that the metric needs of some samples, `(rows, ...)`, and their targets, of those that
-        count."""
+        """Return the rows of some samples that count for the metric, `(rows, ...)`, and the target of each row."""
 
     def nothing(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the rows of no samples."""

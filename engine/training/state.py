@@ -103,8 +103,7 @@ class Limits:
     target: Target | None = None
 
     def reached(self, step: int, evaluation: Evaluation) -> str:
-        """Return the reason why the run ends after a validation; empty where it goes on. One before the first step ends
-        no run."""
+        """Return why the run ends after a validation, or an empty text. One before the first step ends none."""
         return self.target.reached(evaluation) if self.target is not None and step > 0 else ""
 
 

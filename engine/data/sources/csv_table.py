@@ -346,23 +346,20 @@ class CsvTable:
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the table is written and the parts left out, known once all rows have been read."""
         numbers = ", ".join(str(number) for number in self.nameless[:5]) + ("…" if len(self.nameless) > 5 else "")
-        dialect = self.dialect
-        line = dialect.first_line
+        style = self.dialect
+        line = style.first_line
         notes = [
             (
                 self.encoding not in ("utf-8", "utf-16"),
                 f"The table is read as {self.encoding}; data.text_encoding sets another encoding.",
             ),
             (
-                not dialect.has_header,
+                not style.has_header,
                 "The first line holds numbers, so the columns have the names column_1, column_2 and so on. A header "
                 "line names them.",
             ),
-            (
-                dialect.units,
-                f"Left out because it holds units: line {line:,}, {listed([*filter(None, dialect.units)])}.",
-            ),
-            (dialect.decimal == ",", "Commas are taken as decimal marks, as in 3,14; data.decimal_mark sets another."),
+            (style.units, f"Left out because it holds units: line {line:,}, {listed([*filter(None, style.units)])}."),
+            (style.decimal == ",", "Commas are taken as decimal marks, as in 3,14; data.decimal_mark sets another."),
             (self.without, f"Left out as you chose: {listed(list(self.without))}."),
             (self.nameless, f"Left out because it has no name: column {numbers}."),
             (self.gaps, f"Left out because a value is missing: {plural(self.gaps, 'row')}."),

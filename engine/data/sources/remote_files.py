@@ -126,9 +126,7 @@ def _for_messages(url: str) -> str:
 
 
 def _place(url: str, *, is_fresh: bool = False) -> RemotePlace:
-    """Return the files behind a URL with their states: now where `is_fresh`, else perhaps `FRESH_S` seconds ago.
-
-    Raises `UserError`."""
+    """Return the files behind a URL with their states, perhaps `FRESH_S` old unless `is_fresh`. Raises `UserError`."""
     when, place = _asked.get(url, (0.0, None))
     if place is None or is_fresh or time.monotonic() - when > FRESH_S:
         place = _http_place(url) if is_http(url) else _listed_place(url)

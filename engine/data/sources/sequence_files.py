@@ -81,26 +81,22 @@ class Sequences(Source):
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, with the rows of all sequences."""
         if path.is_dir():
-            sequences = _of_folder(path, options)
+            data = _of_folder(path, options)
         elif options.id_column:
-            sequences = _of_long_table(path, options)
+            data = _of_long_table(path, options)
         else:
-            sequences = _of_list(path, options)
+            data = _of_list(path, options)
         fixed = options.fixed_length
-        steps = fixed or int(sequences.lengths.max())
-        lengths = np.minimum(sequences.lengths, steps)
-        targets = [
-            _target(name, values, sequences, lengths, steps, options) for name, values in sequences.responses.items()
-        ]
+        steps = fixed or int(data.lengths.max())
+        lengths = np.minimum(data.lengths, steps)
+        targets = [_target(name, values, data, lengths, steps, options) for name, values in data.responses.items()]
         targets = _joined(targets)
         spread = (int(lengths.min()), int(lengths.max()))
         is_open = not fixed and spread[0] < spread[1]
-        type = sequence(steps, len(sequences.channels))
-        windows = Windows(sequences.rows, sequences.starts, steps, str(path), lengths)
+        type = sequence(steps, len(data.channels))
+        windows = Windows(data.rows, data.starts, steps, str(path), lengths)
         return Outline(
-            inputs=(
-                InputInfo("sequence", _opened(type, is_open=is_open), sequences.channels, spread if is_open else None),
-            ),
+            inputs=(InputInfo("sequence", _opened(type, is_open=is_open), data.channels, spread if is_open else None),),
             targets=tuple(array for array, _ in targets),
             wanted=tuple(
                 TargetInfo(i.name, _opened(i.type, is_open=is_open), i.task, i.classes, spread)
@@ -108,9 +104,9 @@ class Sequences(Source):
                 else i
                 for _, i in targets
             ),
-            notes=(*sequences.notes, *_length_notes(sequences.lengths, fixed)),
-            columns=sequences.columns,
-            rows=sequences.first_rows,
+            notes=(*data.notes, *_length_notes(data.lengths, fixed)),
+            columns=data.columns,
+            rows=data.first_rows,
             raw=WindowSet((windows,)),
         )
 
@@ -169,29 +165,29 @@ def _files(folder: Path) -> list[Path]:
 def _of_folder(folder: Path, options: DataOptions) -> _Found:
     """Read one file per sequence; the class is the folder unless the files have a response column."""
     files = _files(folder)
-    sequences = _of_files(files, options, folder)
+    data = _of_files(files, options, folder)
     if options.response:
-        return sequences
+        return data
     classes = tuple(file.parent.name for file in files)
     if files[0].parent == folder:
         raise UserError(
             f"{folder} has tables and no class folders. Put the sequences of each class into a folder of its own, or "
             "name a column to predict (data.response)."
         )
-    return _with(sequences, {"class": classes}, "folder")  # no column that another folder would be asked for
+    return _with(data, {"class": classes}, "folder")  # no column that another folder would be asked for
 
 
-def _with(sequences: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], role: str = "response") -> _Found:
-    columns = (*sequences.columns, *(Column(name, role, "per sequence") for name in responses))
+def _with(data: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], role: str = "response") -> _Found:
+    columns = (*data.columns, *(Column(name, role, "per sequence") for name in responses))
     return _Found(
-        sequences.channels,
-        sequences.rows,
-        sequences.starts,
-        sequences.lengths,
+        data.channels,
+        data.rows,
+        data.starts,
+        data.lengths,
         responses,
         columns,
-        sequences.first_rows,
-        sequences.notes,
+        data.first_rows,
+        data.notes,
     )
 
 
@@ -206,18 +202,15 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
             f"{listed(list(names), 20)}."
         )
     candidates = [name for name in names if name != file_column and name not in options.columns_left_out]
-    response_columns = _chosen(options.response, candidates, path) if options.response else tuple(candidates[-1:])
-    if not response_columns:
+    targets = _chosen(options.response, candidates, path) if options.response else tuple(candidates[-1:])
+    if not targets:
         raise UserError(f"{path} has no column of responses besides '{cut(file_column)}'.")
-    others = tuple(name for name in names if name not in (*response_columns, file_column))
-    labels = response_columns if options.task == "classes" else ()
+    others = tuple(name for name in names if name not in (*targets, file_column))
+    labels = targets if options.task == "classes" else ()
     table = read_long_table(
         path,
         Roles(
-            labels=(file_column, *labels),
-            either=() if labels else response_columns,
-            left_out=others,
-            written=options.written,
+            labels=(file_column, *labels), either=() if labels else targets, left_out=others, written=options.written
         ),
     )
     places = table.labels[file_column]
@@ -229,8 +222,8 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
     if len(files) < len(table):
         twice = int((np.bincount(places.codes) > 1).argmax())
         raise UserError(f"{path} lists {quoted(places.names[twice])} twice. Leave one of the lines out.")
-    sequences = _of_files(files, options, path, has_responses=False)
-    return _with(sequences, {name: _values_of(table, name) for name in response_columns})
+    data = _of_files(files, options, path, has_responses=False)
+    return _with(data, {name: _values_of(table, name) for name in targets})
 
 
 def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_responses: bool = True) -> _Found:
@@ -243,7 +236,7 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
     channels: tuple[str, ...] = ()
     for file in files:
         table = read_long_table(file, _roles(options, has_responses=has_responses))
-        names, response_columns = _parted(table, options, has_responses=has_responses)
+        names, targets = _parted(table, options, has_responses=has_responses)
         if first is None:
             first, channels = table, names
         if names != channels:
@@ -254,7 +247,7 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
         for note in _fill(table, names, options):
             notes[note] = notes.get(note, 0) + 1
         pieces.append(side_by_side(table.numbers, names))
-        for name in response_columns:
+        for name in targets:
             response = _values_of(table, name)
             if isinstance(response, tuple):
                 labels.setdefault(name, []).extend(response)
@@ -271,18 +264,16 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
     values |= {name: np.concatenate(arrays) for name, arrays in responses.items()}
     rows = np.concatenate(pieces)
     columns = _described(channels, rows, values)
-    notes_of_files = tuple(f"{note} ({plural(count, 'file')})" if count > 1 else note for note, count in notes.items())
-    return _Found(
-        channels, rows, np.cumsum(lengths) - lengths, lengths, values, columns, first.first_rows, notes_of_files
-    )
+    remarks = tuple(f"{note} ({plural(count, 'file')})" if count > 1 else note for note, count in notes.items())
+    return _Found(channels, rows, np.cumsum(lengths) - lengths, lengths, values, columns, first.first_rows, remarks)
 
 
 def _of_long_table(path: Path, options: DataOptions) -> _Found:
     table = read_long_table(path, _roles(options, group=options.id_column))
-    names, response_columns = _parted(table, options)
+    names, targets = _parted(table, options)
     notes = _fill(table, names, options)
     lengths = np.diff(table.bounds)
-    responses = {name: _values_of(table, name) for name in response_columns}
+    responses = {name: _values_of(table, name) for name in targets}
     rows = side_by_side(table.numbers, names)
     columns = _described(names, rows, responses)
     return _Found(names, rows, table.bounds[:-1], lengths, responses, columns, table.first_rows, (*table.notes, *notes))
@@ -290,17 +281,15 @@ def _of_long_table(path: Path, options: DataOptions) -> _Found:
 
 def _roles(options: DataOptions, *, group: str = "", has_responses: bool = True) -> Roles:
     """Return the roles of the columns of a table of steps."""
-    response_columns = (
-        tuple(name.strip() for name in options.response.split(",") if name.strip()) if has_responses else ()
-    )
+    names = tuple(name.strip() for name in options.response.split(",") if name.strip()) if has_responses else ()
     is_text = options.task == "classes"
     return Roles(
         time=options.time_column,
         group=group,
         date_order=options.date_order,
         written=options.written,
-        labels=response_columns if is_text else (),
-        either=() if is_text else response_columns,
+        labels=names if is_text else (),
+        either=() if is_text else names,
         left_out=options.columns_left_out if has_responses else (),
     )
 
@@ -380,7 +369,7 @@ def _described(
 def _target(
     name: str,
     values: "Array | tuple[str, ...]",
-    sequences: _Found,
+    data: _Found,
     lengths: Array,
     steps: int,
     options: DataOptions,
@@ -389,20 +378,20 @@ def _target(
     subject = f"The response '{cut(name)}'"
     if options.task in ("labels", "transcripts"):
         raise UserError(f"Sequences in tables have no {options.task}: predict classes or numbers, or use NumPy arrays.")
-    per_row = len(values) == len(sequences.rows) and len(sequences.rows) > len(sequences.starts)
+    per_row = len(values) == len(data.rows) and len(data.rows) > len(data.starts)
     each = np.asarray(texts_as_classes(values, subject)[0] if isinstance(values, tuple) else values)
     if per_row and options.response_per != "step":
-        is_constant = bool((each == np.repeat(each[sequences.starts], sequences.lengths)).all())
+        is_constant = bool((each == np.repeat(each[data.starts], data.lengths)).all())
         if not is_constant and options.response_per == "sequence":
-            change = int((each != np.repeat(each[sequences.starts], sequences.lengths)).argmax())
-            place = int(np.searchsorted(sequences.starts, change, side="right")) - 1
+            change = int((each != np.repeat(each[data.starts], data.lengths)).argmax())
+            place = int(np.searchsorted(data.starts, change, side="right")) - 1
             raise UserError(
                 f"{subject} changes within sequence {place:,} (from 0) and is to be one per sequence. Choose one per "
                 "step."
             )
         if is_constant:
-            firsts = sequences.starts.tolist()
-            values = tuple(values[i] for i in firsts) if isinstance(values, tuple) else values[sequences.starts]
+            firsts = data.starts.tolist()
+            values = tuple(values[i] for i in firsts) if isinstance(values, tuple) else values[data.starts]
             per_row = False
     is_classes = isinstance(values, tuple) or options.task == "classes"
     is_classes = is_classes or (options.task == "auto" and is_whole_and_few(np.asarray(values)))
@@ -415,25 +404,23 @@ def _target(
         if not per_row:
             return numbers, TargetInfo(name, features(len(classes)), "classes", classes)
         kind = np.dtype(np.int8 if len(classes) <= np.iinfo(np.int8).max else np.int16)
-        return _padded(numbers, sequences, lengths, steps, kind, IGNORED), TargetInfo(
+        return _padded(numbers, data, lengths, steps, kind, IGNORED), TargetInfo(
             name, sequence(steps, len(classes)), "classes", classes
         )
     numbers = np.asarray(values)[:, np.newaxis]
     if not per_row:
         return numbers.astype(np.float32), TargetInfo(name, features(1), "numbers")
-    padded = _padded(numbers, sequences, lengths, steps, np.dtype(np.float32), np.nan)
+    padded = _padded(numbers, data, lengths, steps, np.dtype(np.float32), np.nan)
     return padded, TargetInfo(name, sequence(steps, 1), "numbers")
 
 
-def _padded(
-    values: Array, sequences: _Found, lengths: Array, steps: int, kind: np.dtype[np.generic], fill: float
-) -> Array:
+def _padded(values: Array, data: _Found, lengths: Array, steps: int, kind: np.dtype[np.generic], fill: float) -> Array:
     """Return values per row (T, ...) as one padded sequence per sample (N, steps, ...)."""
     shape = (len(lengths), steps, *values.shape[1:])
     needed = len(lengths) * steps * kind.itemsize
     refuse_too_large(needed, "The responses of all steps", "Choose a fixed sequence length (data.fixed_length).")
     padded = np.full(shape, fill, kind)
-    for sample, start, length in zip(padded, sequences.starts.tolist(), lengths.tolist(), strict=True):
+    for sample, start, length in zip(padded, data.starts.tolist(), lengths.tolist(), strict=True):
         sample[:length] = values[start : start + length]
     return padded
 

@@ -200,8 +200,7 @@ def _used(path: Path) -> BinaryIO:
 
 
 def _make_room(folder: Path, most_bytes: int, protected: Path | None = None) -> None:
-    """Remove the files used least recently until all take at most `most_bytes`, and the partial files of killed
-    processes."""
+    """Remove files used least recently until all take at most `most_bytes`, and partial files of killed processes."""
     now = time.time()
     with suppress(OSError):
         files = sorted((entry.stat().st_mtime, entry.stat().st_size, entry) for entry in folder.iterdir())

@@ -240,23 +240,21 @@ class ShardReader:
 
 def _input_field(options: DataOptions, indices: Sequence[ShardIndex], shards: Sequence[Shard]) -> str:
     """Return the suffix of the members that are the input. Raises `UserError`."""
-    suffixes = list(indices[0].places)
+    ends = list(indices[0].places)
     if shards[0].suffix == PARQUET:
-        return suffixes[0]
+        return ends[0]
     if suffix := options.sample_input.lower().removeprefix("."):
-        if suffix in suffixes and (suffix in IMAGE_FIELDS or suffix.endswith("npy")):
+        if suffix in ends and (suffix in IMAGE_FIELDS or suffix.endswith("npy")):
             return suffix
         raise UserError(
             f"{shards[0].shown} has no images or arrays (npy) ending in {printable(suffix[:60])}."
-            f"{did_you_mean(suffix, suffixes)} Its members end in: {listed(suffixes, 20)}."
+            f"{did_you_mean(suffix, ends)} Its members end in: {listed(ends, 20)}."
         )
     response = options.response.lower().removeprefix(".")
-    for field in (*(f for f in suffixes if f in IMAGE_FIELDS), *(f for f in suffixes if f.endswith("npy"))):
+    for field in (*(f for f in ends if f in IMAGE_FIELDS), *(f for f in ends if f.endswith("npy"))):
         if field != response:
             return field
-    raise UserError(
-        f"{shards[0].shown} has neither images nor arrays (npy). Its members end in: {listed(suffixes, 20)}."
-    )
+    raise UserError(f"{shards[0].shown} has neither images nor arrays (npy). Its members end in: {listed(ends, 20)}.")
 
 
 def _located(store: ShardStore, field: str, indices: Sequence[ShardIndex]) -> Located:

@@ -264,8 +264,7 @@ class _Gathered:
     missing: int = 0
 
     def gaps(self, numbers: Array) -> Array | None:
-        """Return whether each cell of a batch is missing (N); None where none is. A minimum is NaN where any number
-        is."""
+        """Return whether each cell of a batch is missing (N); None for none. A minimum is NaN where any number is."""
         least = numbers.min() if len(numbers) else 0.0
         if self.texts is not None:
             return numbers < 0 if least < 0 else None
@@ -341,10 +340,8 @@ def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing
 
 def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missing: Gaps, before: int) -> Array:
     """Return the rows of a batch (N, columns). `before`: rows before it. Raises `UserError` for a gap if asked to."""
-    columns = [_column(batch.column(column.name), column.texts, column.what, column.how) for column in gathered]
-    gaps = {
-        place: is_gap for place, column in enumerate(gathered) if (is_gap := column.gaps(columns[place])) is not None
-    }
+    columns = [_column(batch.column(item.name), item.texts, item.what, item.how) for item in gathered]
+    gaps = {place: is_gap for place, item in enumerate(gathered) if (is_gap := item.gaps(columns[place])) is not None}
     if gaps and missing != "keep":
         has_gap = np.any(list(gaps.values()), axis=0)
         if missing == "refuse":
@@ -356,10 +353,10 @@ def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missi
             )
         columns, gaps = [numbers[~has_gap] for numbers in columns], {}
     block = np.empty((len(columns[0]), len(columns)), kind)
-    for place, (column, numbers) in enumerate(zip(gathered, columns, strict=True)):
+    for place, (item, numbers) in enumerate(zip(gathered, columns, strict=True)):
         block[:, place] = numbers
-        column.missing += int(gaps[place].sum()) if place in gaps else 0
-        column.add(numbers[~gaps[place]] if place in gaps else numbers)
+        item.missing += int(gaps[place].sum()) if place in gaps else 0
+        item.add(numbers[~gaps[place]] if place in gaps else numbers)
     return block
 
 

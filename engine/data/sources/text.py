@@ -275,11 +275,9 @@ def _moved(how: TextPreparation, raw: Texts, length: int) -> tuple[Array, Array,
         windows = np.lib.stride_tricks.sliding_window_view(stream, length + 1)[raw.starts]
         return np.ascontiguousarray(windows[:, :-1]), windows[:, 1:].astype(kind), None, []
     encodings = _encoded(how, raw.texts)
-    cut = sum(max(0, len(encoding) - length - 1) for encoding in encodings)
+    cut = sum(max(0, len(ids) - length - 1) for ids in encodings)
     total = max(1, sum(map(len, encodings)))
-    blocks, lengths = padded(
-        [encoding[: length + 1] if len(encoding) > 1 else np.resize(encoding, 2) for encoding in encodings]
-    )
+    blocks, lengths = padded([ids[: length + 1] if len(ids) > 1 else np.resize(ids, 2) for ids in encodings])
     inputs, targets = np.ascontiguousarray(blocks[:, :-1]), blocks[:, 1:].astype(kind)
     lengths = lengths - 1
     is_padding = np.arange(targets.shape[1]) >= lengths[:, np.newaxis]

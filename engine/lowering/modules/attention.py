@@ -294,8 +294,7 @@ class GroupedAttention(nn.Module):
         return torch.stack((a * cosine - b * sine, a * sine + b * cosine), 4).flatten(3)
 
     def added(self, x: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor | None:
-        """Bias that is added to the scores, (1, heads or 1, steps, steps), or None where torch's causal mask is
-        enough."""
+        """Bias of the scores, (1, heads or 1, steps, steps), or None where torch's causal mask is enough."""
         steps = torch.arange(x.shape[1], device=x.device)
         after = steps - steps.unsqueeze(1)
         added = torch.zeros((1, 1, x.shape[1], x.shape[1]), dtype=x.dtype, device=x.device)
