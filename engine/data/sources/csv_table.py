@@ -130,8 +130,7 @@ class CsvTable:
         self.names = tuple(header[place] for place in self.places)
         self.without = tuple(name for name in header if name in without)
         self.nameless = tuple(place + 1 for place, name in enumerate(header) if not name)
-        self.gaps = 0
-        self.most_rows = 0
+        self.gaps = self.most_rows = 0
         if counts_lines:
             self._refuse_too_long()
             self.most_rows = max(0, self._lines(is_open=not written.encoding) - self.dialect.first_line)
