@@ -11,8 +11,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QPushButton, QStyleOptionGraphicsItem, QWidget
 
-from netwright.app.experiments.plots.chart import NEAR_PIXELS, RankedLines, TrialChart, label_font, set_lines
+from netwright.app.experiments.plots.chart import NEAR_PIXELS, TrialChart
 from netwright.app.experiments.plots.frame import ticks_of
+from netwright.app.experiments.plots.marks import RankedLines, label_font, set_lines
 from netwright.app.plots.items import Line, ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme

@@ -9,8 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QPainterPath, QShowEvent
 from PySide6.QtWidgets import QComboBox, QGraphicsPathItem, QPushButton, QWidget
 
-from netwright.app.experiments.plots.chart import LEVELS, NEAR_PIXELS, Findings, RankedLines, TrialChart, level_colour
+from netwright.app.experiments.plots.chart import NEAR_PIXELS, Findings, TrialChart
 from netwright.app.experiments.plots.frame import Frame, polygon, shares
+from netwright.app.experiments.plots.marks import LEVELS, RankedLines, level_colour
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP
 from netwright.app.plots.figure_card import Rows
 from netwright.app.plots.series import Floats

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.frame import Frame, shares
+from netwright.app.experiments.plots.marks import add_points
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP, axis_choice, fill_choice
 from netwright.app.plots.items import Line
 from netwright.app.plots.series import Floats
@@ -81,7 +82,7 @@ class ParetoPlot(TrialChart):
         name.setPos(4, 0)
         points = frame.points(self.findings.levels)
         self.set_spots([points])
-        self.add_points(points)
+        add_points(self.points, points, self.findings)
         front = [n for n in self.front if n in frame.x.places and n in frame.y.places]
         x, y = (shares(axis, np.array([axis.places[n] for n in front], dtype=float)) for axis in (frame.x, frame.y))
         order = np.argsort(x, kind="stable")

@@ -9,8 +9,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from netwright.app.experiments.plots.chart import FEW, SMOOTH, WAITING, TrialChart, level_colour
+from netwright.app.experiments.plots.chart import WAITING, TrialChart
 from netwright.app.experiments.plots.frame import INSET, WHOLE, Frame, Part, shares, ticks_of
+from netwright.app.experiments.plots.marks import FEW, SMOOTH, add_points, level_colour
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice
 from netwright.app.plots.axes import TickAxis
 from netwright.app.plots.items import ZoomBox
@@ -145,7 +146,7 @@ class ContourPlot(TrialChart):
         points = frame.points(numbers)
         if len(points.numbers) <= SMOOTH:
             self.points.add_dots(points.polygon(), theme.current().panel, 8 if len(points.numbers) <= FEW else 5)
-        self.add_points(points, 5.5)
+        add_points(self.points, points, self.findings, 5.5)
         self._lay_scale(frame.area)
 
     def show_items(self, is_shown: bool) -> None:

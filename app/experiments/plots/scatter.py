@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.frame import Frame
+from netwright.app.experiments.plots.marks import add_points
 from netwright.engine.runs.trial_axes import TrialAxis
 
 LEFT, BELOW, TOP, RIGHT = 62.0, 40.0, 6.0, 8.0
@@ -84,7 +85,7 @@ class ScatterMatrix(TrialChart):
         """Each trial stands in every cell."""
         self.set_spots(frame.points(self.findings.levels) for frame in self.frames())
         for points in self.laid:
-            self.add_points(points, 5.0)
+            add_points(self.points, points, self.findings, 5.0)
 
 
 class SlicePlot(TrialChart):
@@ -134,4 +135,4 @@ class SlicePlot(TrialChart):
         """Each trial stands in every cell."""
         self.set_spots(frame.points(self.findings.levels) for frame in self.frames())
         for points in self.laid:
-            self.add_points(points)
+            add_points(self.points, points, self.findings)
