@@ -154,7 +154,7 @@ class ImportDialog(RequestDialog):
             self.module.runs.setChecked(False)
             values["compares"] = not trust.is_trusted(self._source)  # without trust, the report says what is missing
         self.state.say("Reading the file… the first time takes a few seconds.", "help")
-        self.request("import", values, self._take)
+        self._ask("import", values, self._take)
 
     def _may_run(self) -> bool:
         """Return whether the code of the file may run, after asking for trust in its folder."""

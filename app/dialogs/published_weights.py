@@ -107,7 +107,7 @@ class PublishedDialog(RequestDialog):
             self._accept(entry)
             return
         self.state.say(f"Downloading {entry.file}…", "help")
-        self.request("fetch_weights", {"name": entry.name}, lambda _: self._accept(entry))
+        self._ask("fetch_weights", {"name": entry.name}, lambda _: self._accept(entry))
 
     def _accept(self, entry: Published) -> None:
         self.chosen = entry

@@ -95,7 +95,7 @@ class RequestDialog(Dialog):
         row.addWidget(self.go)
         return row
 
-    def request(self, do: str, values: dict[str, Any], take: Callable[[dict[str, Any]], None]) -> None:
+    def _ask(self, do: str, values: dict[str, Any], take: Callable[[dict[str, Any]], None]) -> None:
         """Ask the engine, and show how far it is; `take` gets its answer."""
 
         def on_answer(answer: dict[str, Any]) -> None:

@@ -124,7 +124,7 @@ class Details(QWidget):
 
     def say(self, text: str, role: str) -> None:
         """Show why the row is as it is, or what to do; nothing for an empty text."""
-        self.reason.setText(breakable(text))
+        self.reason.setText(text)
         theme.mark(self.reason, "role", role)
         self.reason.setVisible(bool(text))
 
@@ -230,7 +230,8 @@ class RunDetails(Details):
         self.name.setText(run.title, note=f"{run.title}\n{run.path}")
         self.show_state(*state_in_words(run.state))
         texts = [text[:1].upper() + text[1:] for text in (run.reason, run.damage)]
-        self.say("\n".join(filter(None, texts)), "error" if run.state in ("failed", "lost", "damaged") else "help")
+        is_error = run.state in ("failed", "lost", "damaged")
+        self.say(visible("\n".join(filter(None, texts))), "error" if is_error else "help")
         facts = [(label_of(name), text_of(run, name)) for name in FACTS]
         facts += [(label_of(name), figure_of(name, run.scores[name])) for name in score_names([run])]
         self.facts.show_facts(facts, tips={label_of("created"): when(run.created)})

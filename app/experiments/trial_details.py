@@ -157,7 +157,7 @@ class TrialDetails(Details):
         self.name.setText(trial.title, note=f"{trial.title}\n{run}" if run is not None else "")
         self.show_state(*self._model.state_of(row))
         reason = trial.reason[:1].upper() + trial.reason[1:]
-        self.say(reason, "error" if trial.state in FAILED else "help")
+        self.say(breakable(reason), "error" if trial.state in FAILED else "help")
         columns = [c for c in self._model.columns if c.startswith(OPTION) or c == "seconds" or is_score(c)]
         self.facts.show_facts([(column_label(c), self._model.text_of(row, c)) for c in columns], {})
         shown = list(differences[:MOST_DIFFERENCES])

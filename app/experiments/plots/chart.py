@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
@@ -103,8 +103,7 @@ class TrialChart(Canvas):
         self.parts: dict[str, Part] = {}
         """The parts of the axes that are in view, by their names; of those that are not seen whole."""
         self.hovered: int | None = None
-        self.empty = WAITING
-        """Why there is nothing to see."""
+        self.empty = WAITING  # why there is nothing to see
         self.panels: list[Panel] = []
         self._pressed: QPointF | None = None
         super().__init__(parent)
@@ -139,11 +138,7 @@ class TrialChart(Canvas):
 
     def rows(self) -> Rows:
         """Return what is shown as a table: its head, then its rows."""
-        found = self.findings
-        yield ["trial", "state", *(axis.name for axis in found.axes)]
-        for trial in found.trials:
-            cells = [_cell(axis, trial.number) for axis in found.axes]
-            yield [trial.number, trial.state, *cells]
+        return _rows(self.findings)
 
     @property
     def note(self) -> str:
@@ -197,10 +192,6 @@ class TrialChart(Canvas):
     def readout(self, mark: int) -> Markup:
         """Return the trial with its values and scores."""
         return trial_markup(self.findings, mark)
-
-    def choose(self, mark: int) -> None:
-        """Tell the trial that was clicked."""
-        self.picked.emit(mark)
 
     # ---- drawing ----
 
@@ -349,7 +340,7 @@ class TrialChart(Canvas):
         pressed, self._pressed, at = self._pressed, None, event.position()
         mark = self.mark_at(at) if not self.empty else None
         if pressed is not None and mark is not None and (at - pressed).manhattanLength() <= DRAG_PIXELS:
-            self.choose(mark)
+            self.picked.emit(mark)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show all again."""
@@ -384,10 +375,7 @@ class TrialChart(Canvas):
             return
         markup.show(self._box, self.readout(mark))
         self._box.adjustSize()
-        width, height = self._box.width(), self._box.height()
-        left = at.x() + BOX_GAP if at.x() + BOX_GAP + width < self.width() else at.x() - BOX_GAP - width
-        top = min(max(0.0, at.y() - height / 2), max(0.0, self.height() - height))
-        self._box.move(round(max(0.0, left)), round(top))
+        _place_beside(self._box, at, self.size())
 
 
 def trial_markup(findings: Findings, number: int) -> Markup:
@@ -408,3 +396,17 @@ def _cell(axis: TrialAxis, number: int) -> str | float:
         return ""
     place = axis.places[number]
     return axis.said(place) if axis.categories else place
+
+
+def _rows(findings: Findings) -> Rows:
+    yield ["trial", "state", *(axis.name for axis in findings.axes)]
+    for trial in findings.trials:
+        yield [trial.number, trial.state, *(_cell(axis, trial.number) for axis in findings.axes)]
+
+
+def _place_beside(box: QWidget, at: QPointF, room: QSize) -> None:
+    """Move a box beside a point, on the side where it has room."""
+    width, height = box.width(), box.height()
+    x = at.x() + BOX_GAP if at.x() + BOX_GAP + width < room.width() else at.x() - BOX_GAP - width
+    y = min(max(0.0, at.y() - height / 2), max(0.0, room.height() - height))
+    box.move(round(max(0.0, x)), round(y))
