@@ -397,13 +397,17 @@ class Runner:
     def _end(self, trial: Trial, state: str, reason: str) -> None:
         trial = self._trials[trial.number] = replace(trial, state=state, reason=reason, ended=time.time())
         self._record.append(trial.number, state=state, reason=reason)
-        del self._at_work[trial.number]
-        self._strategy.ended(trial)
-        self._watch.end(trial.number)
+        self._forget(trial)
         self._tell(trial)
         if self._target is not None and state == "finished" and self._target.is_reached(trial.scores):
             self._is_finishing = True
             self._reason = f"trial {trial.number} reached {self._project.experiment.target}"
+
+    def _forget(self, trial: Trial) -> None:
+        """Take note of a trial that has ended."""
+        del self._at_work[trial.number]
+        self._strategy.ended(trial)
+        self._watch.end(trial.number)
 
     # ---- pruning ----
 
