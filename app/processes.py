@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
+from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import HOST_NOT_ALLOWED
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.folders import state_folder
@@ -24,6 +25,7 @@ from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform import end_process_tree, start_process
 from netwright.engine.core.platform_files import do_not_wait, open_descriptor
 from netwright.engine.core.process import module_command, module_environment
+from netwright.engine.operations.operation import Operation, Request
 from netwright.engine.project.data_hosts import VARIABLE, written
 
 if TYPE_CHECKING:
@@ -357,6 +359,21 @@ class EngineServer(QObject):
         self._waiting[self._last_id] = PendingRequest(do, values, on_result, on_error, on_progress)
         self._send(self._last_id, do, values)
         return self._last_id
+
+    def ask(
+        self,
+        operation: Operation[Any, Any],
+        request: Request,
+        on_result: OnResult,
+        on_error: OnError,
+        *,
+        on_progress: OnResult = _ignore_progress,
+        hosts: Mapping[str, int] = NO_HOSTS,
+    ) -> int:
+        """Send the request of an operation, whose result comes as the JSON that its command prints. `hosts`: those that
+        it may fetch data from. For the rest see `request`."""
+        values = to_json(request) | ({"hosts": dict(hosts)} if hosts else {})
+        return self.request(operation.name, values, on_result, on_error, on_progress)
 
     def _send(self, id: int, do: str, values: dict[str, Any]) -> None:
         assert self._child is not None

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from netwright.engine.cli.outputs.commands import OUTPUTS
+from netwright.engine.cli.outputs.commands import outputs
 from netwright.engine.cli.schema import document
 
 ANNOTATIONS = {"$schema", "$defs", "title", "description", "default", "if", "then"}
@@ -98,7 +98,7 @@ def checked_output(text: str) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for line in text.splitlines():
         told = json.loads(line)
-        name = told["command"] if told["command"] in OUTPUTS else "output"
+        name = told["command"] if told["command"] in outputs() else "output"
         found = list(violations(told, document(name, is_closed=name != "output")))
         assert not found, (found, told)
     return told

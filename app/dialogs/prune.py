@@ -1,6 +1,7 @@
 """The dialog that prunes a trained network: costs and gains of some amounts, and a project with the smaller network."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.dialog import Dialog
-from netwright.app.engine_command import EngineCommand
 from netwright.app.plots.figure_card import FigureCard
 from netwright.app.plots.pruning_plot import PruningPlot
 from netwright.app.shell import Shell
@@ -25,6 +25,7 @@ from netwright.designer import theme
 from netwright.designer.items import table_item
 from netwright.designer.markup import visible
 from netwright.engine.core.text import format_bytes, format_number, format_percent
+from netwright.engine.operations.prune import OPERATION, PruneRequest
 from netwright.engine.project.options.metrics import format_score, title_of
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import title_of as run_title
@@ -39,7 +40,7 @@ class PruneDialog(Dialog):
     def __init__(self, shell: Shell, run: RunFolder, open_project: Callable[[Path], object]) -> None:
         super().__init__(shell.dialog_parent)
         self._shell, self._run, self._open_project = shell, run, open_project
-        self._command: EngineCommand | None = None
+        self._request: int | None = None
         self._rows: Sequence[Mapping[str, Any]] = ()
         self._amounts: list[float] = []
         self.setWindowTitle("Prune")
@@ -83,8 +84,8 @@ class PruneDialog(Dialog):
         self.measure()
 
     @property
-    def _words(self) -> list[str]:
-        return ["--structured"] if WAYS[self.way.currentIndex()][1] else []
+    def _asked(self) -> PruneRequest:
+        return PruneRequest(run_dir=self._run.path.absolute(), structured=WAYS[self.way.currentIndex()][1])
 
     def measure(self) -> None:
         """Measure a few amounts of pruning with the present choices."""
@@ -92,18 +93,12 @@ class PruneDialog(Dialog):
         self._rows, self._amounts = (), []
         self.plot.show_rows((), "")
         self._on_selected()
-        self._start([], self.show_result, "Measuring accuracy, size and time…")
+        self._start(self._asked, self.show_result, "Measuring accuracy, size and time…")
 
-    def _start(self, words: list[str], on_result: Callable[[Mapping[str, Any]], None], text: str) -> None:
+    def _start(self, asked: PruneRequest, on_result: Callable[[dict[str, Any]], None], text: str) -> None:
         self._end()
         self._say(text)
-        try:
-            self._command = EngineCommand(["prune", str(self._run.path), *self._words, *words, "--json"], self)
-        except OSError as error:
-            self._say(f"The engine cannot be started: {error.strerror}.", refused=True)
-            return
-        self._command.finished.connect(on_result)
-        self._command.failed.connect(self._on_failed)
+        self._request = self._shell.server.ask(OPERATION, asked, on_result, self._on_failed)
 
     def show_result(self, result: Mapping[str, Any]) -> None:
         """Show the result of `netwright-engine prune`."""
@@ -141,7 +136,8 @@ class PruneDialog(Dialog):
             self.close()
             self._open_project(to)
 
-        self._start(["--amount", f"{amount:g}", "-o", str(to), "--force"], opened, "Writing the project…")
+        asked = replace(self._asked, amount=amount, output=to.absolute(), replaces=True)
+        self._start(asked, opened, "Writing the project…")
 
     def _on_selected(self) -> None:
         row = self.table.currentRow()
@@ -173,10 +169,9 @@ class PruneDialog(Dialog):
         self.state.setText(text)
 
     def _end(self, _result: int = 0) -> None:
-        command, self._command = self._command, None
-        if command is not None:
-            command.cancel()
-            command.deleteLater()
+        request, self._request = self._request, None
+        if request is not None:
+            self._shell.server.cancel(request)
 
 
 def _figure(name: str, value: Any) -> str:

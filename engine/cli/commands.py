@@ -12,6 +12,8 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.version import VERSION
 
 PROGRAM = "netwright-engine"
+OPERATION = "operation_command"
+"""Module that registers the commands of operations, each by its name."""
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "projects": {
         "new": ("new", "start from a copy of an example or a template"),
@@ -64,7 +66,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "evaluate": ("evaluate", "measure how good the network of a run is"),
         "predict": ("predict", "answer for new files"),
         "explain": ("explain", "show what a network looks at"),
-        "prune": ("prune", "make a trained network smaller"),
+        "prune": (OPERATION, "make a trained network smaller"),
         "robustness": ("robustness", "measure answers under noise, blur and attacks"),
     },
     "this program": {
@@ -74,7 +76,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "completion": ("program", "print a script that completes commands in bash or zsh"),
     },
 }
-"""Groups of commands: the module of this package that registers each, and its line in the list of commands."""
+"""Groups of commands: the module of this package that registers each, and its line in the list of commands. Those of
+`netwright.engine.operations` have `OPERATION`."""
 HIDDEN = {"serve": "serve"}
 """Commands that only the window uses, which no list shows."""
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
@@ -216,8 +219,15 @@ def parser(command: str = "") -> Parser:
     subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     modules = {**COMMANDS, **HIDDEN}
     names = [] if command.startswith("-") else [command] if command in modules else [*modules]
+    registry = _Registry(subparsers)
     for module in dict.fromkeys(modules[name] for name in names):
-        importlib.import_module(f"netwright.engine.cli.{module}").register(_Registry(subparsers))
+        register = importlib.import_module(f"netwright.engine.cli.{module}").register
+        if module != OPERATION:
+            register(registry)
+            continue
+        for name in names:
+            if modules[name] == OPERATION:
+                register(registry, name)
     return top
 
 

@@ -23,6 +23,7 @@ from netwright.engine.core import platform, progress
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fork import fork, run_in_child_process
 from netwright.engine.core.lines import LineBuffer
+from netwright.engine.operations.operation import operation
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit, granting, look_up
 from netwright.engine.project.environment import EnvironmentOptions
@@ -53,10 +54,13 @@ def answer(request: Mapping[str, Any]) -> Answer:
     """Return the answer to one request, with its `id` and `result` or `error`. Raises `MemoryError`."""
     id, do, values = request.get("id"), request.get("do"), request.get("with") or {}
     handler = HANDLERS.get(str(do))
+    if handler is None and (declared := operation(str(do))) is not None:
+        handler = declared.answer
     if handler is None:
         return {"id": id, "error": {"message": f"There is no request '{do}'.", "defect": True}}
     try:
-        with granting(values.get("hosts") or {}):
+        values = dict(values)
+        with granting(values.pop("hosts", None) or {}):
             return {"id": id, "result": handler(values)}
     except UserError as error:
         said = error.write()

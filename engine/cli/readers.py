@@ -25,6 +25,7 @@ from netwright.engine.core.errors import UserError, read_error
 from netwright.engine.core.fork import fork
 from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform import end_process, end_process_tree, wait_for_process, was_ended_by_force
+from netwright.engine.operations.operation import operation
 from netwright.engine.project.data import NOT_READING
 
 WATCH_S = 0.25
@@ -70,6 +71,8 @@ class Job:
         """
         values = self.request.get("with") or {}
         data, base = values.get("data"), values.get("base")
+        if (declared := operation(self.do)) is not None:
+            return json.dumps(["network", str(values.get(declared.shares))]) if declared.shares else ""
         if self.do in OF_NETWORKS:
             return json.dumps(["network", str(values.get("path"))])
         if self.do not in KEYED or not isinstance(data, Mapping) or base is None:

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from netwright.engine.core.dataclass_json import JsonShapeError, is_path
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.files import is_deeper
+from netwright.engine.operations.operation import operation
 
 MOST_LEVELS = 64
 LARGEST = 2**53
@@ -80,7 +82,8 @@ SHAPES: Mapping[str, Shape] = {
     "alive": Shape(_ALONE, {"project_path": PATH, "project_id": TEXT}),
     "cancel": Shape(_ALONE, {"only_waiting": FLAG}),
 }
-"""The requests; `None` stands for a value that is left out. What is in objects and lists, their readers check."""
+"""The requests that are no operations; `None` stands for a value that is left out. What is in objects and lists, their
+readers check."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,14 @@ def read_request(line: bytes) -> Request:
 
 def _fault(do: str, values: Mapping[str, Any]) -> str:
     """Return what is wrong with the values of a request; empty where nothing is, and for a request without a shape."""
+    if (declared := operation(do)) is not None:
+        if not _fits(values.get("hosts", {}), HOSTS):
+            return f"The request {do} takes {HOSTS} for hosts; received {quoted(values['hosts'])}."
+        try:
+            declared.read({name: value for name, value in values.items() if name != "hosts"})
+        except JsonShapeError as error:
+            return f"The request {do}: {error}."
+        return ""
     shape = SHAPES.get(do, Shape())
     for name, kind in {**shape.needed, **shape.more}.items():
         if name not in values:
@@ -131,7 +142,7 @@ def _fits(value: Any, kind: str) -> bool:
         case "a text":
             return isinstance(value, str)
         case "a path":
-            return isinstance(value, str) and _is_path(value)
+            return isinstance(value, str) and is_path(value)
         case "true or false":
             return isinstance(value, bool)
         case "a whole number":
@@ -145,11 +156,3 @@ def _fits(value: Any, kind: str) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
-
-
-def _is_path(text: str) -> bool:
-    """Return whether the system can be asked for a path: no null character, and no half of one beyond a byte."""
-    try:
-        return b"\0" not in text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False

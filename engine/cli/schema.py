@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.outputs.commands import OUTPUTS, Error
+from netwright.engine.cli.outputs.commands import Error, outputs
 from netwright.engine.cli.outputs.runs import ResultFile
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
@@ -54,11 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a schema, or the names."""
     name = " ".join(arguments.words)
     if not name:
-        rows = [*FILES.items(), *((command, f"what {command} prints with --json") for command in OUTPUTS)]
+        rows = [*FILES.items(), *((command, f"what {command} prints with --json") for command in outputs())]
         print_table([("name", "describes"), *rows])
         return EXIT_DONE
-    if name not in FILES and name not in OUTPUTS:
-        hint = f"{did_you_mean(name, (*FILES, *OUTPUTS))} `netwright-engine schema` lists them."
+    if name not in FILES and name not in outputs():
+        hint = f"{did_you_mean(name, (*FILES, *outputs()))} `netwright-engine schema` lists them."
         raise UserError(f"There is no schema '{name}'.", code="not_found", hint=hint)
     say(*json.dumps(document(name), indent=1, ensure_ascii=False).split("\n"))
     return EXIT_DONE
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def document(name: str, *, is_closed: bool = False) -> Schema:
     """Return a schema by its name. With `is_closed` no further keys are allowed."""
-    if name in OUTPUTS:
+    if name in outputs():
         title = f"Output of netwright-engine {name} --json"
         return {"$schema": DRAFT, "title": title, **_of_command(name, is_closed=is_closed)}
     if name == "project":
@@ -86,7 +86,7 @@ def _of_command(name: str, *, is_closed: bool) -> Schema:
         "error": schema_of(Error, is_closed=is_closed),
     }
     ends: list[Schema] = []
-    for output in OUTPUTS[name]:
+    for output in outputs()[name]:
         result = schema_of(output, is_closed=is_closed)
         required = ["schema_version", "command", *result["required"]]
         ends.append({**result, "required": required, "properties": {**head, **result["properties"]}})
@@ -98,20 +98,21 @@ def _of_command(name: str, *, is_closed: bool) -> Schema:
 
 def _output(is_closed: bool) -> Schema:
     version: Schema = {"const": SCHEMA_VERSION, "description": "Rises when a key is removed or changes its meaning"}
-    commands = {"enum": [*OUTPUTS, *sorted({name.partition(" ")[0] for name in OUTPUTS} - {*OUTPUTS}), None]}
+    names = [*outputs()]
+    commands = {"enum": [*names, *sorted({name.partition(" ")[0] for name in names} - {*names}), None]}
     rules = [
         {
             "if": {"properties": {"command": {"const": name}}, "required": ["command"]},
             "then": {"$ref": f"#/$defs/{name.replace(' ', '-')}"},
         }
-        for name in OUTPUTS
+        for name in names
     ]
     return {
         "type": "object",
         "required": ["schema_version", "command"],
         "properties": {"schema_version": version, "command": commands, "error": schema_of(Error, is_closed=is_closed)},
         "allOf": rules,
-        "$defs": {name.replace(" ", "-"): _of_command(name, is_closed=is_closed) for name in OUTPUTS},
+        "$defs": {name.replace(" ", "-"): _of_command(name, is_closed=is_closed) for name in names},
     }
 
 
@@ -155,8 +156,8 @@ def table(name: str) -> str:
 def output_table() -> str:
     """Return the commands with the keys that they print, as a table of Markdown."""
     lines = ["| command | keys |", "|---|---|"]
-    for name, outputs in OUTPUTS.items():
-        keys = "; or ".join(", ".join(f"`{key}`" for key in schema_of(output)["properties"]) for output in outputs)
+    for name, results in outputs().items():
+        keys = "; or ".join(", ".join(f"`{key}`" for key in schema_of(result)["properties"]) for result in results)
         lines.append(f"| `{name}` | {keys} |")
     return "\n".join(lines)
 

@@ -24,12 +24,13 @@ from typing import Any
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.jobs import HANDLERS, QUICK_S, Answer
 from netwright.engine.cli.limits import Limits
-from netwright.engine.cli.readers import OF_NETWORKS, WATCH_S, Job, Reader, start
+from netwright.engine.cli.readers import KEYED, WATCH_S, Job, Reader, start
 from netwright.engine.cli.request_shapes import Request, read_request
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform import collect_ended, collect_orphans
 from netwright.engine.hardware.threads import calm_threads
+from netwright.engine.operations.operation import operation
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
 IDLE_S = 0.2
@@ -134,7 +135,7 @@ class Server:
             self._tell_alive(request)
         elif request.do == "inventory" and self._inventory is not None:
             self._send({"id": request.id, "result": self._inventory})
-        elif request.do not in HANDLERS:
+        elif request.do not in HANDLERS and operation(request.do) is None:
             self._fail(request.id, f"There is no request '{request.do}'.", defect=True)
         else:
             self._enqueue(Job(request.write()))
@@ -176,7 +177,7 @@ class Server:
 
     def _start(self, job: Job) -> Reader:
         """Start a process for a request."""
-        starts_runs = bool(job.key) and job.do not in OF_NETWORKS
+        starts_runs = bool(job.key) and job.do in KEYED
         reader = start(job, self._limits, _warm_up if starts_runs and not self._is_warm else None)
         self._readers.append(reader)
         return reader

@@ -1,8 +1,10 @@
 """Frozen dataclasses as JSON, read back by the types of their fields."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -16,8 +18,10 @@ class JsonShapeError(ValueError):
 
 def to_json(value: Any) -> Any:
     """Return a dataclass, or a value in one, as JSON; fields equal to their default are left out."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
     if not is_dataclass(value):
         return value
     given = {one.name: (getattr(value, one.name), one.default) for one in fields(value)}
@@ -30,8 +34,9 @@ def _types(cls: type) -> dict[str, Any]:
 
 
 def from_json(kind: Any, value: Any, where: str = "") -> Any:
-    """Return a value of a type from JSON: a dataclass, `str`, `int`, `float`, `Literal`, a tuple of one of them of any
-    length, or a union of a text, a number and None. `where` is its path, for messages. Raises `JsonShapeError`."""
+    """Return a value of a type from JSON: a dataclass, `str`, `int`, `float`, `bool`, `Path`, `Literal`, a tuple of one
+    of them of any length, a mapping from texts to any JSON, or a union of a text, a number and None. `where` is its
+    path, for messages. Raises `JsonShapeError`."""
     origin, arguments = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and is_dataclass(kind):
         return _read_record(kind, value, where)
@@ -50,12 +55,34 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
             options = ", ".join(quoted(one) for one in arguments)
             raise JsonShapeError(f"{where}: expected one of {options}, received {quoted(value)}")
         return value
+    if origin is Mapping and isinstance(value, dict):
+        return value
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
         return float(value)
-    if kind in (str, int) and type(value) is kind:
+    if kind in (str, int, bool) and type(value) is kind:
         return value
-    noun = {float: "a finite number", int: "a whole number", str: "a text"}[kind]
+    if kind is Path and isinstance(value, str) and is_path(value):
+        return Path(value)
+    noun = _NOUNS[origin or kind]
     raise JsonShapeError(f"{where}: expected {noun}, received {quoted(value)}")
+
+
+_NOUNS: Mapping[Any, str] = {
+    float: "a finite number",
+    int: "a whole number",
+    str: "a text",
+    bool: "true or false",
+    Path: "a path",
+    Mapping: "an object",
+}
+
+
+def is_path(text: str) -> bool:
+    """Return whether the system can be asked for a path: no null character, and no half of one beyond a byte."""
+    try:
+        return b"\0" not in text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_finite(value: float) -> bool:

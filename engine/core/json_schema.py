@@ -44,8 +44,15 @@ def schema_of(annotation: Any, *, is_closed: bool = False) -> Schema:
     if is_typeddict(annotation):
         return object_of(annotation, annotation.__required_keys__, is_closed=is_closed)
     if dataclasses.is_dataclass(annotation):
-        return object_of(annotation, {field.name for field in dataclasses.fields(annotation)}, is_closed=is_closed)
+        return object_of(annotation, always_written(annotation), is_closed=is_closed)
     raise TypeError(f"{annotation} has no JSON Schema.")
+
+
+def always_written(cls: Any) -> set[str]:
+    """Return the fields of a dataclass that its JSON always has: all, or with `omits_defaults` those without one, as
+    `dataclass_json.to_json` writes it."""
+    omits = getattr(cls, "omits_defaults", False)
+    return {field.name for field in dataclasses.fields(cls) if not omits or field.default is dataclasses.MISSING}
 
 
 def object_of(

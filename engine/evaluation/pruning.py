@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -24,12 +23,11 @@ from netwright.engine.lowering.weights_file import write_weights_file
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
 from netwright.engine.network.network import Network
+from netwright.engine.operations.prune import PrunedNetwork, PruneRequest, PruneResult
 from netwright.engine.project.file import save
-from netwright.engine.project.project import Project
 from netwright.engine.project.weights import WeightsOptions
 from netwright.engine.runs.transfer import project_from_run
 
-AMOUNTS = (0.25, 0.5, 0.75)
 MEASURED_S = 0.3
 LEAST_CALLS = 3
 
@@ -188,22 +186,33 @@ def _sliced(
 # ---- what it costs and brings ----
 
 
-def measure(
-    path: Path, amounts: Sequence[float] = AMOUNTS, *, structured: bool, split: str = "", trusted: bool = False
-) -> dict[str, Any]:
-    """Return a row per amount, 0 first: parameters, weights that are not zero, FLOPs, size, metrics and time of the
-    network on a split of its data (test, else validation). Raises `UserError`."""
-    trained = TrainedNetwork.open(path, trusted=trusted)
-    rows: list[dict[str, Any]] = []
+def prune_run(request: PruneRequest) -> PruneResult:
+    """Measure the network of a run at the amounts of a request on a split of its data (test, else validation), and
+    write the project that it asks for. Raises `UserError`."""
+    trained = TrainedNetwork.open(request.run_dir, trusted=request.trusted)
+    rows: list[PrunedNetwork] = []
     notes: tuple[str, ...] = ()
-    chosen = sorted({0.0, *amounts})
+    split = ""
+    chosen = sorted({0.0, *request.chosen})
     for done, amount in enumerate(chosen):
-        pruned = prune(trained.source.project.network, trained.source.weights or {}, amount, structured=structured)
+        pruned = _prune(trained, amount, structured=request.structured)
         notes = pruned.notes or notes
-        rows.append({"amount": amount, **_measured(_with(trained, pruned), split)})
+        evaluation = PrunedEvaluation(_with(trained, pruned), request.split, None)
+        split, row = evaluation.measured(amount)
+        rows.append(row)
         report(done + 1, len(chosen), "networks")
-    where = [row.pop("split") for row in rows]
-    return {"structured": structured, "split": where[0], "rows": rows, "notes": list(notes)}
+    written = ""
+    if request.output is not None:
+        write_pruned(trained, request.run_dir, request.output, request.chosen[0], structured=request.structured)
+        written = str(request.output.absolute())
+    run = str(request.run_dir.absolute())
+    return PruneResult(
+        run_dir=run, structured=request.structured, split=split, rows=rows, notes=list(notes), project=written
+    )
+
+
+def _prune(trained: TrainedNetwork, amount: float, *, structured: bool) -> Pruned:
+    return prune(trained.source.project.network, trained.source.weights or {}, amount, structured=structured)
 
 
 def _with(trained: TrainedNetwork, pruned: Pruned) -> TrainedNetwork:
@@ -211,24 +220,11 @@ def _with(trained: TrainedNetwork, pruned: Pruned) -> TrainedNetwork:
     return replace(trained, source=replace(trained.source, project=project, weights=pruned.weights))
 
 
-def _measured(trained: TrainedNetwork, split: str) -> dict[str, Any]:
-    result = PrunedEvaluation(trained, split, None)
-    weights = trained.source.weights or {}
-    floats = [value for key, value in weights.items() if value.is_floating_point() and ".running_" not in key]
-    return {
-        **result.scores(),
-        "parameters": trained.analysis.parameters,
-        "nonzero": sum(int(value.count_nonzero()) for value in floats),
-        "flops": trained.analysis.flops,
-        "bytes": sum(value.numel() * value.element_size() for value in weights.values()),
-    }
-
-
 class PrunedEvaluation(Evaluation):
     """Scores and time of a network whose weights are not those in the run folder, so that nothing is kept there."""
 
-    def scores(self) -> dict[str, Any]:
-        """Return loss, metrics, and the milliseconds per batch of at most `BATCH` samples."""
+    def measured(self, amount: float) -> tuple[str, PrunedNetwork]:
+        """Return the split, and loss, metrics, size, and the time per batch of at most `BATCH` samples."""
         found, _ = self._computed()
         dataset = self.dataset(self.data, self.split_of(self.data))
         batch = next(iter(dataset.shard_batches(0, 1, BATCH)))
@@ -238,28 +234,31 @@ class PrunedEvaluation(Evaluation):
             start_s = time.perf_counter()
             self.trained.outputs(self.trained.scoring, batch.inputs)
             times.append(time.perf_counter() - start_s)
-        return {
-            "split": found["split"],
+        weights = self.trained.source.weights or {}
+        floats = [value for key, value in weights.items() if value.is_floating_point() and ".running_" not in key]
+        return found["split"], {
+            "amount": amount,
             "loss": found["loss"],
             "metrics": found["metrics"],
             "milliseconds": 1000 * min(times),  # other programs only add to it
             "batch": batch.count,
+            "parameters": self.trained.analysis.parameters,
+            "nonzero": sum(int(value.count_nonzero()) for value in floats),
+            "flops": self.trained.analysis.flops,
+            "bytes": sum(value.numel() * value.element_size() for value in weights.values()),
         }
 
 
 # ---- the new project ----
 
 
-def write_pruned(run: Path, to: Path, amount: float, *, structured: bool, trusted: bool = False) -> Project:
+def write_pruned(trained: TrainedNetwork, run: Path, to: Path, amount: float, *, structured: bool) -> None:
     """Write a project at `to` with the pruned network of a run, which starts from the weights that are left, in a file
-    beside it. Return the project. Raises `UserError`."""
-    trained = TrainedNetwork.open(run, trusted=trusted)
-    pruned = prune(trained.source.project.network, trained.source.weights or {}, amount, structured=structured)
+    beside it. Raises `UserError`."""
+    pruned = _prune(trained, amount, structured=structured)
     project = project_from_run(run, to)
     file = to.with_name(f"{to.stem}.weights.safetensors")
     names = prefixes(pruned.network, analyse(pruned.network))
     checksum = write_weights_file(file, pruned.weights, names)
     weights = WeightsOptions(file=file.name, sha256=checksum, keep_zeros=not structured)
-    project = replace(project, network=pruned.network, weights=weights)
-    save(project, to)
-    return project
+    save(replace(project, network=pruned.network, weights=weights), to)

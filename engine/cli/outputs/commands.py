@@ -6,6 +6,7 @@ The JSON Schema and the tables of the documentation are generated from here (`ne
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
+from netwright.engine.cli.commands import COMMANDS
 from netwright.engine.cli.outputs.clusters import (
     ExportedProfile,
     Fetched,
@@ -51,11 +52,11 @@ from netwright.engine.cli.outputs.trained import (
     Explained,
     Exported,
     Predicted,
-    PruneResult,
     Reported,
     RobustnessResult,
     RunsCompared,
 )
+from netwright.engine.operations.operation import operations
 
 
 class Error(TypedDict):
@@ -138,7 +139,15 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "predict": (Predicted,),
     "explain": (Explained,),
     "notify": (Notified,),
-    "prune": (PruneResult,),
     "robustness": (RobustnessResult,),
 }
-"""What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""
+"""What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in
+their declarations."""
+
+
+def outputs() -> dict[str, tuple[type, ...]]:
+    """Return what each command prints, with those of operations, in the order of the list of commands."""
+    shown = (operation for operation in operations() if "command" in operation.faces)
+    results = {**OUTPUTS, **{operation.name: operation.results for operation in shown}}
+    order = [*COMMANDS]
+    return {name: results[name] for name in sorted(results, key=lambda name: order.index(name.partition(" ")[0]))}

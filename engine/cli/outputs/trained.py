@@ -262,37 +262,3 @@ class RobustnessResult(TypedDict):
     notes: list[str]
     stored: bool
     cached: bool
-
-
-class PrunedNetwork(TypedDict):
-    """A network that was made smaller by an amount."""
-
-    amount: float
-    """Share of the weights that became zero, or of the channels of each layer that were removed; 0: as it was."""
-    loss: float
-    metrics: Mapping[str, float]
-    parameters: int
-    nonzero: int
-    """Weights that are not zero."""
-    flops: int
-    """Floating-point operations per sample."""
-    bytes: int
-    """Size of the weights."""
-    milliseconds: float
-    """Shortest time per batch on the CPU."""
-    batch: int
-
-
-class PruneResult(TypedDict):
-    """What pruning costs and brings."""
-
-    run_dir: str
-    structured: bool
-    split: str
-    """Split that the metrics are measured on."""
-    rows: list[PrunedNetwork]
-    """By amount, 0 first."""
-    notes: list[str]
-    """Layers that keep all channels, and why."""
-    project: str
-    """Project that was written; empty without one."""

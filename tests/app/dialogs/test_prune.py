@@ -4,29 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from netwright.app.dialogs import prune as module
 from netwright.app.dialogs.prune import PruneDialog
 from netwright.app.window import MainWindow
 from netwright.engine.runs.folder import RunFolder
-
-
-class FakeCommand(QObject):
-    """Stands for the engine's process."""
-
-    finished = Signal(object)
-    failed = Signal(str)
-    made: "list[FakeCommand]" = []
-
-    def __init__(self, arguments: list[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.arguments, self.is_cancelled = arguments, False
-        self.made.append(self)
-
-    def cancel(self) -> None:
-        self.is_cancelled = True
+from tests.app.fake_server import FakeServer
 
 
 def row(amount: float, accuracy: float) -> dict[str, Any]:
@@ -35,19 +18,17 @@ def row(amount: float, accuracy: float) -> dict[str, Any]:
 
 
 def test_an_amount_is_chosen_and_its_project_opened(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    FakeCommand.made.clear()
-    monkeypatch.setattr(module, "EngineCommand", FakeCommand)
     opened: list[Path] = []
     dialog = PruneDialog(window, RunFolder(tmp_path), opened.append)
     dialog.show()
     run = str(tmp_path)
-    assert FakeCommand.made[0].arguments == ["prune", run, "--structured", "--json"]
+    assert server.waiting[-1].given == {"run_dir": run, "structured": True}
     dialog.way.setCurrentIndex(1)
-    assert FakeCommand.made[0].is_cancelled
-    assert FakeCommand.made[1].arguments == ["prune", run, "--json"]
-    FakeCommand.made[1].finished.emit({"split": "test", "rows": [row(0.0, 0.97), row(0.5, 0.9)], "notes": ["n"]})
+    assert server.cancelled == ["prune"]
+    assert server.waiting[-1].given == {"run_dir": run}
+    server.answer("prune", {"split": "test", "rows": [row(0.0, 0.97), row(0.5, 0.9)], "notes": ["n"]})
     texts = [dialog.table.item(1, place) for place in range(7)]
     said = [item.text() for item in texts if item is not None]
     assert said == ["50 %", "90.0 %", "100", "90", "400 B", "1,000", "1.25 ms"]
@@ -61,16 +42,16 @@ def test_an_amount_is_chosen_and_its_project_opened(
     to = tmp_path / "small.netwright"
     assert dialog.plot._chosen == 1
     assert dialog._values()[2][:2] == [0.5, 0.9]
-    assert FakeCommand.made[2].arguments == ["prune", run, "--amount", "0.5", "-o", str(to), "--force", "--json"]
-    FakeCommand.made[2].finished.emit({})
+    assert server.waiting[-1].given == {"run_dir": run, "amount": 0.5, "output": str(to), "replaces": True}
+    server.answer("prune", {})
     assert opened == [to]
 
 
-def test_a_refusal_is_shown(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    FakeCommand.made.clear()
-    monkeypatch.setattr(module, "EngineCommand", FakeCommand)
+def test_a_refusal_is_shown(
+    window: MainWindow, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dialog = PruneDialog(window, RunFolder(tmp_path), lambda _: None)
-    FakeCommand.made[0].failed.emit("No channel of the network can be removed.")
+    server.refuse("prune", "No channel of the network can be removed.")
     assert dialog.state.text() == "No channel of the network can be removed."
     dialog.close()
     told: list[str] = []

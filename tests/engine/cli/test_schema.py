@@ -11,7 +11,7 @@ import pytest
 
 from netwright.engine.cli.commands import parser
 from netwright.engine.cli.main import main
-from netwright.engine.cli.outputs.commands import OUTPUTS
+from netwright.engine.cli.outputs.commands import outputs
 from netwright.engine.cli.schema import FILES, document, generated
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.json_schema import schema_of
@@ -33,7 +33,7 @@ def test_every_command_with_json_has_a_schema() -> None:
             elif "--json" in action.option_strings:
                 yield name
 
-    assert sorted(names(parser(), "")) == sorted(OUTPUTS), "declare what a command prints in engine/cli/outputs"
+    assert sorted(names(parser(), "")) == sorted(outputs()), "declare what a command prints in engine/cli/outputs"
 
 
 def test_a_type_without_json_is_refused() -> None:
@@ -44,7 +44,7 @@ def test_a_type_without_json_is_refused() -> None:
 def test_schema_prints_one_and_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema"]) == 0
     listed = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]]
-    assert listed == [*FILES, *OUTPUTS]
+    assert listed == [*FILES, *outputs()]
     assert main(["schema", "queue", "list"]) == 0
     assert json.loads(capsys.readouterr().out) == document("queue list")
     assert main(["schema", "resutl"]) == 2

@@ -1,0 +1,91 @@
+"""The command of an operation: its parser, what it prints, and its exit code, all from the declaration."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from netwright.engine.cli.answers import add_json, print_json, table
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.errors import UserError
+from netwright.engine.operations.operation import Line, Operation, Parameter, operation
+
+
+def register(commands: Commands, name: str) -> None:
+    """Add the command of an operation."""
+    declared = operation(name)
+    assert declared is not None, f"netwright.engine.operations has no operation '{name}'"
+    command = commands.add_parser(name, description=declared.description)
+    groups: dict[str, Any] = {"": command}
+    for parameter in declared.parameters():
+        title = parameter.argument.group
+        if title not in groups:
+            groups[title] = command.add_argument_group(title)
+        add_argument(groups[title], parameter)
+    if declared.reads_data:
+        add_allow_host(command)
+    add_json(command)
+    command.set_defaults(run=partial(run, declared))
+
+
+def add_argument(command: argparse._ActionsContainer, parameter: Parameter) -> None:
+    """Add the argument of a field: a flag for a boolean, a list for a tuple."""
+    argument = parameter.argument
+    values: dict[str, Any] = {"help": argument.help}
+    if parameter.value_kind is bool:
+        command.add_argument(*parameter.flags, dest=parameter.name, action="store_true", **values)
+        return
+    if argument.choices:
+        values["choices"] = argument.choices
+    if argument.metavar:
+        values["metavar"] = argument.metavar
+    kind = argument.read or parameter.value_kind
+    if kind is not str:
+        values["type"] = kind
+    if not parameter.flags:
+        command.add_argument(parameter.name, nargs="+" if parameter.is_repeated else None, **values)
+        return
+    if parameter.is_repeated:
+        values |= {"action": "append", "default": []}
+    elif not parameter.is_required:
+        values["default"] = parameter.default
+    command.add_argument(*parameter.flags, dest=parameter.name, required=parameter.is_required, **values)
+
+
+def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
+    """Run the operation, and print its result as JSON or as lines for people."""
+    from netwright.engine.hardware.threads import calm_threads
+
+    calm_threads()
+    values = {parameter.name: _value(getattr(arguments, parameter.name)) for parameter in declared.parameters()}
+    request = declared.request(**values)
+    try:
+        with showing(declared.doing):
+            result = declared.run(request)
+    except UserError as error:
+        _print(declared.error_text(error), is_error=True)
+        raise
+    if arguments.json:
+        print_json(arguments, {**declared.write(result), **declared.failure(result)})
+    else:
+        _print(declared.text(request, result))
+    return declared.exit_code(result)
+
+
+def _value(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:
+    """Print lines and tables, for an error on standard error."""
+    for line in lines:
+        if isinstance(line, str):
+            say(line, to=sys.stderr if is_error else None)
+        elif is_error:
+            say(*table(line.rows, line.right), to=sys.stderr)
+        else:
+            print_table(line.rows, line.right)

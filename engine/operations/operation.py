@@ -1,0 +1,232 @@
+"""A capability of the engine that a user reaches: declared once, shown by every face.
+
+A module of this room declares one: its request and its result as dataclasses, the text of the result for people, and
+the name of the function that does the work. From the declaration follow the command and its `--json` with the JSON
+Schema (`netwright.engine.cli.operation_command`, `netwright.engine.cli.schema`), the request that `serve` answers for
+the window, and what the functions of `netwright.engine.api` call. The modules are light, so that the window can import
+them: the function lies in a room above, which is imported when the operation runs.
+
+    @dataclass(frozen=True, kw_only=True)
+    class PruneRequest(Request):
+        run_dir: RunDir
+        amount: Annotated[float | None, Argument("share of the weights", metavar="A")] = None
+
+A field without a default is a positional argument, any other one an option. A field of a result that has a default is
+left out of the JSON where it equals it; keys that are always there have none.
+"""
+
+import contextlib
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from netwright.engine.core.dataclass_json import from_json, to_json
+from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.progress import Listener, listening
+from netwright.engine.project.dataset_info import SPLITS
+
+Face = Literal["command", "window", "api"]
+FACES: tuple[Face, ...] = ("command", "window", "api")
+WEIGHTS = ("best", "last")
+SHARED = ("operation", "projects")
+"""Modules of this room that declare no operation."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a field of a request means, and how the command line takes it.
+
+    flags: names of an option, such as `-o`, by default the name of the field. read: converts the text of the command
+    line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
+    is listed with. is_one_text: whether `read` takes all values of a tuple out of one text.
+    """
+
+    help: str
+    metavar: str = ""
+    flags: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    read: Callable[[str], Any] | None = None
+    group: str = ""
+    is_one_text: bool = False
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field of a request: its name, its type, whether it may be left out, and its argument."""
+
+    name: str
+    kind: Any
+    is_required: bool
+    default: Any
+    argument: Argument
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it takes several values."""
+        return get_origin(self.kind) is tuple and not self.argument.is_one_text
+
+    @property
+    def value_kind(self) -> Any:
+        """The type of one value: that of the items of a tuple, and that beside None."""
+        kind = get_args(self.kind)[0] if get_origin(self.kind) is tuple else self.kind
+        return next((part for part in get_args(kind) if part is not type(None)), kind)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The names of the option; empty for a positional argument."""
+        return self.argument.flags or (() if self.is_required else (f"--{self.name.replace('_', '-')}",))
+
+
+class Request:
+    """Base class of requests, which are frozen dataclasses whose fields are annotated with an `Argument`."""
+
+    def check(self) -> None:
+        """Raise `UserError` where values do not go together."""
+
+
+class Result:
+    """Base class of results, which are frozen dataclasses. Their JSON leaves out fields that equal their default."""
+
+    omits_defaults: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a result, the first a header. `right`: indexes of the right-aligned columns."""
+
+    rows: Sequence[Sequence[str]]
+    right: Sequence[int] = ()
+
+
+Line = str | Table
+Asked = TypeVar("Asked", bound=Request)
+Answer = TypeVar("Answer", bound=Result)
+
+
+def no_lines(*_: object) -> Iterable[Line]:
+    """Yield nothing: nothing is said for people."""
+    return ()
+
+
+def done(_: object) -> int:
+    """Return the exit code of a command that did what was asked."""
+    return EXIT_DONE
+
+
+def no_failure(_: object) -> Mapping[str, Any]:
+    """Return no keys: the result is no failure."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Operation(Generic[Asked, Answer]):
+    """An operation.
+
+    name: words of its command. request, results: dataclasses of what is asked and what comes of it, of which there may
+    be several. function: `module:name` of the function that takes the request and returns the result. description: help
+    of the command. text: lines for people. doing: word before its progress. reads_data: whether it may need data from
+    other hosts. shares: name of the field whose value chooses the process in which the window's requests run: one that
+    has loaded the same network goes on; empty: a process of its own. failure: the entry `error` of a result with
+    another exit code than 0.
+    """
+
+    name: str
+    request: type[Asked]
+    results: tuple[type[Answer], ...]
+    function: str
+    description: str
+    text: Callable[[Asked, Answer], Iterable[Line]] = no_lines
+    error_text: Callable[[UserError], Iterable[Line]] = no_lines
+    doing: str = ""
+    reads_data: bool = False
+    shares: str = ""
+    faces: tuple[Face, ...] = FACES
+    exit_code: Callable[[Answer], int] = done
+    failure: Callable[[Answer], Mapping[str, Any]] = no_failure
+
+    def run(self, request: Asked, progress: Listener | None = None) -> Answer:
+        """Do the work, in this process, and return the result. Raises `UserError`."""
+        request.check()
+        module, _, name = self.function.partition(":")
+        function = getattr(importlib.import_module(module), name)
+        with listening(progress) if progress is not None else contextlib.nullcontext():
+            result: Answer = function(request)
+            return result
+
+    def answer(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Do the work for a request as JSON, and return the result as JSON. Raises `JsonShapeError`, `UserError`."""
+        return self.write(self.run(self.read(values)))
+
+    def read(self, values: Mapping[str, Any]) -> Asked:
+        """Return a request from JSON. Raises `JsonShapeError`."""
+        asked: Asked = from_json(self.request, dict(values))
+        return asked
+
+    def write(self, result: Answer) -> dict[str, Any]:
+        """Return the result as JSON, as the command prints it."""
+        return dict(to_json(result))
+
+    def parameters(self) -> Iterator[Parameter]:
+        """Yield the fields of the request. Raises `TypeError` for one without an argument."""
+        types = get_type_hints(self.request, include_extras=True)
+        for one in fields(self.request):  # type: ignore[arg-type]
+            kind = types[one.name]
+            arguments = [part for part in get_args(kind)[1:] if isinstance(part, Argument)]
+            if get_origin(kind) is not Annotated or not arguments:
+                raise TypeError(f"{self.request.__name__}.{one.name} has no Argument.")
+            yield Parameter(one.name, get_args(kind)[0], one.default is MISSING, one.default, arguments[-1])
+
+
+@cache
+def operation_names() -> tuple[str, ...]:
+    """Return the names of the modules that declare operations."""
+    names = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    return tuple(name for name in names if name not in SHARED)
+
+
+def module_name(name: str) -> str:
+    """Return the name of the module of an operation; that of a Python keyword ends in an underscore."""
+    plain = name.replace(" ", "_").replace("-", "_")
+    return f"{plain}_" if plain == "import" else plain
+
+
+def operation(name: str) -> Operation[Any, Any] | None:
+    """Return an operation by its name; None where there is none. It imports this operation alone."""
+    module = module_name(name)
+    if module not in operation_names():
+        return None
+    declared: Operation[Any, Any] = importlib.import_module(f"netwright.engine.operations.{module}").OPERATION
+    return declared
+
+
+def operations() -> Iterator[Operation[Any, Any]]:
+    """Yield all operations."""
+    for module in operation_names():
+        yield importlib.import_module(f"netwright.engine.operations.{module}").OPERATION
+
+
+# ---- fields of several requests ----
+
+RunDir = Annotated[Path, Argument("the folder of a run", metavar="RUN")]
+Split = Annotated[str, Argument("split of the run's data (default: test, else validation)", choices=SPLITS)]
+WeightsKept = Annotated[
+    str, Argument("weights of the run (default: its result)", choices=WEIGHTS, flags=("--weights",))
+]
+Fresh = Annotated[bool, Argument("compute again, even where the result is known")]
+Trust = Annotated[
+    bool,
+    Argument(
+        "let the project's own code (custom layers, functions, hooks) run this time, with all your rights",
+        flags=("--trust",),
+    ),
+]
+Device = Annotated[
+    str,
+    Argument(
+        "where to compute: auto (a GPU where there is one), cpu, gpu, or such as cuda:1; default auto", metavar="NAME"
+    ),
+]
