@@ -1,6 +1,6 @@
 """Write a report: ask for the file, write it in a process of its own, and show it in the browser."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,9 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QProgressDialog
 
-from netwright.app.engine_command import EngineCommand
 from netwright.app.shell import Shell
+from netwright.engine.operations import experiment_report, report
+from netwright.engine.operations.operation import Operation, Request
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import title_of
 
@@ -17,19 +18,19 @@ PAGES = (".html", ".htm")
 
 
 class ReportWriter(QProgressDialog):
-    """Shows that a report is written by a command of the engine; cancelling ends the process, and no file is left.
-    `lacks` names what it may be without, such as `an evaluation`."""
+    """Shows that a report is written by an operation of the engine; cancelling ends it, and no file is left. `lacks`
+    names what it may be without, such as `an evaluation`."""
 
-    def __init__(self, shell: Shell, command: Sequence[str], to: Path, doing: str, lacks: str) -> None:
+    def __init__(
+        self, shell: Shell, operation: Operation[Any, Any], request: Request, to: Path, doing: str, lacks: str
+    ) -> None:
         super().__init__(doing, "Cancel", 0, 0, shell.dialog_parent)
         self.setWindowTitle("Export report")
         self.setMinimumDuration(0)
         self.setMinimumWidth(420)
         self.setAutoClose(False)
         self._shell, self._to, self._lacks = shell, to, lacks
-        self._command = EngineCommand([*command, "-o", str(to), "--json"], self)
-        self._command.finished.connect(self._on_finished)
-        self._command.failed.connect(self._on_failed)
+        self._request = shell.server.ask(operation, request, self._on_finished, self._on_failed)
         self.canceled.connect(self._on_canceled)
         self.show()
 
@@ -44,7 +45,7 @@ class ReportWriter(QProgressDialog):
         self._shell.show_error("The report cannot be written", reason)
 
     def _on_canceled(self) -> None:
-        self._command.cancel()
+        self._shell.server.cancel(self._request)
         self._close()
 
     def _close(self) -> None:
@@ -55,25 +56,26 @@ class ReportWriter(QProgressDialog):
 
 def save_report(shell: Shell, run: RunFolder) -> ReportWriter | None:
     """Ask for a file, and start writing the report of a run; None where none was named."""
+    if (to := _destination(shell, title_of(run).replace("/", "-"))) is None:
+        return None
+    asked = report.ReportRequest(run_dir=run.path.absolute(), output=to)
     doing = "Evaluating the network and writing the report…"
-    return _save(shell, title_of(run).replace("/", "-"), ["report", str(run.path)], doing, "an evaluation")
+    return ReportWriter(shell, report.OPERATION, asked, to, doing, "an evaluation")
 
 
 def save_experiment_report(shell: Shell, folder: Path) -> ReportWriter | None:
     """Ask for a file, and start writing the report of an experiment; None where none was named."""
-    command = ["experiment", "report", str(folder)]
-    return _save(shell, folder.name, command, "Writing the report…", "importances of the parameters")
+    if (to := _destination(shell, folder.name)) is None:
+        return None
+    asked = experiment_report.ExperimentReportRequest(experiment=folder.absolute(), output=to)
+    lacks = "importances of the parameters"
+    return ReportWriter(shell, experiment_report.OPERATION, asked, to, "Writing the report…", lacks)
 
 
-def _save(shell: Shell, title: str, command: Sequence[str], doing: str, lacks: str) -> ReportWriter | None:
+def _destination(shell: Shell, title: str) -> Path | None:
     start = str(shell.documents.folder / f"{title}{PAGES[0]}")
     name, _ = QFileDialog.getSaveFileName(shell.dialog_parent, "Export report", start, f"HTML (*{PAGES[0]})")
     if not name:
         return None
-    to = Path(name)
-    to = to if to.suffix.lower() in PAGES else to.with_name(to.name + PAGES[0])
-    try:
-        return ReportWriter(shell, command, to, doing, lacks)
-    except OSError as error:
-        shell.show_error("The report cannot be written", f"The engine cannot be started: {error.strerror}.")
-        return None
+    to = Path(name).absolute()
+    return to if to.suffix.lower() in PAGES else to.with_name(to.name + PAGES[0])

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.engine_command import EngineCommand
 from netwright.app.evaluation.cards import card, text_table
 from netwright.app.evaluation.page import CardsPage
 from netwright.app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
@@ -35,6 +34,7 @@ from netwright.designer.markup import Markup
 from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.text import format_figure, format_number, format_percent
+from netwright.engine.operations.robustness import OPERATION, RobustnessRequest
 
 HEIGHT = 240
 DOT_PIXELS = 8
@@ -172,7 +172,7 @@ class RobustnessPage(CardsPage):
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(shell, NOT_YET, parent)
-        self._command: EngineCommand | None = None
+        self._request: int | None = None
         self.button, self.store = QPushButton("Measure"), QPushButton("Store threshold")
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         column = QVBoxLayout(self)
@@ -199,47 +199,39 @@ class RobustnessPage(CardsPage):
 
     def shutdown(self) -> None:
         """End the process."""
-        self._end(is_cancelled=True)
+        self._end()
 
     def measure(self, *, stores: bool = False) -> None:
         """Measure the run that is chosen, and store the threshold if asked to."""
         if self.run is None:
             return
-        self._end(is_cancelled=True)
-        try:
-            more = ["--store"] if stores else []
-            self._command = EngineCommand(["robustness", str(self.run), *more, "--json"], self)
-        except OSError as error:
-            self._on_failed(f"The engine cannot be started: {error.strerror}.")
-            return
-        self._command.finished.connect(self.show_result)
-        self._command.failed.connect(self._on_failed)
+        self._end()
+        asked = RobustnessRequest(run_dir=self.run.absolute(), store=stores)
+        self._request = self.shell.server.ask(OPERATION, asked, self.show_result, self._on_failed)
         self.button.setText("Cancel")
         self.state.setText("Measuring: attacks take some seconds…")
         if self.pages.currentIndex() == 0:
             self.say("Measuring…")
 
     def _on_clicked(self) -> None:
-        if self._command is not None:
+        if self._request is not None:
             self._forget()
         else:
             self.measure()
 
     def _forget(self) -> None:
         """Remove the results, which belong to another run."""
-        self._end(is_cancelled=True)
+        self._end()
         self.clear()
         self.button.setEnabled(self.run is not None)
         self.store.hide()
         self.state.setText("")
         self.say(NOT_YET)
 
-    def _end(self, *, is_cancelled: bool = False) -> None:
-        command, self._command = self._command, None
-        if command is not None:
-            if is_cancelled:
-                command.cancel()
-            command.deleteLater()
+    def _end(self) -> None:
+        request, self._request = self._request, None
+        if request is not None:
+            self.shell.server.cancel(request)
         self.button.setText("Measure")
 
     def _on_failed(self, reason: str) -> None:

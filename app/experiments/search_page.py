@@ -186,7 +186,7 @@ class SearchPage(QWidget):
         self.along.activated.connect(lambda: self.plot.plot_along(self.along.currentData()))
         self.plot_card.head.addStretch(1)
         self.plot_card.head.addWidget(self.along)
-        self.plots = PlotsPanel(self.plot_card, "Progress")
+        self.plots = PlotsPanel(self.plot_card, "Progress", self._shell.server)
         parts.addWidget(self.plots)
         for plot in (self.plot, self.plots):
             plot.picked.connect(self.table.select)

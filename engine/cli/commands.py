@@ -60,14 +60,14 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "delete": ("runs", "move runs to the trash"),
         "curves": ("runs", "write curves as CSV, or for TensorBoard or MLflow"),
         "export": ("export", "export a network as ONNX or for PyTorch"),
-        "report": ("report", "write one HTML file about a run"),
+        "report": (OPERATION, "write one HTML file about a run"),
     },
     "a trained network": {
         "evaluate": ("evaluate", "measure how good the network of a run is"),
         "predict": ("predict", "answer for new files"),
         "explain": ("explain", "show what a network looks at"),
         "prune": (OPERATION, "make a trained network smaller"),
-        "robustness": ("robustness", "measure answers under noise, blur and attacks"),
+        "robustness": (OPERATION, "measure answers under noise, blur and attacks"),
     },
     "this program": {
         "notify": ("notify", "set the webhook that is told when something ends"),

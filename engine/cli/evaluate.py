@@ -11,10 +11,10 @@ from netwright.engine.cli.common import add_allow_host, add_device, add_trust, d
 from netwright.engine.cli.data import options_for
 from netwright.engine.cli.export import WEIGHTS
 from netwright.engine.cli.printing import say
-from netwright.engine.cli.report import checked_destination
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError, plural
 from netwright.engine.core.text import format_figure, format_number
+from netwright.engine.operations.report import checked_destination
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.dataset_info import SPLITS

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 from netwright.engine.cli.answers import add_json, failure, iso_time, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_trust, look_at_code, read_project
-from netwright.engine.cli.experiment_findings import importance, importances_in, print_shares, report
 from netwright.engine.cli.experiment_text import (
     experiment_json,
     print_trials,
@@ -22,12 +21,14 @@ from netwright.engine.cli.experiment_text import (
     trials_csv,
     why_none,
 )
+from netwright.engine.cli.operation_command import register_below
 from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.require import Requirement, parse
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.operations.experiment_importance import shares_text
 from netwright.engine.project.data_hosts import admit, look_up, say_typed
 from netwright.engine.project.environment import TARGETS
 from netwright.engine.project.file import load, save
@@ -58,10 +59,13 @@ def register(commands: Commands) -> None:
         ("best", _best, "show the best trial, or the Pareto front, and write its project"),
         ("again", _again, "train the trials that have failed again"),
         ("stop", _stop, "stop an experiment; it can go on later"),
-        ("report", report, "write one HTML file about an experiment: what varied, the best trials, plots, all trials"),
-        ("importance", importance, "say how much of the differences between trials each parameter explains (fANOVA)"),
+        ("report", None, ""),
+        ("importance", None, ""),
         ("export", _export, "write the trials as CSV or JSON, or as a study of optuna"),
     ):
+        if function is None:
+            register_below(subcommands, f"experiment {name}")
+            continue
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
         _add_experiment(subcommand)
         if name == "status":
@@ -79,12 +83,6 @@ def register(commands: Commands) -> None:
         if name == "again":
             what = "only this trial; may be given several times"
             subcommand.add_argument("--trial", dest="trials", type=int, action="append", metavar="N", help=what)
-        if name == "report":
-            what = "where to write it; default: the name of the experiment's folder with .html"
-            subcommand.add_argument("-o", "--output", type=Path, metavar="FILE", help=what)
-        if name == "importance":
-            what = "what is explained, such as validation.loss; default: the first objective"
-            subcommand.add_argument("--objective", metavar="NAME", help=what)
         if name == "export":
             subcommand.add_argument("--format", choices=FORMATS, default="csv", help="default csv")
             what = "the file; default: standard output. Of optuna: a journal, or for .db or .sqlite a database"
@@ -260,12 +258,16 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
 def _status(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
     trials = read_trials(folder)
-    shares = importances_in(folder, trials, folder.read_info().objectives[0]) if arguments.importance else {}
+    shares: Mapping[str, float] = {}
+    if arguments.importance:
+        from netwright.engine.experiments.strategies import importances
+
+        shares = importances(load(folder.project).project, trials, folder.read_info().objectives[0])
     if arguments.json:
         print_json(arguments, experiment_json(folder, trials) | ({"importance": shares} if shares else {}))
         return EXIT_DONE
     print_trials(folder, trials)
-    print_shares(shares)
+    say(*shares_text(shares))
     return EXIT_DONE
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from netwright.engine.cli.answers import add_json, print_json, table
+from netwright.engine.cli.answers import add_json, note, print_json, table
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host
 from netwright.engine.cli.printing import say
@@ -17,9 +17,25 @@ from netwright.engine.operations.operation import Line, Operation, Parameter, op
 
 def register(commands: Commands, name: str) -> None:
     """Add the command of an operation."""
+    declared = _declared(name)
+    _fill(commands.add_parser(name, description=declared.description), declared)
+
+
+def register_below(subcommands: Any, name: str) -> None:
+    """Add the command of an operation whose name has two words to the subcommands of the first."""
+    declared = _declared(name)
+    text = declared.description
+    line = f"{text[:1].lower()}{text[1:].removesuffix('.')}"
+    _fill(subcommands.add_parser(name.rpartition(" ")[2], help=line, description=text), declared)
+
+
+def _declared(name: str) -> Operation[Any, Any]:
     declared = operation(name)
     assert declared is not None, f"netwright.engine.operations has no operation '{name}'"
-    command = commands.add_parser(name, description=declared.description)
+    return declared
+
+
+def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> None:
     groups: dict[str, Any] = {"": command}
     for parameter in declared.parameters():
         title = parameter.argument.group
@@ -69,6 +85,7 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     except UserError as error:
         _print(declared.error_text(error), is_error=True)
         raise
+    note(declared.notices(result))
     if arguments.json:
         print_json(arguments, {**declared.write(result), **declared.failure(result)})
     else:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.errors import plural
+from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import not_written, refuse_destination, write_atomically
 from netwright.engine.core.text import format_bytes, format_duration, format_percent
 from netwright.engine.core.version import VERSION
 from netwright.engine.drawing.charts import BLUE, ORANGE, VIOLET, Axis, Chart, Marks, extremes, smoothed
 from netwright.engine.drawing.picture import draw, placed
 from netwright.engine.drawing.svg import svg
-from netwright.engine.evaluation.evaluate import Evaluation, EvaluationData
+from netwright.engine.evaluation.evaluate import Evaluation, EvaluationData, evaluate
 from netwright.engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
 from netwright.engine.evaluation.report_results import results
 from netwright.engine.evaluation.report_samples import has_pictures, thumbnails
@@ -24,6 +24,7 @@ from netwright.engine.exchange.curves import Curve, read_curves
 from netwright.engine.lowering.weights import sha256
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.table import table_rows
+from netwright.engine.operations.report import ReportRequest, ReportResult
 from netwright.engine.project.file import load
 from netwright.engine.project.options.metrics import format_score, in_a_line, is_better_low, is_share, title_of
 from netwright.engine.project.project import SECTIONS, Project
@@ -55,23 +56,36 @@ class Evaluated:
     pictures: Mapping[int, bytes]
 
 
-def write_report(path: Path, to: Path, evaluated: Evaluated | None, missing: str = "") -> dict[str, Any]:
-    """Write the report of a run; return what it has as JSON. `missing` says why there is no evaluation. Raises
-    `UserError`."""
+def report(request: ReportRequest) -> ReportResult:
+    """Evaluate the network of a run, where that is possible and asked for, and write its report. Raises `UserError`."""
+    evaluated, missing = None, ""
+    if not request.no_evaluation:
+        try:
+            result = evaluate(request.run_dir, request.split, weights_kept=request.weights, trusted=request.trusted)
+            evaluated = with_pictures(request.run_dir, result, None, request.weights)
+        except UserError as error:
+            if request.split or request.weights:  # what was asked for cannot be had
+                raise
+            missing = str(error)
+    return write_report(request.run_dir, request.destination, evaluated, missing)
+
+
+def write_report(path: Path, to: Path, evaluated: Evaluated | None, missing: str = "") -> ReportResult:
+    """Write the report of a run. `missing` says why there is no evaluation. Raises `UserError`."""
     refuse_destination(to)
     content = Report(path, evaluated, missing).html().encode()
     try:
         write_atomically(to, content)
     except OSError as error:
         raise not_written(to, error) from None
-    return {
-        "path": str(to.absolute()),
-        "run_dir": str(path.absolute()),
-        "bytes": len(content),
-        "split": str(evaluated.result["split"]) if evaluated is not None else "",
-        "has_evaluation": evaluated is not None,
-        "missing": missing,
-    }
+    return ReportResult(
+        path=str(to.absolute()),
+        run_dir=str(path.absolute()),
+        bytes=len(content),
+        split=str(evaluated.result["split"]) if evaluated is not None else "",
+        has_evaluation=evaluated is not None,
+        missing=missing,
+    )
 
 
 def with_pictures(

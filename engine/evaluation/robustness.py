@@ -16,7 +16,6 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation import decisions
 from netwright.engine.evaluation.evaluate import BATCH, FOLDER, LIMIT_BYTES, Evaluation
 from netwright.engine.evaluation.trained import TrainedNetwork
+from netwright.engine.operations.robustness import RobustnessRequest, RobustnessResult
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.training.losses import Loss, OutputAdapters
 from netwright.engine.training.metrics import channels_last
@@ -72,25 +72,16 @@ class Range:
 Ranges = Sequence[Range | None]
 
 
-def robustness(
-    path: Path,
-    split: str = "",
-    samples: int = SAMPLES,
-    *,
-    weights_kept: str = "",
-    trusted: bool = False,
-    stores: bool = False,
-    fresh: bool = False,
-) -> dict[str, Any]:
-    """Measure the first output of a run's network under changed inputs; return the result as JSON.
+def robustness(request: RobustnessRequest) -> RobustnessResult:
+    """Measure the first output of a run's network under changed inputs, on at most so many samples, evenly spaced.
 
-    split: as in `evaluate`. samples: at most so many of it, evenly spaced. stores: keep the threshold of the largest
-    probability with the network, so that `predict` names samples unlike the training data. Raises `UserError`.
+    Where it is asked for, the threshold of the largest probability is kept with the network, so that `predict` names
+    samples unlike the training data. Raises `UserError`.
     """
-    trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted)
-    if samples < 1:
-        raise UserError(f"Expected at least 1 sample, received {samples}.")
-    return Robustness(trained, split, None).measured(samples, stores=stores, fresh=fresh)
+    trained = TrainedNetwork.open(request.run_dir, weights_kept=request.weights, trusted=request.trusted)
+    evaluation = Robustness(trained, request.split, None)
+    found = evaluation.measured(request.samples, stores=request.store, fresh=request.fresh)
+    return RobustnessResult(path=str(request.run_dir.absolute()), **found)
 
 
 class Robustness(Evaluation):

@@ -5,16 +5,16 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.files import not_written, write_atomically
 from netwright.engine.core.text import format_bytes, format_duration, format_percent
 from netwright.engine.core.version import VERSION
 from netwright.engine.drawing.charts import BLUE, GREEN, Axis, Chart, Marks, extremes
 from netwright.engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
 from netwright.engine.exchange.curves import read_curves
+from netwright.engine.operations.experiment_report import ExperimentReportRequest, ExperimentReportResult
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import load
 from netwright.engine.project.parameters import value_text
@@ -34,25 +34,23 @@ MOST_CURVES = 20
 MOST_POINTS = 600
 
 
-def write_experiment_report(path: Path, to: Path) -> dict[str, Any]:
-    """Write the report of an experiment, of a project file its newest one; return what it has as JSON. Raises
-    `UserError`."""
-    refuse_destination(to)
-    folder = open_experiment(path)
+def write_experiment_report(request: ExperimentReportRequest) -> ExperimentReportResult:
+    """Write the report of an experiment, of a project file its newest one. Raises `UserError`."""
+    to, folder = request.destination, open_experiment(request.experiment)
     report = ExperimentReport(folder)
     content = report.html().encode()
     try:
         write_atomically(to, content)
     except OSError as error:
         raise not_written(to, error) from None
-    return {
-        "path": str(to.absolute()),
-        "experiment_dir": str(folder.path.absolute()),
-        "bytes": len(content),
-        "trials": len(report.trials),
-        "missing": report.missing,
-        "damage": report.damage,
-    }
+    return ExperimentReportResult(
+        path=str(to.absolute()),
+        experiment_dir=str(folder.path.absolute()),
+        bytes=len(content),
+        trials=len(report.trials),
+        missing=report.missing,
+        damage=report.damage,
+    )
 
 
 class ExperimentReport:

@@ -8,15 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.files import refuse_destination
 from netwright.engine.experiments.functions import ByFunction
+from netwright.engine.operations.experiment_importance import ImportanceRequest, ImportanceResult
 from netwright.engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
+from netwright.engine.project.file import load
 from netwright.engine.project.parameters import Parameter, lists_of
 from netwright.engine.project.project import Project
 from netwright.engine.project.trials import applies, fulfils, is_whole, key_of
-from netwright.engine.runs.trial_log import PRUNED, Trial
+from netwright.engine.runs.experiments import open_experiment
+from netwright.engine.runs.trial_log import PRUNED, Trial, damage_text
 
 MOST_TRIES = 1000
 """Values in a row that may violate the constraints, or repeat an earlier trial of a grid, before the search ends."""
@@ -350,3 +353,22 @@ def importances(project: Project, trials: Sequence[Trial], objective: str) -> Ma
     except (ValueError, RuntimeError) as error:  # no parameter that all trials have, or no difference between them
         raise UserError(f"The trials do not tell how important their parameters are: {error}") from None
     return {path: float(share) for path, share in shares.items()}
+
+
+def importance(request: ImportanceRequest) -> ImportanceResult:
+    """Return the importance of each parameter of an experiment, the largest first. Raises `UserError`."""
+    folder = open_experiment(request.experiment)
+    trials, damaged = folder.read_log()
+    objective = request.objective or folder.read_info().objectives[0]
+    finished = [trial for trial in trials if trial.state == "finished"]
+    known = dict.fromkeys(name for trial in finished for name in trial.scores)
+    if finished and objective not in known:
+        hint = did_you_mean(objective, known) or f"There are: {', '.join(sorted(known))}."
+        raise UserError(f"No trial of {folder.path} has {objective}.", hint=hint)
+    return ImportanceResult(
+        experiment_dir=str(folder.path.absolute()),
+        objective=objective,
+        trials=sum(objective in trial.scores for trial in finished),
+        importance=importances(load(folder.project).project, trials, objective),
+        damage=damage_text(folder.trials, damaged),
+    )

@@ -112,6 +112,11 @@ def no_lines(*_: object) -> Iterable[Line]:
     return ()
 
 
+def no_notices(_: object) -> Iterable[str]:
+    """Return nothing: nothing is said beside the result."""
+    return ()
+
+
 def done(_: object) -> int:
     """Return the exit code of a command that did what was asked."""
     return EXIT_DONE
@@ -128,10 +133,11 @@ class Operation(Generic[Asked, Answer]):
 
     name: words of its command. request, results: dataclasses of what is asked and what comes of it, of which there may
     be several. function: `module:name` of the function that takes the request and returns the result. description: help
-    of the command. text: lines for people. doing: word before its progress. reads_data: whether it may need data from
-    other hosts. shares: name of the field whose value chooses the process in which the window's requests run: one that
-    has loaded the same network goes on; empty: a process of its own. failure: the entry `error` of a result with
-    another exit code than 0.
+    of the command. text: lines for people. error_text: what is shown before an error. notices: what is said beside the
+    result, also beside its JSON. doing: word before its progress. reads_data: whether it may need data from other
+    hosts. shares: name of the field whose value chooses the process in which the window's requests run: one that has
+    loaded the same network goes on; empty: a process of its own. failure: the entry `error` of a result with another
+    exit code than 0.
     """
 
     name: str
@@ -141,6 +147,7 @@ class Operation(Generic[Asked, Answer]):
     description: str
     text: Callable[[Asked, Answer], Iterable[Line]] = no_lines
     error_text: Callable[[UserError], Iterable[Line]] = no_lines
+    notices: Callable[[Answer], Iterable[str]] = no_notices
     doing: str = ""
     reads_data: bool = False
     shares: str = ""
@@ -212,6 +219,9 @@ def operations() -> Iterator[Operation[Any, Any]]:
 # ---- fields of several requests ----
 
 RunDir = Annotated[Path, Argument("the folder of a run", metavar="RUN")]
+ExperimentPath = Annotated[
+    Path, Argument("the folder of an experiment; of a project file, its newest one", metavar="EXPERIMENT")
+]
 Split = Annotated[str, Argument("split of the run's data (default: test, else validation)", choices=SPLITS)]
 WeightsKept = Annotated[
     str, Argument("weights of the run (default: its result)", choices=WEIGHTS, flags=("--weights",))

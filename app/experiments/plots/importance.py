@@ -6,12 +6,13 @@ from typing import Any
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from netwright.app.engine_command import EngineCommand
 from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.scatter import axis_choice, fill_choice
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.plots.figure_card import Rows
+from netwright.app.processes import EngineServer
 from netwright.engine.core.text import format_percent
+from netwright.engine.operations.experiment_importance import OPERATION, ImportanceRequest
 
 BARS = BarStyle(row=30, bar=18)
 COMPUTING = "Computing how much each parameter matters…"
@@ -30,12 +31,15 @@ class ImportancePlot(TrialChart):
         "(Hutter et al., 2014)."
     )
 
+    server: EngineServer
+    """Answers; set before the plot is seen."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         self.objective: QComboBox = axis_choice("Objective")
         self.importance: dict[str, float] = {}
         self._reason = ""
         self._asked: tuple[str, str, int] | None = None
-        self._command: EngineCommand | None = None
+        self._request: int | None = None
         super().__init__(parent)
         self.bars = BarRows((Column(most=190, is_right=True), Column(is_right=True, is_muted=True)), BARS)
         self.bars.setParent(self)
@@ -63,7 +67,7 @@ class ImportancePlot(TrialChart):
     def _ask(self) -> None:
         """Ask the engine, once for each number of trials that have ended."""
         folder, name = self.findings.folder, self.objective.currentData()
-        if folder is None or name is None or not self.isVisible() or self._command is not None:
+        if folder is None or name is None or not self.isVisible() or self._request is not None:
             return
         asked = (str(folder.path), str(name), len(self.findings.levels))
         if self._is_known(asked) or len(self.findings.levels) < LEAST_TRIALS or len(self.findings.values) < 2:
@@ -71,14 +75,8 @@ class ImportancePlot(TrialChart):
         if self._asked is None or asked[:2] != self._asked[:2]:
             self.importance = {}
         self._asked, self._reason = asked, ""
-        command = ["experiment", "importance", str(folder.path), "--objective", str(name), "--json"]
-        try:
-            self._command = EngineCommand(command, self)
-        except OSError as error:
-            self._on_failed(f"The engine cannot be started: {error.strerror}.")
-            return
-        self._command.finished.connect(self._on_finished)
-        self._command.failed.connect(self._on_failed)
+        request = ImportanceRequest(experiment=folder.path.absolute(), objective=str(name))
+        self._request = self.server.ask(OPERATION, request, self._on_finished, self._on_failed)
         self.empty = self.why_empty()
         self.refresh()
 
@@ -91,14 +89,14 @@ class ImportancePlot(TrialChart):
         return asked[2] == self._asked[2] or (not is_over and asked[2] < GROWTH * self._asked[2])
 
     def _on_finished(self, answer: Mapping[str, Any]) -> None:
-        self._command = None
+        self._request = None
         self.importance = {str(path): float(share) for path, share in answer["importance"].items()}
         self.empty = self.why_empty()
         self.refresh()
         self._ask()  # trials may have ended meanwhile
 
     def _on_failed(self, reason: str) -> None:
-        self._command, self.importance, self._reason = None, {}, reason
+        self._request, self.importance, self._reason = None, {}, reason
         self.empty = self.why_empty()
         self.refresh()
 
@@ -131,6 +129,6 @@ class ImportancePlot(TrialChart):
     def hideEvent(self, event: QHideEvent) -> None:
         """Compute no more than is seen."""
         super().hideEvent(event)
-        if self._command is not None:
-            self._command.cancel()
-            self._command, self._asked = None, None
+        if self._request is not None:
+            self.server.cancel(self._request)
+            self._request, self._asked = None, None

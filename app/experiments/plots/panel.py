@@ -11,6 +11,7 @@ from netwright.app.experiments.plots.importance import ImportancePlot
 from netwright.app.experiments.plots.landscape import ContourPlot
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
 from netwright.app.plots.figure_card import FigureCard
+from netwright.app.processes import EngineServer
 from netwright.designer import markup, theme
 
 PLOTS: tuple[type[TrialChart], ...] = (
@@ -33,9 +34,10 @@ class PlotsPanel(QWidget):
     filtered = Signal(object)
     """The numbers of the trials that brushes keep; None for all."""
 
-    def __init__(self, first: QWidget, name: str, parent: QWidget | None = None) -> None:
-        """`first` is a plot that is always there, shown at first under `name`."""
+    def __init__(self, first: QWidget, name: str, server: EngineServer, parent: QWidget | None = None) -> None:
+        """`first` is a plot that is always there, shown at first under `name`; `server` computes for the others."""
         super().__init__(parent)
+        self._server = server
         self.charts: dict[str, TrialChart] = {}
         self._cards: dict[str, FigureCard] = {}
         self._findings = Findings()
@@ -86,6 +88,8 @@ class PlotsPanel(QWidget):
 
     def _make(self, plot: type[TrialChart]) -> None:
         chart = self.charts[plot.key] = plot()
+        if isinstance(chart, ImportancePlot):
+            chart.server = self._server
         card = self._cards[plot.key] = FigureCard(chart, plot.title, values=chart.rows, fills=True)
         for control in (*chart.controls(), chart.whole):
             card.add_control(control)

@@ -22,9 +22,7 @@ from netwright.engine.cli.outputs.experiments import (
     AskedExperiment,
     BestTrial,
     Experiment,
-    ExperimentReport,
     Experiments,
-    Importance,
     StartedExperiment,
 )
 from netwright.engine.cli.outputs.imports import FetchedWeights, Imported, PublishedFiles, Transferred, WeightsMatch
@@ -52,8 +50,6 @@ from netwright.engine.cli.outputs.trained import (
     Explained,
     Exported,
     Predicted,
-    Reported,
-    RobustnessResult,
     RunsCompared,
 )
 from netwright.engine.operations.operation import operations
@@ -97,8 +93,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "experiment again": (AskedExperiment,),
     "experiment stop": (AskedExperiment,),
     "experiment export": (Files,),
-    "experiment importance": (Importance,),
-    "experiment report": (ExperimentReport,),
     "queue add": (QueueEntry,),
     "queue list": (QueueList,),
     "queue run": (QueueEntries,),
@@ -135,11 +129,9 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "curves": (Files,),
     "export": (Exported,),
     "evaluate": (Evaluated, RunsCompared),
-    "report": (Reported,),
     "predict": (Predicted,),
     "explain": (Explained,),
     "notify": (Notified,),
-    "robustness": (RobustnessResult,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in
 their declarations."""

@@ -63,30 +63,6 @@ class Experiment(TypedDict):
     """Share of the differences that each parameter explains, with --importance."""
 
 
-class Importance(TypedDict):
-    """How much of the differences between trials each parameter explains, by functional ANOVA."""
-
-    experiment_dir: str
-    objective: str
-    trials: int
-    """Number of finished trials that it is computed from."""
-    importance: Mapping[str, float]
-    """Shares by the path of the parameter, the largest first; they add up to 1."""
-
-
-class ExperimentReport(TypedDict):
-    """The HTML file about an experiment that was written."""
-
-    path: str
-    experiment_dir: str
-    bytes: int
-    trials: int
-    missing: str
-    """Why it has no importances of the parameters; empty where it has them."""
-    damage: str
-    """That lines of the log of trials cannot be read; empty where all can."""
-
-
 class StartedExperiment(TypedDict):
     """An experiment that runs in the background."""
 

@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QTableWidget
 
-from netwright.app.evaluation import robustness_page as module
 from netwright.app.evaluation.robustness_page import NOT_YET, RobustnessPage, StrengthCard
 from netwright.app.window import MainWindow
+from tests.app.fake_server import FakeServer
 
 SHARE = "share of the range"
 RESULT: dict[str, Any] = {
@@ -38,26 +37,8 @@ RESULT: dict[str, Any] = {
 }
 
 
-class FakeCommand(QObject):
-    """Stands for the engine's process."""
-
-    finished = Signal(object)
-    failed = Signal(str)
-    made: "list[FakeCommand]" = []
-
-    def __init__(self, arguments: list[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.arguments, self.is_cancelled = arguments, False
-        self.made.append(self)
-
-    def cancel(self) -> None:
-        self.is_cancelled = True
-
-
 @pytest.fixture
-def page(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RobustnessPage:
-    FakeCommand.made.clear()
-    monkeypatch.setattr(module, "EngineCommand", FakeCommand)
+def page(window: MainWindow, tmp_path: Path) -> RobustnessPage:
     page = RobustnessPage(window, window)
     page.resize(1000, 700)
     page.set_run(tmp_path)
@@ -65,14 +46,13 @@ def page(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return page
 
 
-def test_a_run_is_measured_and_its_threshold_stored(page: RobustnessPage, tmp_path: Path) -> None:
+def test_a_run_is_measured_and_its_threshold_stored(page: RobustnessPage, server: FakeServer, tmp_path: Path) -> None:
     assert page.message.text() == NOT_YET
     assert page.store.isHidden()
     page.button.click()
-    (command,) = FakeCommand.made
-    assert command.arguments == ["robustness", str(tmp_path), "--json"]
+    assert server.waiting[-1].given == {"run_dir": str(tmp_path)}
     assert page.button.text() == "Cancel"
-    command.finished.emit(RESULT)
+    server.answer("robustness", RESULT)
     plots = [one for one in page.cards if isinstance(one, StrengthCard)]
     assert [one.title for one in plots] == ["Attacks", "Noise", "Blur"]
     assert [one["kind"] for one in plots[0].strengths.curves] == ["fgsm", "pgd"]
@@ -82,8 +62,8 @@ def test_a_run_is_measured_and_its_threshold_stored(page: RobustnessPage, tmp_pa
     assert item.text() == "0.962"
     assert page.state.text() == "accuracy on 270 samples of the test split"
     page.store.click()
-    assert FakeCommand.made[1].arguments == ["robustness", str(tmp_path), "--store", "--json"]
-    FakeCommand.made[1].finished.emit({**RESULT, "stored": True})
+    assert server.waiting[-1].given == {"run_dir": str(tmp_path), "store": True}
+    server.answer("robustness", {**RESULT, "stored": True})
     assert not page.store.isEnabled()
 
 
@@ -104,12 +84,12 @@ def test_a_plot_tells_and_exports_its_numbers(
     assert (tmp_path / "a.csv").read_text().splitlines()[:2] == [f"{SHARE},fgsm,pgd", "0.0,0.97,0.97"]
 
 
-def test_refusals_are_shown_and_another_run_ends_the_process(page: RobustnessPage) -> None:
+def test_refusals_are_shown_and_another_run_ends_the_process(page: RobustnessPage, server: FakeServer) -> None:
     page.button.click()
-    FakeCommand.made[0].failed.emit("The network takes indices.")
+    server.refuse("robustness", "The network takes indices.")
     assert page.message.text() == "The network takes indices."
     page.button.click()
     page.set_run(None)
-    assert FakeCommand.made[1].is_cancelled
+    assert server.cancelled == ["robustness"]
     assert not page.button.isEnabled()
     page.shutdown()

@@ -4,6 +4,7 @@ from pytestqt.qtbot import QtBot
 
 from netwright.app.experiments.plots.chart import Findings
 from netwright.app.experiments.plots.panel import PlotsPanel
+from tests.app.fake_server import FakeServer
 from tests.trials import ACCURACY, OPTIONS, sample_trials
 
 
@@ -13,8 +14,8 @@ def findings() -> Findings:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, findings: Findings) -> PlotsPanel:
-    panel = PlotsPanel(QWidget(), "Progress")
+def panel(qtbot: QtBot, server: FakeServer, findings: Findings) -> PlotsPanel:
+    panel = PlotsPanel(QWidget(), "Progress", server)
     qtbot.addWidget(panel)
     panel.resize(900, 420)
     panel.show()

@@ -12,7 +12,6 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from netwright.app.experiments.plots import importance as importance_module
 from netwright.app.experiments.plots import landscape
 from netwright.app.experiments.plots.chart import LEAST_PART, Findings, TrialChart
 from netwright.app.experiments.plots.coordinates import ParallelCoordinates
@@ -24,6 +23,7 @@ from netwright.app.experiments.plots.panel import PLOTS, PlotsPanel
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
 from netwright.engine.runs.trial_log import Trial, TrialRun
 from tests.app.experiments.runs import log_curves, made
+from tests.app.fake_server import FakeServer
 from tests.trials import ACCURACY, OPTIONS, SOLVER, sample_trials, written
 
 PAINTED = {"coordinates", "slice", "contour", "matrix"}
@@ -148,40 +148,20 @@ def test_a_band_reaches_as_far_as_all_runs() -> None:
     assert curve.spread.tolist() == pytest.approx([2**0.5, 2**0.5])
 
 
-class Command:
-    """An `EngineCommand` that answers when the test says so."""
-
-    made: list["Command"] = []
-
-    class _Signal:
-        def connect(self, slot: Any) -> None:
-            self.emit = slot
-
-    def __init__(self, arguments: list[str], parent: object) -> None:
-        self.arguments, self.finished, self.failed = arguments, self._Signal(), self._Signal()
-        self.made.append(self)
-
-    def cancel(self) -> None:
-        pass
-
-
 def test_importance_is_asked_once_and_a_missing_extra_is_said(
-    panel: PlotsPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    panel: PlotsPanel, server: FakeServer, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(Command, "made", [])
-    monkeypatch.setattr(importance_module, "EngineCommand", Command)
     folder = written(tmp_path, sample_trials())
     trials = tuple(folder.read_trials())
     panel.show_findings(Findings(folder, OPTIONS, trials, (ACCURACY,)))
     chart = shown(panel, ImportancePlot)
     assert chart.empty == COMPUTING
-    (command,) = Command.made
-    assert command.arguments == ["experiment", "importance", str(folder.path), "--objective", ACCURACY, "--json"]
-    command.finished.emit({"importance": {SOLVER: 0.25, "training.initial_learn_rate": 0.75}})
+    assert server.waiting[-1].given == {"experiment": str(folder.path), "objective": ACCURACY}
+    server.answer("experiment importance", {"importance": {SOLVER: 0.25, "training.initial_learn_rate": 0.75}})
     assert chart.empty == ""
     panel.show_findings(Findings(folder, OPTIONS, trials, (ACCURACY,)))
     panel.grab()
-    assert len(Command.made) == 1, "no trial has ended meanwhile"
+    assert len(server.asked) == 1, "no trial has ended meanwhile"
     assert list(chart.rows())[1] == ("training.initial_learn_rate", 0.75)
     chart._on_failed('A study needs optuna: pip install "netwright[experiments]".')
     assert "netwright[experiments]" in chart.empty
