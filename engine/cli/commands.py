@@ -59,7 +59,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "tag": ("runs", "tag a run"),
         "delete": ("runs", "move runs to the trash"),
         "curves": ("runs", "write curves as CSV, or for TensorBoard or MLflow"),
-        "export": ("export", "export a network as ONNX or for PyTorch"),
+        "export": (OPERATION, "export a network as ONNX or for PyTorch"),
         "report": (OPERATION, "write one HTML file about a run"),
     },
     "a trained network": {

@@ -9,11 +9,11 @@ from netwright.engine.cli.answers import add_json, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_device, add_trust, data_place
 from netwright.engine.cli.data import options_for
-from netwright.engine.cli.export import WEIGHTS
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError, plural
 from netwright.engine.core.text import format_figure, format_number
+from netwright.engine.operations.operation import WEIGHTS
 from netwright.engine.operations.report import checked_destination
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import say_typed

@@ -8,10 +8,10 @@ from typing import Any
 from netwright.engine.cli.answers import add_json, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_trust
-from netwright.engine.cli.export import WEIGHTS
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.operations.operation import WEIGHTS
 from netwright.engine.project.dataset_info import SPLITS
 
 METHODS = {

@@ -1,6 +1,7 @@
 """The command of an operation: its parser, what it prints, and its exit code, all from the declaration."""
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Iterable
 from functools import partial
@@ -12,7 +13,9 @@ from netwright.engine.cli.common import add_allow_host
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.fields import Bool, Choice, Field, first_clause
 from netwright.engine.operations.operation import Line, Operation, Parameter, operation
+from netwright.engine.project.export_options import flag
 
 
 def register(commands: Commands, name: str) -> None:
@@ -41,7 +44,11 @@ def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> No
         title = parameter.argument.group
         if title not in groups:
             groups[title] = command.add_argument_group(title)
-        add_argument(groups[title], parameter)
+        if parameter.argument.record is not None:
+            for name, option in parameter.argument.record.fields.items():
+                add_option(groups[title], name, option)
+        else:
+            add_argument(groups[title], parameter)
     if declared.reads_data:
         add_allow_host(command)
     add_json(command)
@@ -72,15 +79,26 @@ def add_argument(command: argparse._ActionsContainer, parameter: Parameter) -> N
     command.add_argument(*parameter.flags, dest=parameter.name, required=parameter.is_required, **values)
 
 
+def add_option(group: argparse._ActionsContainer, name: str, option: Field[Any]) -> None:
+    """Add `--name VALUE` for a declared option; `--name` alone is yes where it is yes or no."""
+    text = first_clause(option.help).replace("%", "%%") + "."
+    shown: dict[str, Any] = {"help": f"{text[0].lower()}{text[1:-1]}"}
+    if isinstance(option, Bool):
+        group.add_argument(flag(name), nargs="?", const="yes", metavar="yes|no", **shown)
+    elif isinstance(option, Choice):
+        group.add_argument(flag(name), choices=option.options, **shown)
+    else:
+        group.add_argument(flag(name), metavar="N", **shown)
+
+
 def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     """Run the operation, and print its result as JSON or as lines for people."""
     from netwright.engine.hardware.threads import calm_threads
 
     calm_threads()
-    values = {parameter.name: _value(getattr(arguments, parameter.name)) for parameter in declared.parameters()}
-    request = declared.request(**values)
+    request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in declared.parameters()})
     try:
-        with showing(declared.doing):
+        with showing(declared.doing) if declared.doing else contextlib.nullcontext():
             result = declared.run(request)
     except UserError as error:
         _print(declared.error_text(error), is_error=True)
@@ -93,8 +111,12 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     return declared.exit_code(result)
 
 
-def _value(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _value(parameter: Parameter, arguments: argparse.Namespace) -> Any:
+    """Return what the command line says of a field."""
+    if (record := parameter.argument.record) is not None:
+        return {name: text for name in record.fields if (text := getattr(arguments, name)) is not None}
+    value = getattr(arguments, parameter.name)
+    return tuple(value) if parameter.is_repeated else value
 
 
 def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:

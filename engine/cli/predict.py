@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 from netwright.engine.cli.answers import failure
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_device, add_trust
-from netwright.engine.cli.export import WEIGHTS
 from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.terminal import showing
 from netwright.engine.core.csv_text import CsvWriter, Output
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.version import SCHEMA_VERSION
+from netwright.engine.operations.operation import WEIGHTS
 from netwright.engine.project.preparation import PIXELS
 
 if TYPE_CHECKING:

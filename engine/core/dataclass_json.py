@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -24,8 +24,13 @@ def to_json(value: Any) -> Any:
         return str(value)
     if not is_dataclass(value):
         return value
-    given = {one.name: (getattr(value, one.name), one.default) for one in fields(value)}
+    given = {one.name: (getattr(value, one.name), _default(one)) for one in fields(value)}
     return {name: to_json(item) for name, (item, default) in given.items() if default is MISSING or item != default}
+
+
+def _default(one: Field[Any]) -> Any:
+    """Return the default of a field; `MISSING` where it has none."""
+    return one.default if one.default_factory is MISSING else one.default_factory()
 
 
 @cache
@@ -102,7 +107,7 @@ def _read_record(kind: type, value: Any, where: str) -> Any:
             raise JsonShapeError(f"{at}there is no field {quoted(name)}.{did_you_mean(name, types)}".removesuffix("."))
     prefix = f"{where}." if where else ""
     given = {name: from_json(types[name], item, f"{prefix}{name}") for name, item in value.items()}
-    needed = [one.name for one in fields(kind) if one.default is MISSING and one.name not in given]
+    needed = [one.name for one in fields(kind) if _default(one) is MISSING and one.name not in given]
     if needed:
         raise JsonShapeError(f"{at}the field {quoted(needed[0])} is missing")
     return kind(**given)

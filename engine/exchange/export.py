@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
 from netwright.engine.network.analysis import analyse, folded
+from netwright.engine.operations.export import ExportRequest, ExportResult
 from netwright.engine.project import user_code
 from netwright.engine.project.bindings import match_inputs, wanted_of
 from netwright.engine.project.check import check
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from netwright.engine.exchange.training_script.write import TrainingScript
 
 SAMPLES_TO_COMPARE = 64
+ALIKE = ("format", "largest_difference", "samples_kind", "precision", "opset", "size_bytes", "code")
+"""Names that a value has in `Exported` and in the result of the operation."""
 
 
 @dataclass(frozen=True)
@@ -58,25 +61,6 @@ class Exported:
     classes: tuple[str, ...] = ()
     code: str = ""
     """A Python program that loads the file, feeds it a sample, and prints the result."""
-
-    def write(self) -> dict[str, Any]:
-        """Return the result as JSON, for `export --json` and `serve`."""
-        return {
-            "path": str(self.path),
-            "format": self.format,
-            "largest_difference": self.largest_difference,
-            "samples": self.samples_compared,
-            "samples_kind": self.samples_kind,
-            "layers": [row.write() for row in self.layers],
-            "precision": self.precision,
-            "opset": self.opset,
-            "size_bytes": self.size_bytes,
-            "measured": [row.write() for row in self.measured],
-            "inputs": [given.write() for given in self.inputs],
-            "classes": list(self.classes),
-            "notes": list(self.notes),
-            "code": self.code,
-        }
 
 
 @dataclass(frozen=True)
@@ -154,6 +138,29 @@ def _stored_facts(manifest: Mapping[str, Any]) -> DatasetInfo | None:
         return DatasetInfo.read(manifest["dataset"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def export_file(request: ExportRequest) -> ExportResult:
+    """Export the network of a project or run as a request asks. Raises `UserError`."""
+    written = export(
+        request.source,
+        request.kind,
+        request.output,
+        trusted=request.trusted,
+        base=request.base,
+        replaces=request.force,
+        weights_kept=request.weights,
+        options=request.onnx_options,
+        with_training=request.with_training,
+    )
+    values: dict[str, Any] = {
+        "path": str(written.path.absolute()),
+        "samples": written.samples_compared,
+        **{name: [row.write() for row in getattr(written, name)] for name in ("layers", "measured", "inputs")},
+        **{name: list(getattr(written, name)) for name in ("classes", "notes")},
+        **{name: getattr(written, name) for name in ALIKE},
+    }
+    return ExportResult(**values)
 
 
 def export(

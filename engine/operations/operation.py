@@ -27,6 +27,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 from netwright.engine.core.dataclass_json import from_json, to_json
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.progress import Listener, listening
+from netwright.engine.core.records import Record
 from netwright.engine.project.dataset_info import SPLITS
 
 Face = Literal["command", "window", "api"]
@@ -42,7 +43,8 @@ class Argument:
 
     flags: names of an option, such as `-o`, by default the name of the field. read: converts the text of the command
     line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
-    is listed with. is_one_text: whether `read` takes all values of a tuple out of one text.
+    is listed with. is_one_text: whether `read` takes all values of a tuple out of one text. record: declared options,
+    of which each is an option of the command line; the field is a mapping from their names to their texts.
     """
 
     help: str
@@ -52,6 +54,7 @@ class Argument:
     read: Callable[[str], Any] | None = None
     group: str = ""
     is_one_text: bool = False
+    record: type[Record] | None = None
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,8 @@ class Operation(Generic[Asked, Answer]):
             arguments = [part for part in get_args(kind)[1:] if isinstance(part, Argument)]
             if get_origin(kind) is not Annotated or not arguments:
                 raise TypeError(f"{self.request.__name__}.{one.name} has no Argument.")
-            yield Parameter(one.name, get_args(kind)[0], one.default is MISSING, one.default, arguments[-1])
+            is_required = one.default is MISSING and one.default_factory is MISSING
+            yield Parameter(one.name, get_args(kind)[0], is_required, one.default, arguments[-1])
 
 
 @cache

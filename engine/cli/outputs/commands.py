@@ -48,7 +48,6 @@ from netwright.engine.cli.outputs.runs import (
 from netwright.engine.cli.outputs.trained import (
     Evaluated,
     Explained,
-    Exported,
     Predicted,
     RunsCompared,
 )
@@ -127,7 +126,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "tag": (Tags,),
     "delete": (Deleted,),
     "curves": (Files,),
-    "export": (Exported,),
     "evaluate": (Evaluated, RunsCompared),
     "predict": (Predicted,),
     "explain": (Explained,),

@@ -1,69 +1,7 @@
 """What commands about trained networks print with `--json`."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict
-
-
-class LayerDifference(TypedDict):
-    """A layer's output in an ONNX file beside torch's."""
-
-    layer: str
-    """Path of names, such as `block/2/conv`."""
-    value: str
-    """Value in the file that holds the output."""
-    difference: float
-    relative: float
-    """Difference of the worst channel, divided by its spread over the samples."""
-    agrees: bool
-    is_first: bool
-    """Whether it is the first layer that differs by more than is accepted."""
-    absorbed: list[str]
-    """Layers after it that the file computes within it."""
-
-
-class Measured(TypedDict):
-    """Accuracy, size and speed of an exported network in torch, or in a precision in ONNX Runtime."""
-
-    runs_in: str
-    """`torch` or `ONNX Runtime`."""
-    precision: str
-    size_bytes: int
-    """Size of the weights in torch, or of the file."""
-    metrics: Mapping[str, float]
-    """Metrics of the run on `samples` samples of `split`; empty without data."""
-    milliseconds: Mapping[str, float]
-    """Median time of a call on the CPU, by batch size."""
-    split: str
-    samples: int
-    threads: int
-
-
-class Exported(TypedDict):
-    """An exported network."""
-
-    path: str
-    format: Literal["onnx", "pytorch", "pt2"]
-    largest_difference: float | None
-    """Largest difference of the file, run by ONNX Runtime or by torch, from the network; null if not compared. For
-    another precision than float32 relative to the largest output."""
-    samples: int
-    """Number of samples that were compared."""
-    samples_kind: str
-    layers: list[LayerDifference]
-    """Empty without `--layers`."""
-    precision: str
-    opset: int | None
-    """Null unless the format is ONNX."""
-    size_bytes: int | None
-    """Size of the ONNX file, with the weights beside it."""
-    measured: list[Measured]
-    """Torch, the file in float32 and in the precision asked for; empty without `--measure`."""
-    inputs: list[Mapping[str, Any]]
-    """What each input takes: name, shape, range and preparation."""
-    classes: list[str]
-    notes: list[str]
-    code: str
-    """Python program that loads the file and runs it."""
+from typing import Any, NotRequired, TypedDict
 
 
 class Evaluated(TypedDict):

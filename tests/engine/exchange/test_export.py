@@ -91,8 +91,8 @@ def test_an_onnx_file_tells_the_range_of_its_pixels(tmp_path: Path) -> None:
     assert described["shape"] == ["N", 3, 6, 6]
     assert described["name"] == given.name
     assert described["text"] == text
-    assert done.write()["inputs"] == [described]
-    assert done.write()["classes"] == ["cat", "dog"]
+    assert [input.write() for input in done.inputs] == [described]
+    assert done.classes == ("cat", "dog")
 
 
 @pytest.mark.parametrize("format", ["onnx", "pytorch"])
