@@ -430,7 +430,7 @@ class EngineServer(QObject):
         child, self._child = self._child, None
         if child is not None:
             child.end()
-        self.is_ready = False
+        self.is_ready, self.error = False, {}
         waiting, self._waiting = self._waiting, {}
         for request in waiting.values():
             request.on_error(GONE)

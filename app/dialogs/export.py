@@ -1,4 +1,4 @@
-"""Export the network as ONNX, as one PyTorch file or as a PyTorch program, with the command that a terminal runs.
+"""Export the network as ONNX, as one PyTorch file or as a PyTorch program, as the command of a terminal does.
 The dialog says what the file takes, and offers code that runs it."""
 
 import contextlib
@@ -32,20 +32,21 @@ from netwright.app.dialogs.export_parts import (
     choice_row,
     input_lines,
     listed,
-    option_arguments,
+    option_texts,
     options_form,
     section_label,
     text_label,
     training_files,
 )
 from netwright.app.dialogs.export_weights import WeightsChoice
-from netwright.app.engine_command import EngineCommand
 from netwright.app.messages import breakable
+from netwright.app.processes import EngineServer
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.operations.export import OPERATION, ExportRequest
 from netwright.engine.project import user_code
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.export_report import measured_where
@@ -95,6 +96,8 @@ class ExportDialog(Dialog):
 
     layer_chosen = Signal(str)
     """The path of a layer that was clicked in the table of differences."""
+    server: EngineServer
+    """Exports; set before the dialog is shown."""
 
     def __init__(
         self,
@@ -109,7 +112,7 @@ class ExportDialog(Dialog):
     ) -> None:
         super().__init__(parent)
         self._project, self._base, self._info = project, base, info
-        self._command: EngineCommand | None = None
+        self._request: int | None = None
         self.hosts: Mapping[str, int] = {}
         """Hosts that the data of the project may be fetched from."""
         self._training: ShownRun | None = None
@@ -210,7 +213,7 @@ class ExportDialog(Dialog):
 
     def _show_inputs(self) -> None:
         """Say what the inputs take, as far as it is known before the export."""
-        if self._command is not None:  # its answer says so
+        if self._request is not None:  # its answer says so
             return
         try:
             project = self._exported()
@@ -282,38 +285,38 @@ class ExportDialog(Dialog):
             self._say("No file was written.", "help")
             return
         format = FORMATS[self.formats.checkedId()][0]
-        arguments = ["export", str(source), "--format", format, "-o", target, "--json", *force]
-        if format == "pytorch" and self.with_training.isChecked():
-            arguments.append("--with-training")
-        if format == "onnx":
-            arguments += option_arguments(self.options)
-        if self.weights.kept:
-            arguments += ["--weights", self.weights.kept]
-        if self._copy is not None:
-            arguments += ["--base", str(self._base)]
+        asked = ExportRequest(
+            source=source.absolute(),
+            format=format,
+            output=Path(target).absolute(),
+            weights=self.weights.kept,
+            with_training=format == "pytorch" and self.with_training.isChecked(),
+            base=self._base.absolute() if self._copy is not None else None,
+            force=force,
+            onnx=option_texts(self.options) if format == "onnx" else {},
+        )
         self.report.clear_report()
         self._say("Exporting… the first time takes a few seconds.", "help")
         for button in (self.copy_button, self.folder_button):
             button.hide()
         self.busy.show()
         self.export_button.setEnabled(False)
-        self._command = EngineCommand(arguments, self, self.hosts)
-        self._command.finished.connect(self._on_finished)
-        self._command.failed.connect(self._on_failed)
+        self._request = self.server.ask(OPERATION, asked, self._on_finished, self._on_failed, hosts=self.hosts)
 
-    def _ask_to_replace(self, target: Path) -> list[str] | None:
-        """Ask about the files that the export would replace; None if they are to stay."""
+    def _ask_to_replace(self, target: Path) -> bool | None:
+        """Ask about the files that the export would replace, and return whether there are some beside the target; None
+        if they are to stay."""
         beside = self._files_beside(target)
         files = [target] if target.is_file() and str(target) != self._browsed else []
         if not files and not beside:
-            return []
+            return False
         names = " and ".join(path.name for path in (*files, *beside))
         title = f"Replace {names}?" if len(names) < LONGEST_TITLE else f"Replace {len([*files, *beside])} files?"
         it = "It exists" if len([*files, *beside]) == 1 else "They exist"
         text = f"{it} in {target.parent}: {names}."
         if not messages.ask(self, title, text, "Replace"):
             return None
-        return ["--force"] if beside else []
+        return bool(beside)
 
     def _files_beside(self, target: Path) -> list[Path]:
         """Return the files beside a PyTorch file that the export would replace: its weights, those of its training
@@ -375,7 +378,7 @@ class ExportDialog(Dialog):
             self._say(f"No program was found that shows {folder}.", "error")
 
     def _on_failed(self, message: str) -> None:
-        layers = self._command.error.get("data", {}).get("layers") if self._command is not None else None
+        layers = self.server.error.get("data", {}).get("layers")
         if layers:
             self.report.show_layers(layers)
         self._end(message, "error")
@@ -383,7 +386,7 @@ class ExportDialog(Dialog):
     def _end(self, text: str, role: str) -> None:
         self.busy.hide()
         self.export_button.setEnabled(True)
-        self._command = None
+        self._request = None
         self._remove_copy()
         self._say(text, role)
         QTimer.singleShot(0, self, self._scroll_to_outcome)  # once all has its size
@@ -427,9 +430,9 @@ class ExportDialog(Dialog):
 
     def done(self, result: int) -> None:
         """Cancel an export that is under way, and delete the copy of the project."""
-        if self._command is not None:
-            self._command.cancel()
-            self._command = None
+        if self._request is not None:
+            self.server.cancel(self._request)
+            self._request = None
         self._remove_copy()
         super().done(result)
 
@@ -451,7 +454,7 @@ def export_network(shell: Shell, training: ShownRun, info: DatasetInfo | None) -
     target = _target(documents.folder, Path(documents.title).stem)
     path = run.path if run is not None else None
     dialog = ExportDialog(shell.editor.project, documents.base, path, target, shell.dialog_parent, info=info)
-    dialog.hosts = documents.hosts
+    dialog.server, dialog.hosts = shell.server, documents.hosts
     dialog.layer_chosen.connect(lambda path: select_layer(shell, path))
     dialog.follow(training)
     dialog.exec()
@@ -476,5 +479,6 @@ def export_run(shell: Shell, run: RunFolder) -> None:
     project, record = load(run.project).project, run.read_info()
     target = _target(shell.documents.folder, record.name or run.path.name)
     dialog = ExportDialog(project, run.path, run.path, target, shell.dialog_parent, has_untrained=False)
+    dialog.server = shell.server
     dialog.exec()
     dialog.deleteLater()

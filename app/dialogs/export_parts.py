@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from netwright.designer import theme
 from netwright.designer.forms.form import Form
 from netwright.designer.items import table_item
-from netwright.engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
+from netwright.engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions
 from netwright.engine.project.export_report import layer_rows, measured_rows
 
 MOST_ROWS = 8
@@ -36,13 +36,10 @@ def options_form(parent: QWidget) -> Form:
     return Form(OnnxOptions(), folded=(NUMBERS, SHAPES, CONTENT, CHECK), parent=parent)
 
 
-def option_arguments(form: Form) -> list[str]:
-    """Return the arguments of `export` for the options that differ from their defaults."""
+def option_texts(form: Form) -> dict[str, str]:
+    """Return the options that differ from their defaults, as the request of an export has them."""
     record = form.record.without_hidden()
-    arguments = []
-    for name, value in record.changed().items():
-        arguments += [flag(name), type(record).fields[name].show(value)]
-    return arguments
+    return {name: type(record).fields[name].show(value) for name, value in record.changed().items()}
 
 
 def agreement(answer: Mapping[str, Any], who: str) -> str:

@@ -3,16 +3,18 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QApplication, QDialog
 
 from netwright.app.dialogs.export import ExportDialog, select_layer
 from netwright.app.dialogs.export_weights import NOT_YET, OTHER, RESULT, UNTRAINED
+from netwright.app.processes import EngineServer
 from netwright.app.window import MainWindow
 from netwright.engine.layers.user_code import Custom
 from netwright.engine.network import edits
@@ -31,6 +33,19 @@ PATIENCE_MS = 120_000
 NET = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
 
 
+@pytest.fixture
+def engine(qapp: QApplication) -> Iterator[EngineServer]:
+    """The real engine, which starts when it is first asked."""
+    server = EngineServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def _served(engine: EngineServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ExportDialog, "server", engine, raising=False)
+
+
 def make(qtbot, project: Project, target: Path, run: Path | None = None, *, has_untrained: bool = True) -> ExportDialog:
     dialog = ExportDialog(project, target.parent, run, target, has_untrained=has_untrained)
     dialog.show()
@@ -40,7 +55,7 @@ def make(qtbot, project: Project, target: Path, run: Path | None = None, *, has_
 
 def export(qtbot, dialog: ExportDialog) -> str:
     dialog.export_button.click()
-    qtbot.waitUntil(lambda: dialog._command is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dialog._request is None, timeout=PATIENCE_MS)
     return dialog.outcome.text()
 
 
@@ -210,7 +225,7 @@ def test_a_run_is_called_by_its_name(qtbot, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_told_before_the_export(qtbot, tmp_path: Path) -> None:
     dialog = make(qtbot, Project(NET), tmp_path / "nowhere" / "net.onnx")
     dialog.export_button.click()
-    assert dialog._command is None
+    assert dialog._request is None
     assert dialog.outcome.text().replace("\u200b", "") == (
         f"The folder {tmp_path / 'nowhere'} does not exist. Make it first, or name another one."
     )
@@ -247,12 +262,14 @@ def test_a_file_needs_a_name(qtbot, tmp_path: Path, name: str) -> None:
     assert dialog.outcome.property("role") == "error"
 
 
-def test_cancel_ends_what_is_under_way(qtbot, tmp_path: Path) -> None:
+def test_cancel_ends_what_is_under_way(qtbot, engine: EngineServer, tmp_path: Path) -> None:
     dialog = make(qtbot, Project(NET), tmp_path / "net.onnx")
     dialog.export_button.click()
     assert not dialog.export_button.isEnabled()
-    assert dialog._command is not None
-    process = psutil.Process(dialog._command._process.pid)
+    assert engine._child is not None
+    parent = psutil.Process(engine._child.process.pid)
+    qtbot.waitUntil(lambda: bool(parent.children()), timeout=PATIENCE_MS)
+    process = parent.children()[0]
     dialog.close_button.click()
     assert dialog.result() == QDialog.DialogCode.Rejected
     qtbot.waitUntil(lambda: not process.is_running())
