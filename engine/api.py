@@ -7,26 +7,32 @@
     print(run.test["accuracy"], run.run)
 
 Each function takes the way of the command of its name. A training or an experiment has a process and a folder of its
-own, outlives this one, and appears in the window; nothing of torch is imported before `evaluate` and `predict`. What
-is wrong with a file, an option or the data raises `UserError`, whose `hint` is the way out.
+own, outlives this one, and appears in the window; nothing of torch is imported before a function computes, as
+`evaluate`, `predict`, `explain`, `export` and `import_network` do. What is wrong with a file, an option or the data
+raises `UserError`, whose `hint` is the way out.
 """
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.errors import RunError, UserError, did_you_mean
+from netwright.engine.operations.export import ExportResult
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.trials import defined
 from netwright.engine.runs.experiments import open_experiment
 from netwright.engine.runs.folder import origin
+from netwright.engine.runs.queue import Entry as QueueEntry
 from netwright.engine.runs.trial_log import Trial
 from netwright.engine.scripting.following import Progress, Training, follow_experiment
 from netwright.engine.scripting.results import (
+    ClusterJob,
     Curve,
     Evaluation,
     Experiment,
+    Explanation,
     Prediction,
     Project,
     StrPath,
@@ -36,23 +42,34 @@ from netwright.engine.scripting.results import (
 )
 
 __all__ = [
+    "ClusterJob",
     "Curve",
     "Evaluation",
     "Experiment",
+    "Explanation",
+    "ExportResult",
     "Prediction",
     "Progress",
     "Project",
+    "QueueEntry",
     "RunError",
     "Trained",
     "Training",
     "UserError",
     "evaluate",
     "experiment",
+    "explain",
+    "export",
+    "import_network",
+    "jobs",
     "load",
     "load_experiment",
     "load_run",
     "predict",
+    "queue_add",
+    "queue_list",
     "start",
+    "submit",
     "train",
 ]
 
@@ -62,7 +79,7 @@ def load(path: StrPath, options: Mapping[str, Any] | None = None) -> Project:
 
     Raises `UserError` for a damaged file, and for a value that does not fit.
     """
-    from netwright.engine.cli.common import read_project
+    from netwright.engine.operations.projects import read_project
 
     value, notices = read_project(Path(path), ())
     project = Project(Path(path).resolve(), value, notices)
@@ -127,15 +144,23 @@ def evaluate(
         raise UserError("A split is of the run's own data, and other data was named. Give one of them.")
     if options and not data:
         raise UserError("Options are for other data. Name it: data=PATH.")
-    path = _folder_of(run)
-    from netwright.engine.cli.evaluate import other_data
-    from netwright.engine.evaluation.evaluate import evaluate as evaluate_run
+    from netwright.engine.operations.evaluate import OPERATION, EvaluateRequest
 
-    settings = [f"{name}={value}" for name, value in (options or {}).items()]
-    other = other_data(path, str(data), settings) if data else None
-    found = evaluate_run(path, split, other, weights_kept=weights, by=by, trusted=trust, fresh=fresh, device=device)
-    own = {name: found[name] for name in ("split", "samples", "loss", "metrics", "notes")}
-    return Evaluation(run=path, outputs=found["targets"], details=found, **own)
+    path = _folder_of(run)
+    request = EvaluateRequest(
+        run_dir=path,
+        split=split,
+        data=str(data),
+        settings=tuple(f"{name}={value}" for name, value in (options or {}).items()),
+        weights=weights,
+        by=by,
+        device=device,
+        trusted=trust,
+        fresh=fresh,
+    )
+    details = OPERATION.write(OPERATION.run(request))
+    own = {name: details[name] for name in ("split", "samples", "loss", "metrics", "notes")}
+    return Evaluation(run=path, outputs=details["targets"], details=details, **own)
 
 
 def predict(
@@ -168,6 +193,147 @@ def predict(
     else:
         found = predict_raw(predictor, given, [str(number) for number in range(_count(given))], top)
     return [Prediction(one["sample"], one.get("outputs", []), one.get("error", "")) for one in found]
+
+
+def explain(
+    run: Trained | StrPath,
+    method: str,
+    sample: int | StrPath = 0,
+    *,
+    split: str = "",
+    layer: str = "",
+    class_name: str = "",
+    column: str = "",
+    reduction: str = "pca",
+    window: int = 0,
+    weights: str = "",
+    trust: bool = False,
+    fresh: bool = False,
+) -> Explanation:
+    """Return what the network of a run looks at, by a method such as `gradcam` or `permutation`; the command `explain
+    --help` lists them. `sample`: its number in the split, from 0, or a file. Methods ignore what they do not take.
+    Raises `UserError`."""
+    from netwright.engine.explain.explain import Question, subject_of
+    from netwright.engine.explain.explain import explain as explain_run
+
+    place, file = (sample, "") if isinstance(sample, int) else (0, str(Path(sample).absolute()))
+    question = Question(
+        method,
+        split=split,
+        place=place,
+        file=file,
+        layer=layer,
+        class_name=class_name,
+        column=column,
+        reduction=reduction,
+        window=window,
+    )
+    path = _folder_of(run)
+    answer = explain_run(subject_of(path, split, weights_kept=weights, trusted=trust), question, fresh=fresh)
+    return Explanation(path, method, dict(answer.told), dict(answer.arrays))
+
+
+def export(
+    source: Trained | StrPath,
+    to: StrPath,
+    format: str = "",
+    *,
+    options: Mapping[str, Any] | None = None,
+    weights: str = "",
+    with_training: bool = False,
+    force: bool = False,
+    trust: bool = False,
+) -> ExportResult:
+    """Write the network of a run, or of a project file with initial weights, as ONNX, for PyTorch or as a program of
+    torch.export: by the suffix of the file, .onnx, .py or .pt2, or by `format`. The file is compared with the network.
+
+    `options` are those of ONNX, such as `{"precision": "float16", "opset": 17}`. `with_training` writes a training
+    script beside a PyTorch file, `force` replaces files beside it. Raises `UserError`.
+    """
+    from netwright.engine.operations.export import OPERATION, ExportRequest
+    from netwright.engine.project.export_options import OnnxOptions
+
+    for name in options or {}:
+        if name not in OnnxOptions.fields:
+            raise UserError(f"There is no option '{name}' of ONNX.{did_you_mean(name, OnnxOptions.fields)}")
+    texts = {name: OnnxOptions.fields[name].show(value) for name, value in (options or {}).items()}
+    request = ExportRequest(
+        source=_folder_of(source),
+        output=Path(to),
+        format=format,
+        onnx=texts,
+        weights=weights,
+        with_training=with_training,
+        force=force,
+        trusted=trust,
+    )
+    return OPERATION.run(request)
+
+
+def import_network(
+    file: StrPath,
+    to: StrPath,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    compare: bool = True,
+    copies_shared: bool = True,
+    force: bool = False,
+) -> Project:
+    """Make a project of a network that another program wrote, such as an ONNX file, with its weights beside it, and
+    return it; its `notices` say what became of the file. `sizes`: those that the file leaves free, by name. `compare`:
+    whether the outputs of both are compared. `copies_shared`: whether layers that share weights may have copies.
+
+    The file is read in this process, without the limits of the command: import what you trust. Raises `UserError`.
+    """
+    from netwright.engine.exchange.importing.importer import import_file
+
+    report = import_file(
+        Path(file), Path(to), sizes=sizes or {}, compares=compare, copies_shared=copies_shared, replaces=force
+    )
+    return replace(load(to), notices=(*report.warnings, *report.notes))
+
+
+def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = None, trust: bool = False) -> QueueEntry:
+    """Add a project at the end of the queue, which the window and the command `queue run` train one after the other.
+    `after`: behind the end of this run. Raises `UserError`."""
+    from netwright.engine.runs.queue import Queue
+
+    opened = _with_code(project, trust)
+    behind = _folder_of(after) if after is not None else None
+    return Queue().add_project(opened.value, opened.path, behind, is_trusted=trust)
+
+
+def queue_list() -> list[QueueEntry]:
+    """Return the queue in its order: each entry has `id`, `state`, `title` and, once it trains, `run_dir`."""
+    from netwright.engine.runs.queue import Queue
+
+    return Queue().entries()
+
+
+def submit(
+    project: Project | StrPath, *, profile: str = "", run_dir: StrPath | None = None, trust: bool = False
+) -> ClusterJob:
+    """Start the run of a project as a job on a cluster, and return it. `profile`: name of the cluster, by default that
+    of the project, else yours. The job goes on without this machine. Raises `UserError`, also for a cluster that takes
+    no jobs."""
+    from netwright.engine.cluster.follower import ensure_follower, is_job
+    from netwright.engine.cluster.jobs import submit as submit_run
+    from netwright.engine.cluster.profile_file import find_profile
+
+    opened = _with_code(project, trust)
+    cluster = find_profile(profile or opened.value.environment.cluster)
+    if not is_job(cluster):
+        raise UserError(f"The cluster {cluster.name} takes no jobs.", hint="Train on it with start or train.")
+    folder = submit_run(opened.value, opened.path, Path(run_dir) if run_dir is not None else None, cluster)
+    ensure_follower(folder)
+    return ClusterJob(folder.path, cluster.name)
+
+
+def jobs() -> list[ClusterJob]:
+    """Return the runs on clusters."""
+    from netwright.engine.cluster.job_list import jobs as listed
+
+    return [ClusterJob(job.folder.path, job.profile) for job in listed()]
 
 
 def experiment(
@@ -215,7 +381,7 @@ def experiment(
 
 def _with_code(project: Project | StrPath, trust: bool) -> Project:
     """Return the project with its own code looked at."""
-    from netwright.engine.cli.common import look_at_code
+    from netwright.engine.operations.projects import look_at_code
 
     opened = project if isinstance(project, Project) else load(project)
     place = origin(opened.path)

@@ -16,6 +16,7 @@ from netwright.designer import theme
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import plural
 from netwright.engine.core.text import format_percent
+from netwright.engine.operations.evaluate import OPERATION, EvaluateRequest
 from netwright.engine.project.options.metrics import format_score, in_a_line, is_share
 
 NOT_YET = "Choose another run and Compare: both answer the same samples, and a test says whether one is better."
@@ -118,11 +119,16 @@ class ComparePage(TestPage):
             return
         if self.run is None or self.other.currentData() is None:
             return
-        values = {"path": str(self.run), "against": str(self.other.currentData()), "split": self.split.currentData()}
+        request = EvaluateRequest(
+            run_dir=self.run,
+            against=Path(self.other.currentData()),
+            split=self.split.currentData() or "",
+            device="cpu",
+        )
         self.button.setText("Cancel")
         self.state.setText("Evaluating…")
-        self._request = self.shell.server.request(
-            "compare_runs", values, self._on_result, self._on_error, self._on_progress
+        self._request = self.shell.server.ask(
+            OPERATION, request, self._on_result, self._on_error, on_progress=self._on_progress
         )
 
     def _on_progress(self, progress: Mapping[str, Any]) -> None:

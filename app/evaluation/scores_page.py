@@ -33,6 +33,7 @@ from netwright.app.widgets import ValueTable
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.core.errors import plural
+from netwright.engine.operations.evaluate import OPERATION, EvaluateRequest
 from netwright.engine.runs.confusion import Confusion
 
 SPLITS = (("test", "Test split"), ("validation", "Validation split"), ("training", "Training split"))
@@ -131,19 +132,37 @@ class ScoresPage(CardsPage):
         where = {"source": self._other} if kind in (OTHER_FILE, OTHER_FOLDER) else {"split": kind}
         return {"path": str(self.run), **where}
 
-    def evaluate(self, **extras: object) -> None:
-        """Evaluate the run that is chosen on the data that are chosen. `extras`: further values of the request, such as
-        a threshold to store."""
+    def evaluate(self, **extras: Any) -> None:
+        """Evaluate the run that is chosen on the data that are chosen. `extras`: other fields of the request, such as
+        `threshold` and `store`."""
         if self.run is None:
             return
         self._cancel()
         self.button.setText("Cancel")
         self.state.setText("Evaluating…")
-        self._request = self.shell.server.request(
-            "evaluate", {**self._where(), **extras}, self._on_finished, self._on_failed, self._on_progress
+        self._request = self.shell.server.ask(
+            OPERATION,
+            self._evaluation(self.run, **extras),
+            self._on_finished,
+            self._on_failed,
+            on_progress=self._on_progress,
         )
 
-    def _ask(self, do: str, values: Mapping[str, Any], on_result: OnResult, on_error: OnError) -> None:
+    def _evaluation(self, run: Path, **extras: Any) -> EvaluateRequest:
+        where = self._where()
+        data = {"split": where.get("split", ""), "data": where.get("source", "")}
+        return EvaluateRequest(run_dir=run, device="cpu", with_groupings=True, **data, **extras)
+
+    def _ask_for_samples(self, values: Mapping[str, Any], on_result: OnResult, on_error: OnError) -> None:
+        values = {**self._where(), **values}
+        self._ask(lambda *then: self.shell.server.request("samples", values, *then), on_result, on_error)
+
+    def _ask_by(self, by: str, on_result: OnResult, on_error: OnError) -> None:
+        if (run := self.run) is not None:
+            request = self._evaluation(run, by=by)
+            self._ask(lambda *then: self.shell.server.ask(OPERATION, request, *then), on_result, on_error)
+
+    def _ask(self, send: Callable[[OnResult, OnError], int], on_result: OnResult, on_error: OnError) -> None:
         """Ask about the evaluation that is shown; the answers of questions about another one are not waited for."""
 
         def ended(then: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -153,7 +172,7 @@ class ScoresPage(CardsPage):
 
             return call
 
-        id = self.shell.server.request(do, {**self._where(), **values}, ended(on_result), ended(on_error))
+        id = send(ended(on_result), ended(on_error))
         self._others.add(id)
 
     def _cancel(self) -> None:
@@ -262,15 +281,15 @@ class ScoresPage(CardsPage):
     def _calibration_card(self, number: int, target: Mapping[str, Any], result: Mapping[str, Any]) -> QWidget:
         calibrated = result.get("calibrated") or []
         card = CalibrationCard(target, calibrated[number] if number < len(calibrated) else None)
-        card.fit_wanted.connect(lambda: self.evaluate(calibrates=True))
-        card.store_wanted.connect(lambda: self.evaluate(calibrates=True, stores=True))
-        card.reset_wanted.connect(lambda: self.evaluate(resets=True))
+        card.fit_wanted.connect(lambda: self.evaluate(calibrate=True))
+        card.store_wanted.connect(lambda: self.evaluate(calibrate=True, store=True))
+        card.reset_wanted.connect(lambda: self.evaluate(reset=True))
         return card
 
     def _curves_card(self, target: Mapping[str, Any]) -> QWidget:
         card = CurvesCard(target)
-        card.store_wanted.connect(lambda text: self.evaluate(thresholds=[text], stores=True))
-        card.reset_wanted.connect(lambda: self.evaluate(resets=True))
+        card.store_wanted.connect(lambda text: self.evaluate(threshold=(text,), store=True))
+        card.reset_wanted.connect(lambda: self.evaluate(reset=True))
         return card
 
     def _samples_card(self, number: int, target: Mapping[str, Any]) -> SamplesCard | None:
@@ -280,7 +299,7 @@ class ScoresPage(CardsPage):
         split = self._where().get("split", "")
         card = SamplesCard(number, has_confidence=bool(target.get("most_uncertain")), leads_on=bool(split))
         card.sample_chosen.connect(lambda place: self.inside_requested.emit(split, place))
-        card.wanted.connect(lambda selection: self._ask("samples", selection, card.show_answer, card.show_error))
+        card.wanted.connect(lambda selection: self._ask_for_samples(selection, card.show_answer, card.show_error))
         card.ask()
         return card
 
@@ -290,7 +309,7 @@ class ScoresPage(CardsPage):
         def show(result: Mapping[str, Any]) -> None:
             card.show_groups(result["groups"], target["name"])
 
-        card.by_wanted.connect(lambda by: self._ask("evaluate", {"by": by}, show, card.show_error))
+        card.by_wanted.connect(lambda by: self._ask_by(by, show, card.show_error))
         if samples is not None:
             card.group_chosen.connect(lambda by, name: samples.choose(f"{by}: {name}", {"group": [by, name]}))
         return card

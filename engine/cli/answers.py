@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from netwright.engine.cli.printing import say, say_json
@@ -36,15 +35,6 @@ def failure(code: str, message: str, hint: str = "", data: Mapping[str, Any] | N
     where they are known."""
     more = {"hint": hint} if hint else {}
     return {"error": {"code": code, "message": message, **more, **({"data": data} if data else {})}}
-
-
-def iso_time(seconds: float) -> str | None:
-    """Return a time in seconds since the epoch in ISO 8601 with its time zone; None for 0, which stands for unknown,
-    and for a number that is no time."""
-    try:
-        return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds") if seconds else None
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:

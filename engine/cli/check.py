@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from netwright.engine.cli.answers import failure, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.common import add_project, add_trust, facts_of
 from netwright.engine.cli.printing import say, say_json
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
@@ -22,6 +22,7 @@ from netwright.engine.network.block import Block
 from netwright.engine.network.memory import activation_bytes
 from netwright.engine.network.problems import Problem
 from netwright.engine.network.table import table_rows
+from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.project.check import CheckResult, check, describe, memory_of
 from netwright.engine.project.check_inputs import FIT, fitted
 from netwright.engine.project.dataset_info import DatasetInfo

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.cli.answers import add_json, iso_time, print_json
+from netwright.engine.cli.answers import add_json, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.follow import POLL_S, ProgressPrinter
 from netwright.engine.cli.printing import say
@@ -14,10 +14,10 @@ from netwright.engine.cli.terminal import print_table
 from netwright.engine.cluster.follower import ensure_follower, is_open
 from netwright.engine.cluster.hosts import Host
 from netwright.engine.cluster.job_list import Job, jobs, note_job
-from netwright.engine.cluster.jobs import delete, fetch, remote_of, resume, submit
-from netwright.engine.cluster.profile_file import find_profile, is_in_job
+from netwright.engine.cluster.jobs import delete, fetch, remote_of, submit
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
+from netwright.engine.core.text import iso_time
 from netwright.engine.project.project import Project
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run
@@ -54,24 +54,6 @@ def register(commands: Commands) -> None:
     command.set_defaults(run=run_fetch)
 
 
-def profile_of(project: Project, name: str | None) -> ClusterProfile | None:
-    """Return the profile of a project whose target is parallel, or that was named; None for other targets."""
-    if project.environment.target != "parallel":
-        if name:
-            raise UserError(
-                f"--profile {name}: a profile goes with the execution environment parallel.",
-                hint="Add --environment parallel.",
-            )
-        return None
-    return find_profile(name or project.environment.cluster)
-
-
-def is_job(profile: ClusterProfile) -> bool:
-    """Return whether a run on this cluster is a job of its own there. Otherwise it has workers there, and its
-    coordinator here; so have the nodes of the job that this process is in."""
-    return profile.takes_jobs and not (profile.kind == "slurm" and is_in_job())
-
-
 def words_for_here(folder: RunFolder) -> str:
     """Return what a run on a cluster needs whose coordinator is on this machine; empty for other runs."""
     return next((job.note for job in jobs() if job.folder.path == folder.path.absolute()), "")
@@ -83,25 +65,6 @@ def submit_run(
     """Check a project and start its run as a job. Returns its folder here."""
     printer.wait(f"copies the project and its data to {profile.name} ...")
     return submit(project, path, run_dir, profile)
-
-
-def start_job(project: Project, path: Path | None, run_dir: Path | None) -> RunFolder | None:
-    """Start the run of a project as a job, for the window, and follow it. Returns None where its environment takes no
-    jobs."""
-    profile = profile_of(project, None)
-    if profile is None or not is_job(profile):
-        return None
-    folder = submit(project, path, run_dir, profile)
-    ensure_follower(folder)
-    return folder
-
-
-def resume_job(path: Path) -> RunFolder:
-    """Start the job of a run again, for the window, and follow it."""
-    folder = open_run(path)
-    resume(folder)
-    ensure_follower(folder)
-    return folder
 
 
 def follow_job(folder: RunFolder, printer: ProgressPrinter) -> None:

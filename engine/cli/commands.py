@@ -63,7 +63,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "report": (OPERATION, "write one HTML file about a run"),
     },
     "a trained network": {
-        "evaluate": ("evaluate", "measure how good the network of a run is"),
+        "evaluate": (OPERATION, "measure how good the network of a run is"),
         "predict": ("predict", "answer for new files"),
         "explain": ("explain", "show what a network looks at"),
         "prune": (OPERATION, "make a trained network smaller"),

@@ -3,7 +3,6 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,16 +10,16 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, failure, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_settings, add_trust, data_place, look_at_code, read_project
+from netwright.engine.cli.common import add_allow_host, add_settings, add_trust
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.data.named import options_for
+from netwright.engine.operations.projects import data_place, look_at_code, read_project
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
-from netwright.engine.project.project import Project, set_option
-from netwright.engine.project.sources.guess import guesses, names_shards, not_understood, with_guess
+from netwright.engine.project.project import Project
 from netwright.engine.project.sources.urls import is_remote, without_secrets
 from netwright.engine.runs.folder import origin
 
@@ -92,43 +91,6 @@ def _named(arguments: argparse.Namespace) -> _Data:
     options, reason = options_for(arguments.path, arguments.settings)
     look_at_code(Project(data=options), Path.cwd(), trusted=arguments.trust)
     return _Data(options, Path.cwd(), reason)
-
-
-def options_for(text: str, settings: Sequence[str] = ()) -> tuple[DataOptions, str]:
-    """Return the options for a file, a folder or a URL of shards, with settings such as `data.source=table`, and why it
-    is taken as this kind, empty where a setting says the kind. Raises `UserError`."""
-    for typed in (text, *(setting.partition("=")[2].strip() for setting in settings)):
-        say_typed(typed)
-    path = Path(text).absolute()
-    has_source = any(setting.partition("=")[0].strip() == "data.source" for setting in settings)
-    if is_remote(text) and (has_source or names_shards(text)):
-        options, reason = DataOptions(source="shards", path=text), "A URL"
-    elif has_source:
-        options, reason = DataOptions(path=str(path)), ""
-    else:
-        options, reason = _guessed(text, path)
-    project = Project(data=options)
-    for setting in settings:
-        project = set_option(project, setting)
-    return project.data, reason
-
-
-def _guessed(text: str, path: Path) -> tuple[DataOptions, str]:
-    """Return options by the contents of a path, or of the copy of what is behind a URL. Raises `UserError`."""
-    if is_remote(text):
-        from netwright.engine.data.sources.source import locate  # imports numpy
-
-        path = locate(text, Path.cwd())
-    found = guesses(path)
-    if not found:
-        raise UserError(not_understood(path), hint="--set data.source=table, or another, says which it is.")
-
-    def short(given: Path) -> str:
-        if not is_remote(text):
-            return str(given)
-        return text if given == path else f"{text.rstrip('/')}/{given.relative_to(path).as_posix()}"
-
-    return with_guess(DataOptions(), found[0], path, short), found[0].reason
 
 
 def _shown(text: str) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from netwright.engine.cli.answers import add_json, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import look_at_code, read_project
 from netwright.engine.cli.printing import say
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.files import RESOURCES, not_written, refuse_destination, write_atomically
@@ -20,6 +19,7 @@ from netwright.engine.drawing.picture import EDGE, WIDER, Box, Line, Picture, Ri
 from netwright.engine.network.arrangement import carried
 from netwright.engine.network.blocks import analysis_in, network_in, path_of
 from netwright.engine.network.layout import Layout
+from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.runs.folder import origin
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.cli.answers import add_json, failure, iso_time, print_json
+from netwright.engine.cli.answers import add_json, failure, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_trust, look_at_code, read_project
+from netwright.engine.cli.common import add_allow_host, add_trust
 from netwright.engine.cli.experiment_text import (
     experiment_json,
     print_trials,
@@ -28,7 +28,9 @@ from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.text import iso_time
 from netwright.engine.operations.experiment_importance import shares_text
+from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.project.data_hosts import admit, look_up, say_typed
 from netwright.engine.project.environment import TARGETS
 from netwright.engine.project.file import load, save

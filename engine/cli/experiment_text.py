@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from netwright.engine.cli.answers import iso_time, note
+from netwright.engine.cli.answers import note
 from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.csv_text import csv_text
@@ -14,8 +14,8 @@ from netwright.engine.project.options.metrics import format_score
 from netwright.engine.project.parameters import value_text
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_log import Trial, damage_text, failures_of
-from netwright.engine.runs.trial_marks import FILE, Marks, TrialMarks, read_marks
-from netwright.engine.runs.trial_rows import best_trial, pareto_front, ranked
+from netwright.engine.runs.trial_marks import FILE, Marks, read_marks
+from netwright.engine.runs.trial_rows import described_experiment, ranked
 
 MOST_ROWS = 30
 MOST_COLUMNS = 6
@@ -48,23 +48,7 @@ def _short(name: str) -> str:
 
 def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return an experiment and its trials, as `experiment status --json` prints them."""
-    info = folder.read_info()
-    best = best_trial(trials, info.objectives)
-    front = pareto_front(trials, info.objectives) if len(info.objectives) > 1 else []
-    marks = _marks_of(folder)
-    return {
-        "experiment_dir": str(folder.path.absolute()),
-        "name": info.name,
-        "state": folder.state(),
-        "reason": info.reason,
-        "waits": info.waits,
-        "created": iso_time(info.created),
-        "seconds": info.seconds,
-        "objectives": list(info.objectives),
-        "best": best.number if best is not None else None,
-        "pareto_front": [trial.number for trial in front],
-        "trials": [{**trial.write(), **_notes_of(marks.of(trial.number))} for trial in trials],
-    }
+    return described_experiment(folder, trials, _marks_of(folder))
 
 
 def _marks_of(folder: ExperimentFolder) -> Marks:
@@ -75,10 +59,6 @@ def _marks_of(folder: ExperimentFolder) -> Marks:
         return marks
     except OSError as error:
         raise UserError(f"The notes in {folder.path} cannot be read: {error.strerror}.") from None
-
-
-def _notes_of(marks: TrialMarks) -> dict[str, Any]:
-    return {"tags": list(marks.notes.tags), "note": marks.notes.note, "cell_notes": dict(marks.cells)}
 
 
 def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:

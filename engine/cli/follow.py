@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self, TextIO
 
-from netwright.engine.cli.answers import failure, iso_time, print_json
+from netwright.engine.cli.answers import failure, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.terminal import LINE_EVERY_S, Display
 from netwright.engine.core import progress
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
 from netwright.engine.core.platform_files import has_no_reader
-from netwright.engine.core.text import format_duration
+from netwright.engine.core.text import format_duration, iso_time
 from netwright.engine.runs.checkpoints import way_on
 from netwright.engine.runs.events import (
     ENDS,

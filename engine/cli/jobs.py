@@ -17,8 +17,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netwright.engine.cli.cluster_jobs import resume_job, start_job
 from netwright.engine.cli.limits import over_memory
+from netwright.engine.cluster.follower import resume_job, start_job
 from netwright.engine.core import platform, progress
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fork import fork, run_in_child_process
@@ -236,22 +236,10 @@ def _fetch_weights(values: dict[str, Any]) -> Answer:
 # ---- trained networks ----
 
 
-def _evaluate(values: dict[str, Any]) -> Answer:
-    from netwright.engine.cli.evaluation_jobs import evaluate
-
-    return evaluate(values)
-
-
 def _samples(values: dict[str, Any]) -> Answer:
-    from netwright.engine.cli.evaluation_jobs import samples
+    from netwright.engine.evaluation.request import sample_views
 
-    return samples(values)
-
-
-def _compare_runs(values: dict[str, Any]) -> Answer:
-    from netwright.engine.cli.evaluation_jobs import compare_runs
-
-    return compare_runs(values)
+    return sample_views(values)
 
 
 def _predictor(values: dict[str, Any]) -> Answer:
@@ -449,9 +437,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "first_samples": _first_samples,
     "check_data": _check_data,
     "data_changes": _data_changes,
-    "evaluate": _evaluate,
     "samples": _samples,
-    "compare_runs": _compare_runs,
     "predictor": _predictor,
     "predict": _predict,
     "explain": _explain,

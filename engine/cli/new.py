@@ -10,13 +10,14 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_settings, data_place, facts_of, with_settings
-from netwright.engine.cli.data import options_for
+from netwright.engine.cli.common import add_settings, facts_of
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from netwright.engine.core.files import path_from
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.data.named import options_for
+from netwright.engine.operations.projects import data_place, with_settings
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import keep_for
 from netwright.engine.project.file import load, save

@@ -3,7 +3,7 @@
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -38,9 +38,13 @@ def _declared(name: str) -> Operation[Any, Any]:
     return declared
 
 
+def _shown(declared: Operation[Any, Any]) -> Iterator[Parameter]:
+    return (parameter for parameter in declared.parameters() if "command" in parameter.argument.faces)
+
+
 def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> None:
     groups: dict[str, Any] = {"": command}
-    for parameter in declared.parameters():
+    for parameter in _shown(declared):
         title = parameter.argument.group
         if title not in groups:
             groups[title] = command.add_argument_group(title)
@@ -96,7 +100,7 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     from netwright.engine.hardware.threads import calm_threads
 
     calm_threads()
-    request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in declared.parameters()})
+    request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in _shown(declared)})
     try:
         with showing(declared.doing) if declared.doing else contextlib.nullcontext():
             result = declared.run(request)

@@ -10,18 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from netwright.engine.cli.answers import add_json, failure, iso_time, note, print_json
+from netwright.engine.cli.answers import add_json, failure, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, add_trust, look_at_code, read_project
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust
 from netwright.engine.cli.follow import RunPosition
 from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.runs import result_text
 from netwright.engine.cli.terminal import LINE_EVERY_S, Display, print_table
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
-from netwright.engine.project.data_hosts import admit, granted_for, written
+from netwright.engine.core.text import iso_time
+from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.project.environment import TARGETS
-from netwright.engine.project.file import dumps
-from netwright.engine.runs.folder import RunFolder, open_run, origin
+from netwright.engine.runs.folder import RunFolder, origin
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.machine_shares import EXPERIMENT, holdings
 from netwright.engine.runs.queue import Entry, Queue, start_entry, start_work
@@ -91,24 +91,12 @@ def _register_run(command: argparse.ArgumentParser) -> None:
 
 def _add(arguments: argparse.Namespace) -> int:
     from netwright.engine.cli.train import refuse_workers, settings_of
-    from netwright.engine.project.check import check
-    from netwright.engine.project.user_code import refuse_untrusted
 
     project, _ = read_project(arguments.project, settings_of(arguments))
     refuse_workers(arguments.workers, project)
-    project_origin = origin(arguments.project)
-    look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
-    refuse_untrusted(project)  # now, not when the entry starts
-    if project.data.source == "none":
-        raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
-    check(project).refuse_errors()
-    admit(project.data)
-    path = arguments.project.resolve()
-    after = str(open_run(arguments.after).path.resolve()) if arguments.after else ""
-    hosts = written(granted_for(project.data))
-    entry = Queue().add(
-        dumps(project), project_origin.name, project_path=str(path), after=after, trust=arguments.trust, hosts=hosts
-    )
+    source = origin(arguments.project)
+    look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
+    entry = Queue().add_project(project, arguments.project, arguments.after, is_trusted=arguments.trust)
     print_json(arguments, _as_json(entry)) if arguments.json else say(entry.id)
     return EXIT_DONE
 

@@ -36,12 +36,7 @@ SHAPES: Mapping[str, Shape] = {
     "first_samples": Shape({**_DATA, "folder": PATH}, {**_ALLOWED, "count": NUMBER}),
     "check_data": Shape(_DATA, {**_ALLOWED, "labels": FLAG}),
     "data_changes": Shape({"run_dir": PATH}),
-    "evaluate": Shape(
-        {"path": PATH},
-        {**_OF_RUN, "thresholds": LIST, "calibrates": FLAG, "stores": FLAG, "resets": FLAG, "fresh": FLAG, "by": TEXT},
-    ),
     "samples": Shape({"path": PATH, "folder": PATH}, _OF_RUN),
-    "compare_runs": Shape({"path": PATH, "against": PATH}, _OF_RUN),
     "predictor": Shape({"path": PATH}, {"weights": TEXT, "pixels": TEXT, "classes": LIST}),
     "predict": Shape(
         {"path": PATH},

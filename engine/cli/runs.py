@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.cli.answers import add_json, failure, iso_time, note, print_json
+from netwright.engine.cli.answers import add_json, failure, note, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.errors import EXIT_DONE, UserError, plural
-from netwright.engine.core.text import format_duration
+from netwright.engine.core.text import format_duration, iso_time
 from netwright.engine.project.file import load
 from netwright.engine.runs.create import runs_beside
 from netwright.engine.runs.data_record import read_record

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.cli.answers import add_json, failure, print_json
-from netwright.engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end, words_for_here
+from netwright.engine.cli.cluster_jobs import follow_job, submit_run, wait_for_end, words_for_here
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
 from netwright.engine.cli.control import send
 from netwright.engine.cli.follow import ProgressPrinter
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.require import Requirement, parse, refuse_impossible, write_junit
+from netwright.engine.cluster.follower import is_job, job_profile
 from netwright.engine.cluster.jobs import resume as resume_job
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
 from netwright.engine.core.text import format_duration
+from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.project.bindings import in_order
 from netwright.engine.project.environment import TARGETS
 from netwright.engine.project.project import Project
@@ -204,7 +206,7 @@ def run_train(arguments: argparse.Namespace) -> int:
     refuse_never(requirements, project, arguments.project)
     project_origin = origin(arguments.project)
     look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
-    profile = profile_of(project, arguments.profile)
+    profile = job_profile(project, arguments.profile)
     if profile is not None and is_job(profile):
         return _train_as_job(project, profile, notices, requirements, arguments)
     with ProgressPrinter() as printer:

@@ -8,7 +8,7 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError
@@ -16,6 +16,7 @@ from netwright.engine.core.files import path_from
 from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.core.text import format_bytes
+from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import look_up
 from netwright.engine.project.file import save

@@ -9,13 +9,14 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of, look_at_code, read_project
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.cluster.environment import profile_of
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.network.table import short_count
+from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.placement.recovery import WORKER_HOURS
 from netwright.engine.project.file import dumps, load
 from netwright.engine.project.project import Project

@@ -15,10 +15,13 @@ from pathlib import Path
 
 from netwright.engine.cluster.hosts import UnreachableHostError
 from netwright.engine.cluster.job_list import refuse_unlisted
-from netwright.engine.cluster.jobs import host_of, remote_of, sync
+from netwright.engine.cluster.jobs import host_of, remote_of, resume, submit, sync
+from netwright.engine.cluster.profile_file import find_profile, is_in_job
+from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.platform import lower_priority
 from netwright.engine.core.process import start_detached_module
+from netwright.engine.project.project import Project
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
 from netwright.engine.runs.remote import read_remote, write_remote
@@ -98,3 +101,40 @@ def main(arguments: list[str]) -> int:
         print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def job_profile(project: Project, name: str | None = None) -> ClusterProfile | None:
+    """Return the profile of a project whose target is parallel, or that was named; None for other targets."""
+    if project.environment.target != "parallel":
+        if name:
+            raise UserError(
+                f"--profile {name}: a profile goes with the execution environment parallel.",
+                hint="Add --environment parallel.",
+            )
+        return None
+    return find_profile(name or project.environment.cluster)
+
+
+def is_job(profile: ClusterProfile) -> bool:
+    """Return whether a run on this cluster is a job of its own there. Otherwise it has workers there, and its
+    coordinator here; so have the nodes of the job that this process is in."""
+    return profile.takes_jobs and not (profile.kind == "slurm" and is_in_job())
+
+
+def start_job(project: Project, path: Path | None, run_dir: Path | None) -> RunFolder | None:
+    """Start the run of a project as a job and follow it. Returns None where its environment takes no
+    jobs."""
+    profile = job_profile(project)
+    if profile is None or not is_job(profile):
+        return None
+    folder = submit(project, path, run_dir, profile)
+    ensure_follower(folder)
+    return folder
+
+
+def resume_job(path: Path) -> RunFolder:
+    """Start the job of a run again, and follow it."""
+    folder = open_run(path)
+    resume(folder)
+    ensure_follower(folder)
+    return folder

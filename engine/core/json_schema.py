@@ -68,6 +68,8 @@ def object_of(
     for name, annotation in get_type_hints(cls).items():
         if name in without or get_origin(annotation) is ClassVar:
             continue
+        if getattr(cls, "omits_defaults", False) and getattr(cls, name, ...) is None:
+            annotation = Union[tuple(part for part in get_args(annotation) if part is not NoneType)]  # noqa: UP007
         properties[name] = schema_of(annotation, is_closed=is_closed)
         if name in descriptions:
             properties[name]["description"] = descriptions[name]

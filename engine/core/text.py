@@ -1,6 +1,7 @@
 """Text formats: durations, sizes in bytes, percentages, text in XML."""
 
 import math
+from datetime import datetime
 
 LEAST_EXPONENT, MOST_EXPONENT = -4, 12
 """Powers of ten within which a number is written without one."""
@@ -67,6 +68,15 @@ def format_ago(seconds: float) -> str:
         return f"{seconds / 3600:.0f} h ago"
     days = max(1, round(seconds / 86400))
     return "yesterday" if days == 1 else f"{days:,} days ago"
+
+
+def iso_time(seconds: float) -> str | None:
+    """Return a time in seconds since the epoch in ISO 8601 with its time zone; None for 0, which stands for unknown,
+    and for a number that is no time."""
+    try:
+        return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds") if seconds else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def format_bytes(count: int) -> str:

@@ -44,7 +44,8 @@ class Argument:
     flags: names of an option, such as `-o`, by default the name of the field. read: converts the text of the command
     line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
     is listed with. is_one_text: whether `read` takes all values of a tuple out of one text. record: declared options,
-    of which each is an option of the command line; the field is a mapping from their names to their texts.
+    of which each is an option of the command line; the field is a mapping from their names to their texts. faces: those
+    that show it.
     """
 
     help: str
@@ -55,6 +56,7 @@ class Argument:
     group: str = ""
     is_one_text: bool = False
     record: type[Record] | None = None
+    faces: tuple[Face, ...] = FACES
 
 
 @dataclass(frozen=True)

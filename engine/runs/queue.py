@@ -23,9 +23,12 @@ from netwright.engine.core.folders import state_folder
 from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
 from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.core.process import start_detached_module
+from netwright.engine.project.data_hosts import admit, granted_for, written
 from netwright.engine.project.file import dumps, loads
+from netwright.engine.project.project import Project
+from netwright.engine.project.user_code import refuse_untrusted
 from netwright.engine.runs.events import ENDS
-from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.folder import RunFolder, open_run, origin
 from netwright.engine.runs.options import NETWORK, Change, changes, in_short, network_in, options_in
 
 OVER = (*ENDS, "refused")
@@ -171,6 +174,23 @@ class Queue:
             raise UserError(f"The queue in {self.folder} cannot be written: {error.strerror}.") from None
         self.write(entry)
         return entry
+
+    def add_project(
+        self, project: Project, path: Path, after: Path | None = None, *, is_trusted: bool = False
+    ) -> Entry:
+        """Check a project, whose own code was looked at, and add it at the end, or behind the end of the run `after`.
+        Raises `UserError`."""
+        from netwright.engine.project.check import check
+
+        refuse_untrusted(project)  # now, not when the entry starts
+        if project.data.source == "none":
+            raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
+        check(project).refuse_errors()
+        admit(project.data)
+        behind = str(open_run(after).path.resolve()) if after else ""
+        hosts = written(granted_for(project.data))
+        more = {"project_path": str(path.resolve()), "after": behind, "trust": is_trusted, "hosts": hosts}
+        return self.add(dumps(project), origin(path).name, **more)
 
     def another_of(self, project_text: str, after: RunFolder | None) -> tuple[str, str]:
         """Return the project as it is to be queued, and how it differs from the run in `after` in a few words.

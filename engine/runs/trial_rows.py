@@ -9,14 +9,16 @@ from operator import itemgetter
 from typing import Any
 
 from netwright.engine.core.csv_text import csv_text
+from netwright.engine.core.text import iso_time
 from netwright.engine.project.experiment import Objective
 from netwright.engine.project.parameters import lists_of, value_text
 from netwright.engine.runs.events import SPLIT_PRIORITY
+from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.notes import Notes
 from netwright.engine.runs.options import Options, in_order, shown
 from netwright.engine.runs.query import OPTION
 from netwright.engine.runs.trial_log import COUNTED, Trial
-from netwright.engine.runs.trial_marks import NOTHING, TrialMarks
+from netwright.engine.runs.trial_marks import NOTHING, Marks, TrialMarks
 
 FACTS = ("trial", "state", "curve", "seconds", "started", "host", "tags", "note", "reason", "runs")
 """Columns beside values and scores. `curve` is a picture of the objective."""
@@ -239,3 +241,27 @@ def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Tri
 
 def _has_numbers(trial: Trial, objectives: Iterable[str]) -> bool:
     return not any(math.isnan(trial.scores.get(name, math.nan)) for name in objectives)
+
+
+def described_experiment(folder: ExperimentFolder, trials: Sequence[Trial], marks: Marks) -> dict[str, Any]:
+    """Return an experiment and its trials as JSON."""
+    info = folder.read_info()
+    best = best_trial(trials, info.objectives)
+    front = pareto_front(trials, info.objectives) if len(info.objectives) > 1 else []
+    return {
+        "experiment_dir": str(folder.path.absolute()),
+        "name": info.name,
+        "state": folder.state(),
+        "reason": info.reason,
+        "waits": info.waits,
+        "created": iso_time(info.created),
+        "seconds": info.seconds,
+        "objectives": list(info.objectives),
+        "best": best.number if best is not None else None,
+        "pareto_front": [trial.number for trial in front],
+        "trials": [{**trial.write(), **_written_marks(marks.of(trial.number))} for trial in trials],
+    }
+
+
+def _written_marks(marks: TrialMarks) -> dict[str, Any]:
+    return {"tags": list(marks.notes.tags), "note": marks.notes.note, "cell_notes": dict(marks.cells)}

@@ -17,7 +17,8 @@ from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import RunFolder, open_run, origin
 from netwright.engine.runs.summary import format_metric, read_summary
 from netwright.engine.runs.trial_log import Trial
-from netwright.engine.runs.trial_rows import best_trial, pareto_front
+from netwright.engine.runs.trial_marks import read_marks
+from netwright.engine.runs.trial_rows import best_trial, described_experiment, pareto_front
 
 if TYPE_CHECKING:
     import numpy as np
@@ -247,15 +248,49 @@ class Experiment:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the experiment as `experiment status --json` prints it."""
-        from netwright.engine.cli.experiment_text import experiment_json
-
-        return experiment_json(ExperimentFolder(self.folder), self.trials)
+        folder = ExperimentFolder(self.folder)
+        return described_experiment(folder, self.trials, read_marks(folder))
 
     def __repr__(self) -> str:
         best = self.best
         name = self.objectives[0]
         said = f"; best: {best.title}, {format_metric(name, best.scores[name])}" if best is not None else ""
         return f"Experiment({self.state}; {plural(len(self.trials), 'trial')}{said}; {str(self.folder)!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """What a network looks at, by one method: `details` as `explain --json` prints them, `arrays` by name."""
+
+    run: Path
+    method: str
+    details: dict[str, Any]
+    arrays: "dict[str, np.ndarray[Any, Any]]"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as JSON, without its arrays."""
+        return {"path": str(self.run), **self.details}
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {' × '.join(map(str, array.shape))}" for name, array in self.arrays.items())
+        return f"Explanation({self.details['title']}: {shapes})"
+
+
+@dataclass(frozen=True)
+class ClusterJob:
+    """A run that is a job on a cluster, with its folder on this machine."""
+
+    run: Path
+    profile: str
+
+    @property
+    def state(self) -> str:
+        """The state of the run, as far as it is known here, such as `running` or `finished`."""
+        return open_run(self.run).state()
+
+    def stop(self) -> None:
+        """Ask the run to stop: it saves what it has learned. Raises `UserError`."""
+        open_run(self.run).request("stop")
 
 
 def load_run(run: StrPath) -> Trained:

@@ -77,6 +77,11 @@ assert [trial.state for trial in found.trials] == ["finished"] * 2 and found.bes
 assert stopped.state == "stopped" and 2 <= nw.load_run(training.run).epochs < 1000
 assert nw.load_experiment(found.folder).to_dict() == found.to_dict()
 
+assert "picture" in seen.arrays and seen.to_dict()["method"] == "gradcam" and "Explanation(" in repr(seen)
+assert written.largest_difference < 1e-3 and written.opset == 17 and again.value.weights.file
+json.dumps([seen.to_dict(), written.notes], allow_nan=False)
+assert nw.queue_list() == [entry] and entry.state == "waiting" and nw.jobs() == []
+
 endless = project.with_options({"training.max_epochs": 100_000})
 
 def interrupt(progress):
@@ -155,6 +160,12 @@ def test_errors_say_the_way_out(digits: Path, tmp_path: Path) -> None:
         nw.evaluate(tmp_path, "test", data="other.csv")
     with pytest.raises(UserError, match="definition stays"):
         nw.experiment(tmp_path, {"training.momentum": [0.8]})
+    with pytest.raises(UserError, match="Did you mean 'precision'"):
+        nw.export(tmp_path, "net.onnx", options={"precison": "float16"})
+    with pytest.raises(UserError, match="does not say the format"):
+        nw.export(digits, tmp_path / "net")
+    with pytest.raises(UserError, match="no cluster|There is no|profile"):
+        nw.submit(digits)
     with pytest.raises(UserError, match=r"experiment.strategy: .*gird"):
         nw.experiment(digits, {"training.momentum": [0.8, 0.9]}, strategy="gird")
 

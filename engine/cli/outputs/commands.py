@@ -46,10 +46,8 @@ from netwright.engine.cli.outputs.runs import (
     Trained,
 )
 from netwright.engine.cli.outputs.trained import (
-    Evaluated,
     Explained,
     Predicted,
-    RunsCompared,
 )
 from netwright.engine.operations.operation import operations
 
@@ -126,7 +124,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "tag": (Tags,),
     "delete": (Deleted,),
     "curves": (Files,),
-    "evaluate": (Evaluated, RunsCompared),
     "predict": (Predicted,),
     "explain": (Explained,),
     "notify": (Notified,),

@@ -4,53 +4,6 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 
-class Evaluated(TypedDict):
-    """How good a trained network is."""
-
-    path: str
-    """The run's folder."""
-    format: int
-    weights: str
-    """`best` or `last`."""
-    split: str
-    """The run's own split; empty for other data."""
-    data: str
-    samples: int
-    loss: float
-    metrics: Mapping[str, float]
-    targets: list[Mapping[str, Any]]
-    """Per output: accuracy or errors with 95 % intervals, the confusion matrix (true classes in rows), precision,
-    recall, F1 and IoU per class, calibration, ROC and precision-recall curves (threshold, true and false positives),
-    residuals, the worst and the most uncertain samples, and what is `stored` with the network."""
-    notes: list[str]
-    cached: bool
-    """Whether the result was known from before."""
-    operating_points: NotRequired[list[Mapping[str, Any]]]
-    """Per `--threshold`: `output`, `class`, `threshold`, counts, precision, recall, F1 and accuracy there."""
-    calibrated: NotRequired[list[Mapping[str, Any]]]
-    """With `--calibrate`, per output: `temperature`, and the calibration `before` and `after`."""
-    groups: NotRequired[Mapping[str, Any]]
-    """With `--by`: per output the metrics of the `whole` and of `groups`, each with 95 % intervals and its number of
-    samples."""
-
-
-class RunsCompared(TypedDict):
-    """With `--against`: two trained networks on the same samples."""
-
-    path: str
-    """The first run's folder."""
-    against: str
-    """The second run's folder."""
-    split: str
-    data: str
-    samples: int
-    targets: list[Mapping[str, Any]]
-    """Per output: `metrics` (first, second, difference with a 95 % interval and p of a paired bootstrap), of classes
-    also `mcnemar` (samples that both, one or neither gets right, and p of the exact test) and `disagreements`, and a
-    `conclusion` in words."""
-    notes: list[str]
-
-
 class Explained(TypedDict):
     """What a network looks at, by one method."""
 

@@ -57,8 +57,9 @@ def page(server: FakeServer, qtbot) -> ComparePage:
 def test_the_other_run_is_chosen_and_the_difference_is_told(page: ComparePage, server: FakeServer) -> None:
     assert [page.other.itemText(at) for at in range(page.other.count())] == ["Run 1"]
     page.button.click()
-    assert server.waiting[0].given == {"path": str(Path("/runs/2")), "against": str(Path("/runs/1")), "split": "test"}
-    server.answer("compare_runs", RESULT)
+    asked = {"run_dir": str(Path("/runs/2")), "against": str(Path("/runs/1")), "split": "test", "device": "cpu"}
+    assert server.waiting[0].given == asked
+    server.answer("evaluate", RESULT)
     assert any("The first run is better" in label.text() for label in page.findChildren(QLabel))
     metrics, right, rows = page.findChildren(QTableWidget)
     cells = [item.text() for column in range(6) if (item := metrics.item(0, column))]
@@ -68,7 +69,7 @@ def test_the_other_run_is_chosen_and_the_difference_is_told(page: ComparePage, s
 
 def test_refusals_are_said_and_forgotten(page: ComparePage, server: FakeServer) -> None:
     page.button.click()
-    server.refuse("compare_runs", "The runs differ in the classes.")
+    server.refuse("evaluate", "The runs differ in the classes.")
     assert page.message.text() == "The runs differ in the classes."
     page.set_run(Path("/runs/1"))
     assert page.message.text() == NOT_YET

@@ -99,7 +99,8 @@ def tables(page: ScoresPage) -> list[list[list[str]]]:
 
 def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, server: FakeServer) -> None:
     page.button.click()
-    assert given(server, "evaluate") == {"path": str(Path("/runs/2")), "split": "test"}
+    asked = {"run_dir": str(Path("/runs/2")), "split": "test", "device": "cpu", "with_groupings": True}
+    assert given(server, "evaluate") == asked
     assert page.button.text() == "Cancel"
     server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
     assert page.button.text() == "Evaluate"
@@ -172,10 +173,12 @@ def test_the_threshold_moves_and_is_stored(page: ScoresPage, server: FakeServer,
     assert "<svg" in (tmp_path / "a.svg").read_text()
     card.store.click()
     assert given(server, "evaluate") == {
-        "path": str(Path("/runs/2")),
+        "run_dir": str(Path("/runs/2")),
         "split": "test",
-        "thresholds": ["cat=0.3"],
-        "stores": True,
+        "threshold": ["cat=0.3"],
+        "store": True,
+        "device": "cpu",
+        "with_groupings": True,
     }
 
 
@@ -183,14 +186,14 @@ def test_a_temperature_is_shown_before_it_is_stored(page: ScoresPage, server: Fa
     page.evaluate()
     server.answer("evaluate", result(CLASSES, {}))
     page.findChildren(CalibrationCard)[0].fit.click()
-    assert given(server, "evaluate")["calibrates"] is True
+    assert given(server, "evaluate")["calibrate"] is True
     after = {**CLASSES["calibration"], "expected_error": 0.01}
     calibrated = [{"output": "softmax", "temperature": 1.4, "before": CLASSES["calibration"], "after": after}]
     server.answer("evaluate", {**result(CLASSES, {}), "calibrated": calibrated})
     (card,) = [one for one in page.findChildren(CalibrationCard) if one.fit.isHidden()]
     assert "Temperature 1.4" in card.said.text()
     card.store.click()
-    assert given(server, "evaluate")["stores"] is True
+    assert given(server, "evaluate")["store"] is True
 
 
 def test_numbers_are_shown_against_the_true_ones(page: ScoresPage, server: FakeServer) -> None:
@@ -239,4 +242,4 @@ def test_other_data_is_asked_for(page: ScoresPage, server: FakeServer, monkeypat
     page.data.activated.emit(at)
     assert page.data.currentText() == "new.csv"
     page.evaluate()
-    assert given(server, "evaluate")["source"] == "/data/new.csv"
+    assert given(server, "evaluate")["data"] == "/data/new.csv"
