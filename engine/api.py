@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
-from netwright.engine.operations.export import ExportResult
+from netwright.engine.operations.evaluate import OPERATION as EVALUATE
+from netwright.engine.operations.evaluate import EvaluateRequest
+from netwright.engine.operations.export import OPERATION as EXPORT
+from netwright.engine.operations.export import ExportRequest, ExportResult
+from netwright.engine.operations.prune import OPERATION as PRUNE
+from netwright.engine.operations.prune import PruneRequest, PruneResult
+from netwright.engine.operations.report import OPERATION as REPORT
+from netwright.engine.operations.report import ReportRequest, ReportResult
+from netwright.engine.operations.robustness import OPERATION as ROBUSTNESS
+from netwright.engine.operations.robustness import RobustnessRequest, RobustnessResult
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.trials import defined
 from netwright.engine.runs.experiments import open_experiment
@@ -51,7 +60,10 @@ __all__ = [
     "Prediction",
     "Progress",
     "Project",
+    "PruneResult",
     "QueueEntry",
+    "ReportResult",
+    "RobustnessResult",
     "RunError",
     "Trained",
     "Training",
@@ -66,8 +78,11 @@ __all__ = [
     "load_experiment",
     "load_run",
     "predict",
+    "prune",
     "queue_add",
     "queue_list",
+    "report",
+    "robustness",
     "start",
     "submit",
     "train",
@@ -144,8 +159,6 @@ def evaluate(
         raise UserError("A split is of the run's own data, and other data was named. Give one of them.")
     if options and not data:
         raise UserError("Options are for other data. Name it: data=PATH.")
-    from netwright.engine.operations.evaluate import OPERATION, EvaluateRequest
-
     path = _folder_of(run)
     request = EvaluateRequest(
         run_dir=path,
@@ -158,7 +171,7 @@ def evaluate(
         trusted=trust,
         fresh=fresh,
     )
-    details = OPERATION.write(OPERATION.run(request))
+    details = EVALUATE.write(EVALUATE.run(request))
     own = {name: details[name] for name in ("split", "samples", "loss", "metrics", "notes")}
     return Evaluation(run=path, outputs=details["targets"], details=details, **own)
 
@@ -250,7 +263,6 @@ def export(
     `options` are those of ONNX, such as `{"precision": "float16", "opset": 17}`. `with_training` writes a training
     script beside a PyTorch file, `force` replaces files beside it. Raises `UserError`.
     """
-    from netwright.engine.operations.export import OPERATION, ExportRequest
     from netwright.engine.project.export_options import OnnxOptions
 
     for name in options or {}:
@@ -267,7 +279,7 @@ def export(
         force=force,
         trusted=trust,
     )
-    return OPERATION.run(request)
+    return EXPORT.run(request)
 
 
 def import_network(
@@ -291,6 +303,71 @@ def import_network(
         Path(file), Path(to), sizes=sizes or {}, compares=compare, copies_shared=copies_shared, replaces=force
     )
     return replace(load(to), notices=(*report.warnings, *report.notes))
+
+
+def prune(
+    run: Trained | StrPath,
+    amount: float | None = None,
+    *,
+    structured: bool = False,
+    split: str = "",
+    output: StrPath | None = None,
+    force: bool = False,
+    trust: bool = False,
+) -> PruneResult:
+    """Measure the network of a run without a share of its weights, or with `structured` of the channels of each layer:
+    without an `amount` for a few of them. `output` writes a project that starts from the weights that are left, `force`
+    replaces one. Raises `UserError`."""
+    to = Path(output) if output is not None else None
+    request = PruneRequest(
+        run_dir=_folder_of(run),
+        amount=amount,
+        structured=structured,
+        split=split,
+        output=to,
+        replaces=force,
+        trusted=trust,
+    )
+    return PRUNE.run(request)
+
+
+def robustness(
+    run: Trained | StrPath,
+    *,
+    split: str = "",
+    samples: int = 500,
+    weights: str = "",
+    store: bool = False,
+    trust: bool = False,
+    fresh: bool = False,
+) -> RobustnessResult:
+    """Measure how the network of a run answers under noise, blur and attacks, on at most so many `samples`. `store`
+    keeps the threshold below which `predict` names samples unlike the training data. Raises `UserError`."""
+    request = RobustnessRequest(
+        run_dir=_folder_of(run), split=split, samples=samples, weights=weights, store=store, trusted=trust, fresh=fresh
+    )
+    return ROBUSTNESS.run(request)
+
+
+def report(
+    run: Trained | StrPath,
+    to: StrPath,
+    *,
+    split: str = "",
+    weights: str = "",
+    evaluate: bool = True,
+    trust: bool = False,
+) -> ReportResult:
+    """Write one HTML file about a run; with `evaluate` false without results of an evaluation. Raises `UserError`."""
+    request = ReportRequest(
+        run_dir=_folder_of(run),
+        output=Path(to),
+        split=split,
+        weights=weights,
+        no_evaluation=not evaluate,
+        trusted=trust,
+    )
+    return REPORT.run(request)
 
 
 def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = None, trust: bool = False) -> QueueEntry:

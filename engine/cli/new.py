@@ -16,7 +16,6 @@ from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from netwright.engine.core.files import path_from
 from netwright.engine.core.own_files import SUFFIX
-from netwright.engine.data.named import options_for
 from netwright.engine.operations.projects import data_place, with_settings
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import keep_for
@@ -132,6 +131,8 @@ def _with_own_data(project: Project, arguments: argparse.Namespace, folder: Path
     sentences on that. Raises `UserError`."""
     text, settings = arguments.data, arguments.settings
     if is_remote(text):
+        from netwright.engine.data.named import options_for
+
         options, reason = options_for(text, [setting for setting in settings if setting.strip().startswith("data.")])
         project = with_settings(project.with_section("data", options), settings)
         guessed = f"data.source is {options.source}, guessed from data.path: {reason}." if reason else ""

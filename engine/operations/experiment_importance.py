@@ -55,4 +55,5 @@ OPERATION = Operation(
     description="Say how much of the differences between trials each parameter explains (fANOVA).",
     text=text,
     notices=notices,
+    faces=("command", "window"),
 )

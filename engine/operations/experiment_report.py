@@ -69,4 +69,5 @@ OPERATION = Operation(
     description="Write one HTML file about an experiment: what varied, the best trials, plots, all trials.",
     text=text,
     notices=notices,
+    faces=("command", "window"),
 )

@@ -89,7 +89,7 @@ def test_listing_the_commands_loads_nothing_heavy() -> None:
         (["notify"], set()),
         (["options", "lr"], {"layers", "network", "project", "user_code"}),
         (["devices"], {"cluster", "hardware", "layers", "network", "placement", "project", "user_code"}),
-        (["templates"], {"layers", "network", "placement", "project", "runs", "user_code"}),
+        (["templates"], {"layers", "network", "operations", "placement", "project", "runs", "user_code"}),
         (["runs", "DIGITS"], {"layers", "network", "placement", "project", "runs", "user_code"}),
         (["check", "DIGITS", "--set", "data.source=none"], {*LIGHT} - {"core"}),
         (["train", "--help"], {*LIGHT} - {"core"} | {"cluster"}),

@@ -80,6 +80,7 @@ assert nw.load_experiment(found.folder).to_dict() == found.to_dict()
 assert "picture" in seen.arrays and seen.to_dict()["method"] == "gradcam" and "Explanation(" in repr(seen)
 assert written.largest_difference < 1e-3 and written.opset == 17 and again.value.weights.file
 json.dumps([seen.to_dict(), written.notes], allow_nan=False)
+assert [row["amount"] for row in smaller.rows] == [0.0, 0.25] and nw.load(smaller.project).value.weights.file
 assert nw.queue_list() == [entry] and entry.state == "waiting" and nw.jobs() == []
 
 endless = project.with_options({"training.max_epochs": 100_000})
@@ -164,7 +165,7 @@ def test_errors_say_the_way_out(digits: Path, tmp_path: Path) -> None:
         nw.export(tmp_path, "net.onnx", options={"precison": "float16"})
     with pytest.raises(UserError, match="does not say the format"):
         nw.export(digits, tmp_path / "net")
-    with pytest.raises(UserError, match="no cluster|There is no|profile"):
+    with pytest.raises(UserError, match="profile"):
         nw.submit(digits)
     with pytest.raises(UserError, match=r"experiment.strategy: .*gird"):
         nw.experiment(digits, {"training.momentum": [0.8, 0.9]}, strategy="gird")

@@ -1,0 +1,157 @@
+"""What holds for every operation: help on each field, a function that does the work, and the faces that show it."""
+
+import argparse
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import pytest
+
+from netwright.engine import api
+from netwright.engine.cli.commands import COMMANDS, OPERATION, parser
+from netwright.engine.cli.operation_command import add_argument
+from netwright.engine.cli.outputs.commands import outputs
+from netwright.engine.core.dataclass_json import JsonShapeError
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import ROOT
+from netwright.engine.core.json_schema import schema_of
+from netwright.engine.operations.operation import (
+    Argument,
+    Operation,
+    Request,
+    Result,
+    module_name,
+    operation,
+    operations,
+)
+
+ALL = [pytest.param(declared, id=declared.name) for declared in operations()]
+PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+
+
+def command_of(name: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = parser(name.split(" ")[0])
+    for word in name.split(" "):
+        (choices,) = (a.choices for a in command._actions if isinstance(a, argparse._SubParsersAction))
+        command = choices[word]
+    return command
+
+
+@pytest.mark.parametrize("declared", ALL)
+def test_each_field_has_help_and_the_function_takes_the_request(declared: Operation[Any, Any]) -> None:
+    for parameter in declared.parameters():
+        assert len(parameter.argument.help) > 5, parameter.name
+        assert not parameter.argument.help.endswith("."), parameter.name
+    module, _, name = declared.function.partition(":")
+    hints = get_type_hints(getattr(importlib.import_module(module), name))
+    gives, (takes,) = hints.pop("return"), hints.values()
+    assert takes is declared.request
+    assert set(declared.results) == (set(gives.__args__) if hasattr(gives, "__args__") else {gives})
+    assert operation(declared.name) is declared
+    assert declared.description.endswith(".")
+
+
+@pytest.mark.parametrize("declared", ALL)
+def test_each_face_that_is_declared_shows_it(declared: Operation[Any, Any]) -> None:
+    if "command" in declared.faces:
+        flags = {flag for action in command_of(declared.name)._actions for flag in action.option_strings}
+        shown = [parameter for parameter in declared.parameters() if "command" in parameter.argument.faces]
+        wanted = {flag for parameter in shown if not parameter.argument.record for flag in parameter.flags}
+        assert wanted <= flags
+        assert outputs()[declared.name] == declared.results
+        assert f"| `{declared.name}` |" in PAGE
+        assert " " in declared.name or COMMANDS[declared.name] == OPERATION
+    module = module_name(declared.name)
+    if "window" in declared.faces:
+        named = re.compile(rf"operations\.{module} import|operations import [\w, ]*\b{module}\b")
+        assert any(named.search(path.read_text(encoding="utf-8")) for path in (ROOT / "app").rglob("*.py"))
+    if "api" in declared.faces:
+        assert module in api.__all__
+        assert re.search(rf"\b{module}\(", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeighRequest(Request):
+    """A thing to weigh."""
+
+    path: Annotated[Path, Argument("the thing", metavar="THING")]
+    units: Annotated[tuple[str, ...], Argument("units", flags=("--unit",))] = ()
+    digits: Annotated[int, Argument("digits")] = 3
+    is_wet: Annotated[bool, Argument("weigh it wet")] = False
+    more: Annotated[Mapping[str, str], Argument("other values", faces=("window",))] = field(default_factory=dict)
+
+    def check(self) -> None:
+        if self.digits < 1:
+            raise UserError("Expected at least 1 digit.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeighResult(Result):
+    """What it weighs."""
+
+    weight: float
+    note: str | None = None
+
+
+def weigh(request: WeighRequest) -> WeighResult:
+    return WeighResult(weight=len(str(request.path)), note="wet" if request.is_wet else None)
+
+
+WEIGH = Operation(
+    name="weigh",
+    request=WeighRequest,
+    results=(WeighResult,),
+    function=f"{__name__}:weigh",
+    description="Weigh a thing.",
+)
+
+
+def test_a_request_is_read_from_json_and_refused_with_its_place() -> None:
+    request = WEIGH.read({"path": "a.txt", "units": ["g"], "more": {"b": "c"}})
+    assert request == WeighRequest(path=Path("a.txt"), units=("g",), more={"b": "c"})
+    for values, message in (
+        ({}, "path is missing|'path' is missing"),
+        ({"path": "a\0b"}, "path: expected a path"),
+        ({"path": "a", "digits": True}, "digits: expected a whole number"),
+        ({"path": "a", "is_wet": 1}, "is_wet: expected true or false"),
+        ({"path": "a", "units": "g"}, "units: expected a list"),
+        ({"path": "a", "wet": True}, "there is no field"),
+    ):
+        with pytest.raises(JsonShapeError, match=message.replace("'", "[\"']")):
+            WEIGH.read(values)
+
+
+def test_the_json_of_a_result_leaves_out_what_its_schema_does_not_require() -> None:
+    schema = schema_of(WeighResult)
+    assert (schema["required"], list(schema["properties"])) == (["weight"], ["weight", "note"])
+    assert schema["properties"]["note"] == {"type": "string"}
+    assert WEIGH.write(WeighResult(weight=2.0)) == {"weight": 2.0}
+    assert WEIGH.write(WeighResult(weight=2.0, note="wet")) == {"weight": 2.0, "note": "wet"}
+
+
+def test_a_parser_follows_from_the_fields() -> None:
+    command = argparse.ArgumentParser()
+    for parameter in list(WEIGH.parameters())[:4]:
+        add_argument(command, parameter)
+    arguments = command.parse_args(["a", "--unit", "g", "--unit", "kg", "--digits", "2", "--is-wet"])
+    assert vars(arguments) == {"path": Path("a"), "units": ["g", "kg"], "digits": 2, "is_wet": True}
+
+
+def test_what_does_not_go_together_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.engine.operations.operation.importlib.import_module", pytest.fail)
+    with pytest.raises(UserError, match="at least 1 digit"):
+        WEIGH.run(WeighRequest(path=Path("a"), digits=0))
+
+
+def test_a_field_without_an_argument_is_a_defect() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Bare(Request):
+        path: Path
+
+    bare = Operation(name="bare", request=Bare, results=(WeighResult,), function="", description="")
+    with pytest.raises(TypeError, match=r"Bare\.path has no Argument"):
+        list(bare.parameters())
+    assert [one.name for one in fields(Bare)] == ["path"]
