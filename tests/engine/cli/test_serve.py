@@ -37,6 +37,8 @@ from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.folder import RunFolder
 from tests import warm
 from tests.builders import classifier
+from tests.trials import sample_trials
+from tests.trials import written as experiment_of
 
 PATIENCE_S = 60.0
 
@@ -413,3 +415,33 @@ def test_a_run_whose_data_report_progress_is_started_and_trains(tmp_path: Path) 
     save(Project(classifier(2), data=DataOptions(source="images", path="pets"), training=options), file)
     done = warm.run([file, tmp_path / "run"], code=TRAIN, timeout=2 * PATIENCE_S)
     assert (done.returncode, done.stdout.split()[:1]) == (0, ["finished"]), done
+
+
+def test_an_operation_is_answered_and_a_request_of_another_shape_refused(serving: Make, tmp_path: Path) -> None:
+    """As the command does it: its result, its refusal, and the defect of a window that asks for something else."""
+    folder = experiment_of(tmp_path, sample_trials())
+    to = tmp_path / "trials.html"
+    client = serving()
+    client.ask(1, "experiment report", experiment=str(folder.path), output=str(to))
+    result = client.hear()["result"]
+    assert (result["path"], result["bytes"]) == (str(to), to.stat().st_size)
+    client.ask(2, "experiment report", experiment=str(folder.path), output=str(tmp_path / "trials.txt"))
+    error = client.hear()["error"]
+    assert (error["defect"], error["message"]) == (
+        False,
+        f"{tmp_path / 'trials.txt'}: a report ends in .html or .htm, received '.txt'.",
+    )
+    client.ask(3, "experiment report", experiment=7)
+    assert client.hear()["error"] == {
+        "message": "The request experiment report: experiment: expected a path, received 7.",
+        "defect": True,
+    }
+    client.ask(4, "experiment report", experiment=str(folder.path), hosts=["a"])
+    assert "takes hosts with numbers of files for hosts" in client.hear()["error"]["message"]
+
+
+def test_requests_about_one_network_go_to_one_process() -> None:
+    evaluated = Job({"do": "evaluate", "with": {"run_dir": "/runs/1"}})
+    assert evaluated.key == Job({"do": "samples", "with": {"path": "/runs/1"}}).key
+    assert evaluated.key != Job({"do": "evaluate", "with": {"run_dir": "/runs/2"}}).key
+    assert Job({"do": "export", "with": {"source": "/runs/1"}}).key == ""
