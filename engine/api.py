@@ -46,8 +46,10 @@ from netwright.engine.scripting.results import (
     Project,
     StrPath,
     Trained,
+    jobs,
     load_experiment,
     load_run,
+    queue_list,
 )
 
 __all__ = [
@@ -87,6 +89,7 @@ __all__ = [
     "submit",
     "train",
 ]
+EXPLAIN_OPTIONS = ("layer", "class_name", "column", "reduction", "window")
 
 
 def load(path: StrPath, options: Mapping[str, Any] | None = None) -> Project:
@@ -214,42 +217,28 @@ def explain(
     sample: int | StrPath = 0,
     *,
     split: str = "",
-    layer: str = "",
-    class_name: str = "",
-    column: str = "",
-    reduction: str = "pca",
-    window: int = 0,
+    options: Mapping[str, Any] | None = None,
     weights: str = "",
     trust: bool = False,
-    fresh: bool = False,
 ) -> Explanation:
-    """Return what the network of a run looks at, by a method such as `gradcam` or `permutation`; the command `explain
-    --help` lists them. `sample`: its number in the split, from 0, or a file. Methods ignore what they do not take.
-    Raises `UserError`."""
+    """Return what the network of a run looks at, by a method such as `gradcam` or `permutation`; `netwright-engine
+    explain --help` lists them. `sample`: its number in the split, from 0, or a file. `options`: what a method takes:
+    `layer`, `class_name`, `column`, `reduction`, `window`. Raises `UserError`."""
     from netwright.engine.explain.explain import Question, subject_of
     from netwright.engine.explain.explain import explain as explain_run
 
+    for name in {*(options or {})} - {*EXPLAIN_OPTIONS}:
+        raise UserError(f"explain has no option '{name}'.{did_you_mean(name, EXPLAIN_OPTIONS)}")
     place, file = (sample, "") if isinstance(sample, int) else (0, str(Path(sample).absolute()))
-    question = Question(
-        method,
-        split=split,
-        place=place,
-        file=file,
-        layer=layer,
-        class_name=class_name,
-        column=column,
-        reduction=reduction,
-        window=window,
-    )
+    question = Question(method, split=split, place=place, file=file, **(options or {}))
     path = _folder_of(run)
-    answer = explain_run(subject_of(path, split, weights_kept=weights, trusted=trust), question, fresh=fresh)
+    answer = explain_run(subject_of(path, split, weights_kept=weights, trusted=trust), question)
     return Explanation(path, method, dict(answer.told), dict(answer.arrays))
 
 
 def export(
     source: Trained | StrPath,
     to: StrPath,
-    format: str = "",
     *,
     options: Mapping[str, Any] | None = None,
     weights: str = "",
@@ -258,7 +247,7 @@ def export(
     trust: bool = False,
 ) -> ExportResult:
     """Write the network of a run, or of a project file with initial weights, as ONNX, for PyTorch or as a program of
-    torch.export: by the suffix of the file, .onnx, .py or .pt2, or by `format`. The file is compared with the network.
+    torch.export: by the suffix of the file, .onnx, .py or .pt2. It is compared with the network.
 
     `options` are those of ONNX, such as `{"precision": "float16", "opset": 17}`. `with_training` writes a training
     script beside a PyTorch file, `force` replaces files beside it. Raises `UserError`.
@@ -272,7 +261,6 @@ def export(
     request = ExportRequest(
         source=_folder_of(source),
         output=Path(to),
-        format=format,
         onnx=texts,
         weights=weights,
         with_training=with_training,
@@ -380,13 +368,6 @@ def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = N
     return Queue().add_project(opened.value, opened.path, behind, is_trusted=trust)
 
 
-def queue_list() -> list[QueueEntry]:
-    """Return the queue in its order: each entry has `id`, `state`, `title` and, once it trains, `run_dir`."""
-    from netwright.engine.runs.queue import Queue
-
-    return Queue().entries()
-
-
 def submit(
     project: Project | StrPath, *, profile: str = "", run_dir: StrPath | None = None, trust: bool = False
 ) -> ClusterJob:
@@ -404,13 +385,6 @@ def submit(
     folder = submit_run(opened.value, opened.path, Path(run_dir) if run_dir is not None else None, cluster)
     ensure_follower(folder)
     return ClusterJob(folder.path, cluster.name)
-
-
-def jobs() -> list[ClusterJob]:
-    """Return the runs on clusters."""
-    from netwright.engine.cluster.job_list import jobs as listed
-
-    return [ClusterJob(job.folder.path, job.profile) for job in listed()]
 
 
 def experiment(

@@ -2,7 +2,6 @@
 The dialog says what the file takes, and offers code that runs it."""
 
 import contextlib
-import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +33,8 @@ from netwright.app.dialogs.export_parts import (
     listed,
     option_texts,
     options_form,
+    project_copy,
+    proposed_file,
     section_label,
     text_label,
     training_files,
@@ -45,12 +46,11 @@ from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
-from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.operations.export import OPERATION, ExportRequest
 from netwright.engine.project import user_code
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.export_report import measured_where
-from netwright.engine.project.file import load, save
+from netwright.engine.project.file import load
 from netwright.engine.project.input_format import input_formats
 from netwright.engine.project.preparing import preparation_of
 from netwright.engine.project.project import Project
@@ -338,14 +338,8 @@ class ExportDialog(Dialog):
     def _source(self) -> Path:
         if self.weights.run is not None:
             return self.weights.run.path
-        # The project as it is on the canvas, saved or not: beside the original, so that relative data is found.
-        data = self._project.data
-        if data.path and "://" not in data.path:
-            data = data.replace(path=str((self._base / data.path).resolve()))
         self._copy = tempfile.TemporaryDirectory(prefix="netwright-")
-        path = Path(self._copy.name) / f"project{SUFFIX}"
-        save(self._project.with_section("data", data), path)
-        return path
+        return project_copy(self._project, self._base, Path(self._copy.name))
 
     def _on_finished(self, answer: dict[str, Any]) -> None:
         lines = [f"Wrote {answer['path']}."]
@@ -442,16 +436,11 @@ class ExportDialog(Dialog):
             self._copy = None
 
 
-def _target(folder: Path, stem: str) -> Path:
-    """Return the file to propose: in the folder, or at home where that cannot be written to."""
-    return (folder if os.access(folder, os.W_OK) else Path.home()) / f"{stem}.onnx"
-
-
 def export_network(shell: Shell, training: ShownRun, info: DatasetInfo | None) -> None:
     """Ask for the format and the file, export, and report how it went. The run is the one that `training` shows, also
     when it ends or another begins behind the dialog; `info` describes the data of the open project."""
     documents, run = shell.documents, training.run_folder
-    target = _target(documents.folder, Path(documents.title).stem)
+    target = proposed_file(documents.folder, Path(documents.title).stem)
     path = run.path if run is not None else None
     dialog = ExportDialog(shell.editor.project, documents.base, path, target, shell.dialog_parent, info=info)
     dialog.server, dialog.hosts = shell.server, documents.hosts
@@ -477,7 +466,7 @@ def export_run(shell: Shell, run: RunFolder) -> None:
     if run.kept() is None:
         raise UserError(f"{title_of(run)} has no trained weights yet.")
     project, record = load(run.project).project, run.read_info()
-    target = _target(shell.documents.folder, record.name or run.path.name)
+    target = proposed_file(shell.documents.folder, record.name or run.path.name)
     dialog = ExportDialog(project, run.path, run.path, target, shell.dialog_parent, has_untrained=False)
     dialog.server = shell.server
     dialog.exec()

@@ -1,5 +1,6 @@
 """Parts of the export dialog: rows and labels, the options of ONNX, and the tables that an export answers with."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,11 @@ from PySide6.QtWidgets import (
 from netwright.designer import theme
 from netwright.designer.forms.form import Form
 from netwright.designer.items import table_item
+from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions
 from netwright.engine.project.export_report import layer_rows, measured_rows
+from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
 
 MOST_ROWS = 8
 """Number of rows that a table shows without scrolling."""
@@ -187,3 +191,18 @@ class ReportTable(QTableWidget):
     def _on_clicked(self, line: int, _: int) -> None:
         if line < len(self._layers):
             self.layer_chosen.emit(self._layers[line])
+
+
+def proposed_file(folder: Path, stem: str) -> Path:
+    """Return the file to propose: in the folder, or at home where that cannot be written to."""
+    return (folder if os.access(folder, os.W_OK) else Path.home()) / f"{stem}.onnx"
+
+
+def project_copy(project: Project, base: Path, folder: Path) -> Path:
+    """Write the project as it is on the canvas, saved or not, into a folder; its data is found from there."""
+    data = project.data
+    if data.path and "://" not in data.path:
+        data = data.replace(path=str((base / data.path).resolve()))
+    path = folder / f"project{SUFFIX}"
+    save(project.with_section("data", data), path)
+    return path

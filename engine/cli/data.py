@@ -3,6 +3,7 @@
 import argparse
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,6 @@ from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from netwright.engine.core.own_files import SUFFIX
-from netwright.engine.data.named import options_for
 from netwright.engine.operations.projects import data_place, look_at_code, read_project
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
@@ -88,6 +88,8 @@ def _named(arguments: argparse.Namespace) -> _Data:
         source = origin(path)
         look_at_code(project, source.base, source.code, trusted=arguments.trust)
         return _Data(project.data, source.base)
+    from netwright.engine.data.named import options_for
+
     options, reason = options_for(arguments.path, arguments.settings)
     look_at_code(Project(data=options), Path.cwd(), trusted=arguments.trust)
     return _Data(options, Path.cwd(), reason)

@@ -48,7 +48,7 @@ def _short(name: str) -> str:
 
 def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return an experiment and its trials, as `experiment status --json` prints them."""
-    return described_experiment(folder, trials, _marks_of(folder))
+    return dict(described_experiment(folder, trials, _marks_of(folder)))
 
 
 def _marks_of(folder: ExperimentFolder) -> Marks:

@@ -236,7 +236,7 @@ def _fetch_weights(values: dict[str, Any]) -> Answer:
 # ---- trained networks ----
 
 
-def _samples(values: dict[str, Any]) -> Answer:
+def _samples(values: dict[str, Any]) -> Mapping[str, Any]:
     from netwright.engine.evaluation.request import sample_views
 
     return sample_views(values)
@@ -430,7 +430,7 @@ def _coordinate(
         return coordinate_forked(prepared, writing, placer)
 
 
-HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
+HANDLERS: dict[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
     "facts": _facts,
     "guess": _guess,
     "preview": _preview,

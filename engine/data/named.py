@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.data.sources.source import locate
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.project import Project, set_option
@@ -33,8 +34,6 @@ def options_for(text: str, settings: Sequence[str] = ()) -> tuple[DataOptions, s
 def _guessed(text: str, path: Path) -> tuple[DataOptions, str]:
     """Return options by the contents of a path, or of the copy of what is behind a URL. Raises `UserError`."""
     if is_remote(text):
-        from netwright.engine.data.sources.source import locate  # imports numpy
-
         path = locate(text, Path.cwd())
     found = guesses(path)
     if not found:

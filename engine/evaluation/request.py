@@ -41,7 +41,7 @@ def evaluate_run(request: EvaluateRequest) -> EvaluateResult | ComparisonResult:
     return EvaluateResult(path=str(run.absolute()), **result)
 
 
-def sample_views(values: Mapping[str, Any]) -> dict[str, Any]:
+def sample_views(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return single samples of an evaluation, with pictures in `folder`; see
     `netwright.engine.evaluation.sample_views`."""
     run, source = Path(values["path"]), str(values.get("source") or "")

@@ -130,7 +130,7 @@ class EvaluateResult(Result):
     """With `--by`: per output the metrics of the `whole` and of `groups`, each with 95 % intervals and its number of
     samples."""
     groupings: list[str] | None = None
-    """What the samples can be grouped by, for the window."""
+    """Columns and other things that the samples can be grouped by, for the window."""
 
 
 @dataclass(frozen=True, kw_only=True)

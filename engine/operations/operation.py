@@ -39,7 +39,7 @@ SHARED = ("operation", "projects")
 
 @dataclass(frozen=True)
 class Argument:
-    """What a field of a request means, and how the command line takes it.
+    """Meaning of a field of a request, and its argument on the command line.
 
     flags: names of an option, such as `-o`, by default the name of the field. read: converts the text of the command
     line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
@@ -169,7 +169,7 @@ class Operation(Generic[Asked, Answer]):
             result: Answer = function(request)
             return result
 
-    def answer(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Do the work for a request as JSON, and return the result as JSON. Raises `JsonShapeError`, `UserError`."""
         return self.write(self.run(self.read(values)))
 
@@ -178,9 +178,10 @@ class Operation(Generic[Asked, Answer]):
         asked: Asked = from_json(self.request, dict(values))
         return asked
 
-    def write(self, result: Answer) -> dict[str, Any]:
+    def write(self, result: Answer) -> Mapping[str, Any]:
         """Return the result as JSON, as the command prints it."""
-        return dict(to_json(result))
+        written: Mapping[str, Any] = to_json(result)
+        return written
 
     def parameters(self) -> Iterator[Parameter]:
         """Yield the fields of the request. Raises `TypeError` for one without an argument."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.engine.core.errors import FieldErrors, UserError, hints
+from netwright.engine.project import user_code
 from netwright.engine.project.data_hosts import look_up, say_typed
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project, set_option
@@ -18,8 +19,6 @@ from netwright.engine.runs.folder import RunFolder, origin
 
 def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None = None, *, trusted: bool) -> None:
     """Read the user code of a project. If `trusted`, it may run in this process and its child processes."""
-    from netwright.engine.project import user_code
-
     user_code.look(project, base, frozen)
     if trusted:
         user_code.grant(project)

@@ -84,7 +84,7 @@ class PrunedNetwork(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class PruneResult(Result):
-    """What pruning costs and brings."""
+    """Costs and gains of pruning."""
 
     run_dir: str
     structured: bool

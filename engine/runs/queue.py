@@ -23,6 +23,7 @@ from netwright.engine.core.folders import state_folder
 from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
 from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.core.process import start_detached_module
+from netwright.engine.project.check import check
 from netwright.engine.project.data_hosts import admit, granted_for, written
 from netwright.engine.project.file import dumps, loads
 from netwright.engine.project.project import Project
@@ -180,8 +181,6 @@ class Queue:
     ) -> Entry:
         """Check a project, whose own code was looked at, and add it at the end, or behind the end of the run `after`.
         Raises `UserError`."""
-        from netwright.engine.project.check import check
-
         refuse_untrusted(project)  # now, not when the entry starts
         if project.data.source == "none":
             raise UserError("The project has no data to learn from.", hint="Choose a data source first.")

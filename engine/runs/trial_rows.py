@@ -243,7 +243,7 @@ def _has_numbers(trial: Trial, objectives: Iterable[str]) -> bool:
     return not any(math.isnan(trial.scores.get(name, math.nan)) for name in objectives)
 
 
-def described_experiment(folder: ExperimentFolder, trials: Sequence[Trial], marks: Marks) -> dict[str, Any]:
+def described_experiment(folder: ExperimentFolder, trials: Sequence[Trial], marks: Marks) -> Mapping[str, Any]:
     """Return an experiment and its trials as JSON."""
     info = folder.read_info()
     best = best_trial(trials, info.objectives)

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from netwright.engine.cluster.job_list import jobs as listed_jobs
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import printable
 from netwright.engine.core.finite_json import to_json
@@ -15,6 +16,7 @@ from netwright.engine.project.project import Project as ProjectValue
 from netwright.engine.project.trials import with_options
 from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import RunFolder, open_run, origin
+from netwright.engine.runs.queue import Entry, Queue
 from netwright.engine.runs.summary import format_metric, read_summary
 from netwright.engine.runs.trial_log import Trial
 from netwright.engine.runs.trial_marks import read_marks
@@ -249,7 +251,7 @@ class Experiment:
     def to_dict(self) -> dict[str, Any]:
         """Return the experiment as `experiment status --json` prints it."""
         folder = ExperimentFolder(self.folder)
-        return described_experiment(folder, self.trials, read_marks(folder))
+        return dict(described_experiment(folder, self.trials, read_marks(folder)))
 
     def __repr__(self) -> str:
         best = self.best
@@ -260,14 +262,14 @@ class Experiment:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a network looks at, by one method: `details` as `explain --json` prints them, `arrays` by name."""
+    """An explanation of a network by one method: `details` as `explain --json` prints them, `arrays` by name."""
 
     run: Path
     method: str
-    details: dict[str, Any]
+    details: Mapping[str, Any]
     arrays: "dict[str, np.ndarray[Any, Any]]"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Mapping[str, Any]:
         """Return the explanation as JSON, without its arrays."""
         return {"path": str(self.run), **self.details}
 
@@ -312,3 +314,13 @@ def _with_source(value: ProjectValue, path: Path) -> ProjectValue:
     from netwright.engine.project.sources.guess import with_guessed_source
 
     return replace(value, data=with_guessed_source(value.data, origin(path).base)[0])
+
+
+def queue_list() -> list[Entry]:
+    """Return the queue in its order: each entry has `id`, `state`, `title` and, once it trains, `run_dir`."""
+    return Queue().entries()
+
+
+def jobs() -> list[ClusterJob]:
+    """Return the runs on clusters."""
+    return [ClusterJob(job.folder.path, job.profile) for job in listed_jobs()]
