@@ -221,7 +221,7 @@ def explain(
     weights: str = "",
     trust: bool = False,
 ) -> Explanation:
-    """Return what the network of a run looks at, by a method such as `gradcam` or `permutation`; `netwright-engine
+    """Explain the network of a run by a method such as `gradcam` or `permutation`; `netwright-engine
     explain --help` lists them. `sample`: its number in the split, from 0, or a file. `options`: what a method takes:
     `layer`, `class_name`, `column`, `reduction`, `window`. Raises `UserError`."""
     from netwright.engine.explain.explain import Question, subject_of

@@ -116,7 +116,7 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
 
 
 def _value(parameter: Parameter, arguments: argparse.Namespace) -> Any:
-    """Return what the command line says of a field."""
+    """Return the value of a field on the command line."""
     if (record := parameter.argument.record) is not None:
         return {name: text for name in record.fields if (text := getattr(arguments, name)) is not None}
     value = getattr(arguments, parameter.name)

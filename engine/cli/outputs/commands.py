@@ -133,7 +133,7 @@ their declarations."""
 
 
 def outputs() -> dict[str, tuple[type, ...]]:
-    """Return what each command prints, with those of operations, in the order of the list of commands."""
+    """Return the results of each command, with those of operations, in the order of the list of commands."""
     shown = (operation for operation in operations() if "command" in operation.faces)
     results = {**OUTPUTS, **{operation.name: operation.results for operation in shown}}
     order = [*COMMANDS]
