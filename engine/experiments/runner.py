@@ -344,10 +344,8 @@ class Runner:
     def _collect(self) -> None:
         """Record the runs that have ended."""
         for run in list(self._active.values()):
-            if run.pid:
-                if ended_process(run.pid, otherwise=0) is None:
-                    continue
-            elif run.folder.is_alive():
+            is_running = ended_process(run.pid, otherwise=0) is None if run.pid else run.folder.is_alive()
+            if is_running:
                 continue
             del self._active[run.name]
             self._ended(run)
