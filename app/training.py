@@ -14,7 +14,7 @@ from netwright.app.notifier import Notifier
 from netwright.app.runs.phases import Lifecycle, Phase, Step
 from netwright.app.runs.queue_follower import QueueFollower
 from netwright.app.shell import Shell
-from netwright.app.user_code import UserCodeTracker
+from netwright.app.user_code_tracker import UserCodeTracker
 from netwright.engine.core.errors import UserError, listed, plural
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.project.file import dumps

@@ -9,26 +9,26 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent,
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from netwright.app import documents, messages
+from netwright.app.data.data_guesser import DataGuesser, dropped_path, is_project
 from netwright.app.data.dataset_tracker import DatasetTracker
-from netwright.app.data.guess import DataGuesser, dropped_path, is_project
 from netwright.app.data.host_asker import HostAsker
 from netwright.app.frame.actions import WindowState
 from netwright.app.frame.activations_overlay import ActivationsOverlay
 from netwright.app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
-from netwright.app.frame.commands import CanvasCommands, DialogCommands, SweepCommands, ThemeCommands
 from netwright.app.frame.document_commands import DocumentCommands
 from netwright.app.frame.import_commands import ImportCommands
-from netwright.app.frame.menus import Menus
+from netwright.app.frame.menu_bar import Menus
 from netwright.app.frame.pages import Pages
 from netwright.app.frame.tabs import DesignTab, Tabs
 from netwright.app.frame.weights_commands import WeightsCommands
 from netwright.app.frame.window_bars import StatusLine, TopBar
+from netwright.app.frame.window_commands import CanvasCommands, DialogCommands, SweepCommands, ThemeCommands
 from netwright.app.notifier import Notifier
 from netwright.app.processes import EngineServer
-from netwright.app.runs.environment import ExecutionEnvironment
+from netwright.app.runs.execution_environment import ExecutionEnvironment
 from netwright.app.runs.phases import Phase
 from netwright.app.training import Training
-from netwright.app.user_code import UserCodeTracker
+from netwright.app.user_code_tracker import UserCodeTracker
 from netwright.app.weights_tracker import WeightsTracker
 from netwright.app.widgets import within_screen
 from netwright.designer import markup, theme
@@ -36,15 +36,15 @@ from netwright.designer.editor import Editor
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.network.block import Block
 from netwright.engine.project.import_kinds import can_import
-from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.source_catalog import SOURCES
 
 if TYPE_CHECKING:
     from netwright.app.frame.network_commands import AlignCommands, BlockCommands
     from netwright.app.runs.preload import Preload
-    from netwright.app.start_page.page import StartPage
+    from netwright.app.start_page.start_page import StartPage
     from netwright.designer.canvas.view import CanvasView
-    from netwright.designer.history import Step
     from netwright.designer.panels.library_panel import LibraryPanel
+    from netwright.designer.undo_history import Step
 
 PRELOAD_MS = 800
 BLOCKS_MS = 50
@@ -282,7 +282,7 @@ class MainWindow(QMainWindow):
     @property
     def start_page(self) -> "StartPage":
         """The start page; made when first needed."""
-        from netwright.app.start_page.page import StartPage
+        from netwright.app.start_page.start_page import StartPage
 
         page = self.tabs.page("start")
         assert isinstance(page, StartPage)

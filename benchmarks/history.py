@@ -19,8 +19,8 @@ from pathlib import Path
 from netwright.engine.runs.events import Points, Progress
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import list_runs
-from netwright.engine.runs.lines import split_points
 from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.log_lines import split_points
 from netwright.engine.runs.query import matching, order_by
 
 DIGITS = Path(__file__).resolve().parents[1] / "resources" / "examples" / "digits.netwright"

@@ -11,12 +11,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from netwright.engine.exchange.curves import write_curves
+from netwright.engine.exchange.curve_files import write_curves
 from netwright.engine.runs.create import create
 from netwright.engine.runs.events import Points, Progress
 from netwright.engine.runs.info import RunInfo
-from netwright.engine.runs.lines import split_points
 from netwright.engine.runs.log import EventLog
+from netwright.engine.runs.log_lines import split_points
 
 AT_ONCE = 500
 

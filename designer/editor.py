@@ -14,7 +14,7 @@ import shiboken6
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from netwright.designer import clipboard, history, layer_edits
+from netwright.designer import clipboard, layer_edits, undo_history
 from netwright.designer.clipboard import Piece
 from netwright.designer.layer_edits import LayerEdit, Selection
 from netwright.engine.core.errors import UserError
@@ -230,7 +230,7 @@ class Editor(QObject):
         """
         project = with_stages_kept(self._project, project)
         if project != self._project:
-            self.stack.push(history.Replace(self, text, self._project, project, merge))
+            self.stack.push(undo_history.Replace(self, text, self._project, project, merge))
 
     def edit(self, text: str, change: Callable[[Project], Project], *, merge: str = "") -> bool:
         """Apply a function of the project; a `UserError` goes to `refused`."""
@@ -280,14 +280,14 @@ class Editor(QObject):
         before, text = self._project, self.stack.undoText()
         self.stack.undo()
         if before is not self._project:
-            self.stepped.emit(history.step(text, self._project, before, undone=True))
+            self.stepped.emit(undo_history.step(text, self._project, before, undone=True))
 
     def redo(self) -> None:
         """Redo the step that was undone last."""
         before, text = self._project, self.stack.redoText()
         self.stack.redo()
         if before is not self._project:
-            self.stepped.emit(history.step(text, before, self._project, undone=False))
+            self.stepped.emit(undo_history.step(text, before, self._project, undone=False))
 
     def show_step(self, project: Project, path: Sequence[str], *, select_new: bool) -> None:
         """Show one end of a step of the history, in the block where it was done."""

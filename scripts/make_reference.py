@@ -8,9 +8,9 @@ Tests compare them with the code.
 from collections.abc import Iterator
 from pathlib import Path
 
-from netwright.engine.cli import schema as outputs
+from netwright.engine.cli import schema_command as outputs
 from netwright.engine.core.files import ROOT, write_atomically
-from netwright.engine.exchange.importing import reference as operators
+from netwright.engine.exchange.importing import operator_reference as operators
 from netwright.engine.project import layer_reference, reference, schema
 
 

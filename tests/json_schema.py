@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from netwright.engine.cli.outputs.commands import outputs
-from netwright.engine.cli.schema import document
+from netwright.engine.cli.outputs.output_table import outputs
+from netwright.engine.cli.schema_command import document
 
 ANNOTATIONS = {"$schema", "$defs", "title", "description", "default", "if", "then"}
 TYPES: dict[str, tuple[type, ...]] = {

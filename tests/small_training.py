@@ -28,7 +28,7 @@ from netwright.engine.training.solvers import Solver
 from netwright.engine.training.state import TrainingPlan
 from netwright.engine.training.step import StepOptions, TrainStep
 from netwright.engine.training.trainer import Outcome, Trainer, TrainerOptions
-from netwright.engine.training.user_code import FileHooks, Run
+from netwright.engine.training.user_hooks import FileHooks, Run
 from netwright.engine.user_code import registry, trust
 
 STEPS_PER_EPOCH = 3

@@ -205,7 +205,7 @@ def serve(connection: socket.socket) -> None:
     preload()
     parts = (
         "netwright.engine.cli.main",
-        "netwright.engine.cli.train",
+        "netwright.engine.cli.train_command",
         "netwright.engine.launch.prepare",
         "netwright.engine.exchange.onnx_export",
         "tests.holding",

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from netwright.app.data.preview import lanes_of, make_card, make_table, samples_of
+from netwright.app.data.preview_panel import lanes_of, make_card, make_table, samples_of
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.app.widgets import Notice

@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from netwright.app.data.preview import changes_of, samples_of
+from netwright.app.data.preview_panel import changes_of, samples_of
 from netwright.app.processes import OnError, OnResult
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme

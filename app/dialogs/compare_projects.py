@@ -36,9 +36,9 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.network.arrangement import placed
 from netwright.engine.network.network import Connection
-from netwright.engine.project.compare import KINDS, Comparison, Difference, Kind, compare
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
+from netwright.engine.project.project_differences import KINDS, Comparison, Difference, Kind, compare
 
 FILTER = f"Netwright projects (*{SUFFIX})"
 _WORDS: dict[Kind, tuple[str, str]] = {

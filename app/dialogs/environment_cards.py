@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLabel, QSizePolicy,
 
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
-from netwright.engine.cluster.environment import with_cluster
+from netwright.engine.cluster.cluster_environment import with_cluster
 from netwright.engine.core.errors import UserError
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.network import Network

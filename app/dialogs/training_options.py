@@ -15,18 +15,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.data.preview import can_augment
+from netwright.app.data.preview_panel import can_augment
 from netwright.app.dialog import Dialog
 from netwright.app.dialogs.augment_preview import AugmentPreview, Sampler
-from netwright.app.dialogs.clusters import ClusterPicker
+from netwright.app.dialogs.clusters_dialog import ClusterPicker
 from netwright.app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
 from netwright.app.dialogs.grouped_area import GroupedArea
 from netwright.app.dialogs.option_buttons import OptionButtons
 from netwright.app.dialogs.option_checks import OptionChecker
+from netwright.app.dialogs.option_probes import BatchFinder, EnvironmentAdvisor
 from netwright.app.dialogs.option_sweeps import OptionSweeps
 from netwright.app.dialogs.phase_list import PhaseList
-from netwright.app.dialogs.presets import PresetsLink, presets_file
-from netwright.app.dialogs.trials import BatchFinder, EnvironmentAdvisor
+from netwright.app.dialogs.presets_link import PresetsLink, presets_file
 from netwright.app.plots.rate_plot import RatePlot
 from netwright.app.widgets import Divider, Notice, within_screen
 from netwright.designer import theme

@@ -263,7 +263,7 @@ class TransferDialog(Dialog):
 
     def _choose_published(self) -> Path | None:
         """Let published weights be chosen, and downloaded first where they are not here."""
-        from netwright.app.dialogs.published_weights import PublishedDialog
+        from netwright.app.dialogs.published_weights_dialog import PublishedDialog
 
         try:
             dialog = PublishedDialog(self._server, self._template, self)

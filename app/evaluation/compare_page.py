@@ -7,9 +7,9 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from netwright.app.evaluation.cards import text_table
-from netwright.app.evaluation.page import TestPage
-from netwright.app.experiments.history import READING
+from netwright.app.evaluation.evaluation_page import TestPage
+from netwright.app.evaluation.result_cards import text_table
+from netwright.app.experiments.run_history import READING
 from netwright.app.plots.figure_card import FigureCard
 from netwright.app.shell import Shell
 from netwright.designer import theme
@@ -17,7 +17,7 @@ from netwright.designer.markup import visible
 from netwright.engine.core.errors import plural
 from netwright.engine.core.text import format_percent
 from netwright.engine.operations.evaluate import OPERATION, EvaluateRequest
-from netwright.engine.project.options.metrics import format_score, in_a_line, is_share
+from netwright.engine.project.options.metric_options import format_score, in_a_line, is_share
 
 NOT_YET = "Choose another run and Compare: both answer the same samples, and a test says whether one is better."
 NO_OTHER = "Train the network once more, with other options: two runs can be compared here."

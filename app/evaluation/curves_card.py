@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSlid
 
 from netwright.app.plots.axes import Unit, linear_axis, tick_labels
 from netwright.app.plots.figure_card import FigureCard
-from netwright.app.plots.items import Line, Markers
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line, Markers
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_figure, format_number, format_percent
-from netwright.engine.project.options.metrics import format_score
+from netwright.engine.project.options.metric_options import format_score
 
 HEIGHT = 260
 ROC, PRECISION = "ROC", "Precision over recall"

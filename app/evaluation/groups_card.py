@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.plots.figure_card import FigureCard
 from netwright.designer import markup, theme
-from netwright.engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.project.options.metric_options import format_score, in_a_line
 
 COLUMNS = (Column(most=180), Column(is_right=True, is_muted=True), Column())
 SHARES = ("accuracy", "mean_iou", "f-score")

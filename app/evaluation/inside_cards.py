@@ -26,8 +26,8 @@ from netwright.app.evaluation.inside_views import OPACITY, Array, HeatView, MapT
 from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
 from netwright.app.plots.card import picture_of, png_of, svg_of
 from netwright.app.plots.histogram_plot import HistogramPlot
-from netwright.app.plots.items import Line, table_markup
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line, table_markup
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_number, format_percent

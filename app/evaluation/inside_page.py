@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.data.dataset_tracker import progress_text
+from netwright.app.evaluation.evaluation_page import TestPage
 from netwright.app.evaluation.inside_cards import SaveTable, cards_of, sample_line
 from netwright.app.evaluation.inside_views import Array
-from netwright.app.evaluation.page import TestPage
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme

@@ -8,8 +8,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 
 from netwright.app.plots.axes import Axis, Unit, linear_axis, tick_labels, values_axis
-from netwright.app.plots.items import Line, Markers
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_figure, format_number, format_percent

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.evaluation.page import TestPage
+from netwright.app.evaluation.evaluation_page import TestPage
 from netwright.app.evaluation.prediction_inputs import (
     FileInput,
     SampleInput,
@@ -29,7 +29,7 @@ from netwright.app.evaluation.prediction_inputs import (
 )
 from netwright.app.evaluation.prediction_options import PredictionOptions
 from netwright.app.evaluation.prediction_panel import AnswersPanel, card_with_head
-from netwright.app.experiments.history import READING
+from netwright.app.experiments.run_history import READING
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme

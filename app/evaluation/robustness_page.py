@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.evaluation.cards import card, text_table
-from netwright.app.evaluation.page import CardsPage
+from netwright.app.evaluation.evaluation_page import CardsPage
+from netwright.app.evaluation.result_cards import card, text_table
 from netwright.app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
 from netwright.app.plots.card import PlotCard
 from netwright.app.plots.comparison_plot import run_colour
-from netwright.app.plots.items import Line, Markers
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line, Markers
 from netwright.app.shell import Shell
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
 
-from netwright.app.data.preview import ahead_of, picture_tile
+from netwright.app.data.preview_panel import ahead_of, picture_tile
 from netwright.app.data.tiles import (
     GAP,
     PICTURE,

@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QVBoxLayout, QWidget
 
-from netwright.app.data.preview import lanes_of
+from netwright.app.data.preview_panel import lanes_of
 from netwright.app.data.tiles import Tiles
-from netwright.app.evaluation.cards import text_table
+from netwright.app.evaluation.result_cards import text_table
 from netwright.app.evaluation.sample_tiles import tiles_of
 from netwright.app.plots.figure_card import FigureCard
 from netwright.app.temporary_folder import temporary_folder

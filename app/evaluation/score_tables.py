@@ -5,9 +5,9 @@ from typing import Any
 
 from PySide6.QtWidgets import QTableWidget
 
-from netwright.app.evaluation.cards import text_table
+from netwright.app.evaluation.result_cards import text_table
 from netwright.engine.core.text import format_figure
-from netwright.engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.project.options.metric_options import format_score, in_a_line
 
 
 def scores_of(target: Mapping[str, Any], result: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.evaluation.calibration_card import CalibrationCard
-from netwright.app.evaluation.cards import stacked
 from netwright.app.evaluation.curves_card import CurvesCard
+from netwright.app.evaluation.evaluation_page import CardsPage
 from netwright.app.evaluation.groups_card import GroupsCard
-from netwright.app.evaluation.page import CardsPage
 from netwright.app.evaluation.plots import PredictionPlot, StepsPlot
+from netwright.app.evaluation.result_cards import stacked
 from netwright.app.evaluation.samples_card import SamplesCard
 from netwright.app.evaluation.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
 from netwright.app.plots.confusion_chart import ConfusionCard

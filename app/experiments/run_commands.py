@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from netwright.app import messages
-from netwright.app.experiments.tab import ExperimentsTab
+from netwright.app.experiments.experiments_tab import ExperimentsTab
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import UserError, plural
@@ -107,7 +107,7 @@ class RunCommands(QObject):
 
     def export_network(self, run: RunSummary) -> None:
         """Export the network with the weights of a run."""
-        from netwright.app.dialogs.export import export_run
+        from netwright.app.dialogs.export_dialog import export_run
 
         try:
             export_run(self._shell, RunFolder(run.path))

@@ -11,9 +11,8 @@ from netwright.app.runs.facts_panel import STATES
 from netwright.designer import theme
 from netwright.designer.items import TableModel
 from netwright.engine.core.text import format_ago, format_duration
-from netwright.engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.project.options.metric_options import format_score, in_a_line
 from netwright.engine.project.project import SECTIONS
-from netwright.engine.runs.options import in_order, shown
 from netwright.engine.runs.query import (
     OPTION,
     Order,
@@ -24,6 +23,7 @@ from netwright.engine.runs.query import (
     score_names,
     unknown_name,
 )
+from netwright.engine.runs.run_options import in_order, shown
 from netwright.engine.runs.summary import DAMAGED, RunSummary
 
 Index = QModelIndex | QPersistentModelIndex

@@ -37,7 +37,7 @@ from netwright.designer.forms.row import sentence
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import dumps, load
-from netwright.engine.project.options.metrics import in_a_line
+from netwright.engine.project.options.metric_options import in_a_line
 from netwright.engine.project.project import Project
 from netwright.engine.project.trials import num_trials, with_values
 from netwright.engine.runs.events import ENDS

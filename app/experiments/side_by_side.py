@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netwright.app.experiments.runs_model import figure_of, label_of, letters_of, option_label, state_in_words, text_of
-from netwright.engine.project.options.metrics import is_better_low
-from netwright.engine.runs.options import in_order
+from netwright.engine.project.options.metric_options import is_better_low
 from netwright.engine.runs.query import option_names, score_names
+from netwright.engine.runs.run_options import in_order
 from netwright.engine.runs.summary import RunSummary
 
 FACTS = ("created", "seconds", "environment", "epochs")

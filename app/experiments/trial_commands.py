@@ -17,9 +17,9 @@ from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.shell import Shell
 from netwright.designer import markup
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.project.compare import compare
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
+from netwright.engine.project.project_differences import compare
 from netwright.engine.project.trials import with_values
 from netwright.engine.runs.experiments import ExperimentFolder, start_runner
 from netwright.engine.runs.notes import LONGEST_NOTE, Notes, tags_in

@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QMouseEvent
 
 from netwright.app.plots.axes import Unit, tick_labels, values_axis
-from netwright.app.plots.items import Line, Markers
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.project.experiment import Objective
-from netwright.engine.project.options.metrics import format_score, is_share
+from netwright.engine.project.options.metric_options import format_score, is_share
 from netwright.engine.project.parameters import texts_of
 from netwright.engine.runs.trial_log import COUNTED, Trial
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from netwright.app.experiments.runs_model import figure_of, label_of, option_label, state_in_words
 from netwright.engine.core.text import format_duration
-from netwright.engine.project.options.metrics import is_share
+from netwright.engine.project.options.metric_options import is_share
 from netwright.engine.runs.query import OPTION
 from netwright.engine.runs.trial_log import FAILED, Trial
 from netwright.engine.runs.trial_rows import FACTS, Group, is_score

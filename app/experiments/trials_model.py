@@ -22,8 +22,8 @@ from netwright.designer import theme
 from netwright.designer.items import TableModel
 from netwright.engine.core.text import format_duration, format_percent
 from netwright.engine.project.parameters import value_text
-from netwright.engine.runs.options import Options, shown
 from netwright.engine.runs.query import OPTION, UnknownName, matching, unknown_name
+from netwright.engine.runs.run_options import Options, shown
 from netwright.engine.runs.trial_log import OVER, STATES, Trial, TrialRun
 from netwright.engine.runs.trial_marks import NOTHING, Marks
 from netwright.engine.runs.trial_reader import Live

@@ -19,7 +19,7 @@ from netwright.designer.panels.parts import SearchField
 from netwright.engine.core.errors import plural
 from netwright.engine.core.files import read_object
 from netwright.engine.runs.experiments import ExperimentFolder
-from netwright.engine.runs.options import options_in
+from netwright.engine.runs.run_options import options_in
 from netwright.engine.runs.summary import LIMIT_BYTES
 from netwright.engine.runs.trial_log import OVER, Trial
 from netwright.engine.runs.trial_marks import Marks, read_marks

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from netwright.app.frame.activations_overlay import ActivationsOverlay
     from netwright.app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
-    from netwright.app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
     from netwright.app.frame.document_commands import DocumentCommands
     from netwright.app.frame.import_commands import ImportCommands
     from netwright.app.frame.network_commands import AlignCommands, BlockCommands
     from netwright.app.frame.tabs import DesignTab
     from netwright.app.frame.weights_commands import WeightsCommands
+    from netwright.app.frame.window_commands import CanvasCommands, DialogCommands, ThemeCommands
     from netwright.app.notifier import Notifier
     from netwright.app.training import Training
-    from netwright.app.user_code import UserCodeTracker
+    from netwright.app.user_code_tracker import UserCodeTracker
     from netwright.designer.editor import Editor
 
 

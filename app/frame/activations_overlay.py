@@ -16,7 +16,7 @@ from netwright.engine.network.network import Network
 from netwright.engine.runs.history import in_order
 
 if TYPE_CHECKING:
-    from netwright.app.experiments.history import RunHistory
+    from netwright.app.experiments.run_history import RunHistory
     from netwright.designer.canvas.activations_legend import ActivationsLegend
 
 NO_RUN = "Train the network first: activations are those of a run that has ended."
@@ -50,7 +50,7 @@ class ActivationsOverlay(QObject):
 
     def show(self) -> None:
         """Find the newest run, and show the activations of its layers for a sample."""
-        from netwright.app.experiments.history import RunHistory  # a start of the window does not pay for it
+        from netwright.app.experiments.run_history import RunHistory  # a start of the window does not pay for it
 
         if self._history is None:
             self._history = RunHistory(self)
@@ -170,7 +170,7 @@ def visible(
 
     A block has those of its last layer, a layer of a repeated block those of its last copy. `network` is the whole one.
     """
-    from netwright.designer.scene.health import without_copies
+    from netwright.designer.scene.health_badges import without_copies
 
     visible_pictures: dict[str, Sequence[QImage]] = {}
     for path, images in pictures.items():

@@ -9,7 +9,7 @@ from netwright.app.widgets import NO_LIMIT
 from netwright.designer import theme
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.panels.problems import ProblemsPanel, where
+from netwright.designer.panels.problems_panel import ProblemsPanel, where
 
 SETTLE_MS = 400
 """How long the project has to stay with or without errors before the panel unfolds or folds by itself."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.frame.tabs import DesignTab
 from netwright.app.processes import DisposableProcess
-from netwright.app.runs.environment import ExecutionEnvironment
+from netwright.app.runs.execution_environment import ExecutionEnvironment
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import UserError, plural
@@ -184,7 +184,7 @@ class LayerHealthOverlay(QObject):
 
     def show(self) -> None:
         """Draw the marks of the visible layers, or remove them."""
-        from netwright.designer.scene.health import badges
+        from netwright.designer.scene.health_badges import badges
 
         editor, canvas = self._shell.editor, self._design.canvas
         marks = badges(self._layers, editor.project.network, editor.scope) if self.is_on else {}
@@ -314,7 +314,7 @@ class LayerTimesOverlay(QObject):
 def times_in(seconds: Mapping[str, float], network: Network, scope: tuple[str, ...]) -> dict[str, int]:
     """Return the nanoseconds of the layers that are visible inside the block at a path of ids, or at the top level. A
     block has the sum of its contents, a layer of a repeated block that of its copies. `network` is the whole one."""
-    from netwright.designer.scene.health import without_copies
+    from netwright.designer.scene.health_badges import without_copies
 
     times: dict[str, int] = {}
     for path, value in seconds.items():

@@ -48,7 +48,7 @@ class ImportCommands(QObject):
     def start(self, source: Path) -> bool:
         """Import a file after asking about unsaved work, open the project, and show the report. Return whether it is
         open."""
-        from netwright.app.dialogs.import_network import ImportDialog, free_name, writable_folder
+        from netwright.app.dialogs.import_dialog import ImportDialog, free_name, writable_folder
 
         shell = self._shell
         if not self._files.may_leave():
@@ -84,8 +84,8 @@ class ImportCommands(QObject):
 
     def show_report(self) -> None:
         """Show the report of the import that made the open project."""
-        from netwright.app.dialogs.export import select_layer
-        from netwright.app.dialogs.import_report import ImportReport
+        from netwright.app.dialogs.export_dialog import select_layer
+        from netwright.app.dialogs.import_report_dialog import ImportReport
 
         shell = self._shell
         try:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
+from netwright.app.data.data_guesser import DataGuesser
 from netwright.app.data.dataset_tracker import DatasetTracker
-from netwright.app.data.guess import DataGuesser
-from netwright.app.frame.commands import DialogCommands, SweepCommands
 from netwright.app.frame.document_commands import DocumentCommands
 from netwright.app.frame.weights_commands import WeightsCommands
+from netwright.app.frame.window_commands import DialogCommands, SweepCommands
 from netwright.app.notifier import Notifier
 from netwright.app.shell import Shell
 from netwright.app.training import Training
@@ -17,10 +17,10 @@ from netwright.engine.core.errors import plural
 from netwright.engine.runs.folder import RunFolder
 
 if TYPE_CHECKING:
-    from netwright.app.data.tab import DataTab
-    from netwright.app.evaluation.tab import TestTab
+    from netwright.app.data.data_tab import DataTab
+    from netwright.app.evaluation.evaluation_tab import TestTab
+    from netwright.app.experiments.experiments_tab import ExperimentsTab
     from netwright.app.experiments.search_page import SearchPage
-    from netwright.app.experiments.tab import ExperimentsTab
     from netwright.app.start_page.running_program import RunningRun
 
 
@@ -48,7 +48,7 @@ class Pages:
 
     def data(self) -> QWidget:
         """Make the Data tab."""
-        from netwright.app.data.tab import DataTab
+        from netwright.app.data.data_tab import DataTab
 
         tab = DataTab(self._shell, self._dataset, self._guesser)
         tab.network_made.connect(self._show_network)
@@ -71,7 +71,7 @@ class Pages:
 
     def test(self) -> QWidget:
         """Make the Test tab."""
-        from netwright.app.evaluation.tab import TestTab
+        from netwright.app.evaluation.evaluation_tab import TestTab
 
         tab = self._test = TestTab(self._shell)
         tab.train_requested.connect(self._training.start)
@@ -86,9 +86,9 @@ class Pages:
 
     def experiments(self) -> QWidget:
         """Make the Experiments tab, with the page that searches values."""
+        from netwright.app.experiments.experiments_tab import ExperimentsTab
         from netwright.app.experiments.run_commands import RunCommands
         from netwright.app.experiments.search_page import SearchPage
-        from netwright.app.experiments.tab import ExperimentsTab
 
         tab, search = ExperimentsTab(self._shell.dialog_parent), SearchPage(self._shell)
         RunCommands(self._shell, self._training, self._files.open_copy, tab)
@@ -118,7 +118,7 @@ class Pages:
 
     def start(self) -> QWidget:
         """Make the start page."""
-        from netwright.app.start_page.page import StartPage
+        from netwright.app.start_page.start_page import StartPage
 
         page = StartPage(self._shell.documents)
         page.open_requested.connect(self._files.open_asking)

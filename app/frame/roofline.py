@@ -13,7 +13,7 @@ from netwright.app.plots.card import PlotCard
 from netwright.app.plots.roofline_plot import RooflinePlot
 from netwright.app.shell import Shell
 from netwright.designer import theme
-from netwright.designer.scene.health import without_copies
+from netwright.designer.scene.health_badges import without_copies
 from netwright.engine.core.errors import plural
 from netwright.engine.core.files import write_atomically
 from netwright.engine.project.file import dumps

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netwright.designer.canvas.view import CanvasView
     from netwright.designer.panels.analysis_table import AnalysisTable
     from netwright.designer.panels.library_panel import LibraryPanel
-    from netwright.designer.panels.problems import ProblemsPanel
+    from netwright.designer.panels.problems_panel import ProblemsPanel
     from netwright.designer.panels.properties import Properties
 
 
@@ -65,7 +65,7 @@ MODULES = (
     "netwright.engine.runs.folder",
     "netwright.engine.network.arrangement",
     "netwright.engine.network.arrange_program",
-    "netwright.designer.scene.nodes",
+    "netwright.designer.scene.node_items",
     "netwright.designer.scene.scene",
     "netwright.designer.canvas.keyboard",
     "netwright.designer.canvas.view",
@@ -138,7 +138,7 @@ class DesignTab(QObject):
     @cached_property
     def problems(self) -> "ProblemsPanel":
         """The list of errors and warnings, below."""
-        from netwright.designer.panels.problems import ProblemsPanel
+        from netwright.designer.panels.problems_panel import ProblemsPanel
 
         problems = ProblemsPanel(self._editor)
         problems.go_to.connect(lambda id: self.canvas.go_to(id))

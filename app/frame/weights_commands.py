@@ -62,7 +62,7 @@ class WeightsCommands:
 
     def prune(self) -> None:
         """Make the network of the run that is shown smaller, and open the project that is made."""
-        from netwright.app.dialogs.prune import PruneDialog
+        from netwright.app.dialogs.prune_dialog import PruneDialog
 
         self._training.catch_up()
         folder = self._training.run_folder

@@ -261,8 +261,8 @@ class StatusLine(QObject):
         self.engine.setText(ENGINE[state])
 
     def _show_summary(self, _result: object = None) -> None:
+        from netwright.engine.network.layer_table import layers_text
         from netwright.engine.network.memory import all_known
-        from netwright.engine.network.table import layers_text
         from netwright.engine.project.check import memory_of
 
         project, result = self._editor.project, self._editor.check_result

@@ -21,7 +21,7 @@ from netwright.app.plots.quantities import (
 )
 from netwright.app.plots.timeline import Along, EventTicks, Timeline
 from netwright.designer import markup, theme
-from netwright.engine.project.options.metrics import is_share, title_of
+from netwright.engine.project.options.metric_options import is_share, title_of
 from netwright.engine.runs.confusion import Confusion
 from netwright.engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started, ThinnedPoints
 

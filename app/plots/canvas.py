@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from netwright.app.plots.axes import TickAxis
-from netwright.app.plots.items import Line, Markers, ZoomBox
+from netwright.app.plots.plot_items import Line, Markers, ZoomBox
 from netwright.designer import theme
 
 BAND_ALPHA = 36

@@ -8,16 +8,16 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from netwright.app.plots.axes import Unit, figure, places_axis, tick_labels, values_axis
-from netwright.app.plots.items import Line, Markers, table_markup
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_data import LinkedXAxis
+from netwright.app.plots.plot_items import Line, Markers, table_markup
 from netwright.app.plots.series import Floats
 from netwright.app.plots.timeline import Along
 from netwright.app.plots.traces import Curve, Trace
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_number
-from netwright.engine.project.options.metrics import is_share
+from netwright.engine.project.options.metric_options import is_share
 
 FAMILIES = (
     *("Convolution", "Activation", "Fully connected", "Combination"),

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVB
 
 from netwright.app.plots.axes import figure
 from netwright.app.plots.card import PlotCard
-from netwright.app.plots.items import Line, Markers
 from netwright.app.plots.plot_data import VALUE, PlotData
+from netwright.app.plots.plot_items import Line, Markers
 from netwright.app.plots.points import Points
 from netwright.app.plots.run_plot import RunPlot
 from netwright.app.plots.series import Floats, Series

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QWidget
 
 from netwright.app.plots.axes import Axis, TickAxis, Unit
 from netwright.app.plots.canvas import Canvas
-from netwright.app.plots.items import Line, Markers, ZoomBox
 from netwright.app.plots.plot_data import LinkedXAxis
+from netwright.app.plots.plot_items import Line, Markers, ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup

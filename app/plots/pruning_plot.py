@@ -11,12 +11,12 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from netwright.app.plots.axes import Unit, figure, linear_axis, tick_labels, values_axis
-from netwright.app.plots.items import Line, Markers
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_percent
-from netwright.engine.project.options.metrics import is_share, title_of
+from netwright.engine.project.options.metric_options import is_share, title_of
 
 NEAR_PIXELS = 16.0
 """Distance within which a click means an amount."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from netwright.app.plots.plot_data import VALUE, Beside, LinkedXAxis, PlotData
 from netwright.app.plots.points import Points, Track
 from netwright.app.plots.series import Series
-from netwright.engine.project.options.metrics import is_share, title_of
+from netwright.engine.project.options.metric_options import is_share, title_of
 from netwright.engine.runs.events import Progress
 
 LOSS = "loss"

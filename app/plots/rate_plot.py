@@ -8,8 +8,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from netwright.app.plots.axes import Axis, Unit
-from netwright.app.plots.items import Line
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.core.errors import plural

@@ -14,8 +14,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from netwright.app.plots.axes import Unit, log_axis
-from netwright.app.plots.items import Line, Markers
 from netwright.app.plots.plot import Plot
+from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup
 from netwright.engine.core.csv_text import csv_text

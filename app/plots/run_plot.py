@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from netwright.app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
-from netwright.app.plots.items import Line, Markers, icon_markup, table_markup
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_data import PlotData
+from netwright.app.plots.plot_items import Line, Markers, icon_markup, table_markup
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup

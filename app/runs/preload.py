@@ -22,17 +22,17 @@ MODULES = (
     "netwright.app.plots.curve_card",
     "netwright.app.runs.facts_panel",
     "netwright.app.runs.monitor",
-    "netwright.app.data.tab",
+    "netwright.app.data.data_tab",
     "netwright.engine.runs.history",
-    "netwright.app.runs.queue",
-    "netwright.app.runs.queue",
+    "netwright.app.runs.queue_panel",
+    "netwright.app.runs.queue_panel",
     "netwright.app.dialogs.training_options",
     "netwright.engine.runs.query",
     "netwright.app.experiments.runs_table",
-    "netwright.app.experiments.history",
-    "netwright.app.experiments.tab",
+    "netwright.app.experiments.run_history",
+    "netwright.app.experiments.experiments_tab",
     "netwright.app.experiments.run_commands",
-    "netwright.app.start_page.page",
+    "netwright.app.start_page.start_page",
 )
 IN_THREAD = ("numpy", "cProfile", "multiprocessing.connection", "pydoc", "xml.etree.ElementTree")
 QT_MODULES = ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets")

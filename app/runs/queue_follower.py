@@ -13,7 +13,7 @@ from netwright.engine.project.data_hosts import written
 from netwright.engine.project.user_code import has_code
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
-    from netwright.app.runs.queue import QueueController, QueuePanel
+    from netwright.app.runs.queue_panel import QueueController, QueuePanel
     from netwright.engine.runs.folder import RunFolder
     from netwright.engine.runs.queue import Entry
 
@@ -61,7 +61,7 @@ class QueueFollower(QObject):
     def queue(self) -> "QueueController":
         """The queue; made when first needed."""
         if self._queue is None:
-            from netwright.app.runs.queue import QueueController
+            from netwright.app.runs.queue_panel import QueueController
 
             self._queue = QueueController(self)
             self._queue.show_project(self._shell.documents.key)
@@ -76,7 +76,7 @@ class QueueFollower(QObject):
 
     def make_panel(self) -> "QueuePanel":
         """Make the list of what waits and trains."""
-        from netwright.app.runs.queue import QueuePanel
+        from netwright.app.runs.queue_panel import QueuePanel
 
         self.panel = QueuePanel(self.queue)
         self.panel.shown.connect(self._view.follow)

@@ -13,11 +13,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.training import COMPLETED
-from netwright.engine.runs.checkpoints import has_checkpoint
+from netwright.engine.runs.checkpoint_files import has_checkpoint
 from netwright.engine.runs.events import ENDS, Ended, Event, Failed
 from netwright.engine.runs.folder import RunFolder
-from netwright.engine.runs.lines import event_in
 from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.log_lines import event_in
 
 POLL_MS = 100
 BUDGET_S = 0.008

@@ -131,7 +131,7 @@ def make_thumbnail(path: Path) -> Thumbnail:
 def size_in_words(network: "Network") -> str:
     """Return the number of layers and parameters; that it is unfinished, where parameters cannot be known."""
     from netwright.engine.network.analysis import analyse
-    from netwright.engine.network.table import num_layers, short_count
+    from netwright.engine.network.layer_table import num_layers, short_count
 
     if not network.layers:
         return "empty"

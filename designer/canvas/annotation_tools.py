@@ -6,12 +6,12 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QMenu
 
 from netwright.designer import markup, placement
-from netwright.designer.canvas import menus
+from netwright.designer.canvas import context_menus
 from netwright.designer.canvas.text_fields import CommentField, TitleField
 from netwright.designer.canvas.viewport import Viewport
 from netwright.designer.editor import Editor
 from netwright.designer.gestures.resize import CURSORS, Sides
-from netwright.designer.scene.annotations import box
+from netwright.designer.scene.annotation_items import box
 from netwright.engine.core.errors import UserError
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import COMMENT_SIZE, TITLE_HEIGHT, Annotation, Mark
@@ -101,7 +101,7 @@ class AnnotationTools(QObject):
             return None
         if hit.mark not in self._editor.selected_marks:
             self._editor.set_selection((), (), {hit.mark})
-        return menus.annotation_menu(self._editor, self._view, hit.mark, lambda: self.edit(hit.mark))
+        return context_menus.annotation_menu(self._editor, self._view, hit.mark, lambda: self.edit(hit.mark))
 
     def tooltip_at(self, at: QPointF) -> str:
         """Return the tooltip for a point: the whole text of a frame or a comment."""

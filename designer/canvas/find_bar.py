@@ -8,7 +8,7 @@ from netwright.designer import markup, theme
 from netwright.designer.canvas.view import CanvasView
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.network.blocks import names_of
-from netwright.engine.network.table import find_layers
+from netwright.engine.network.layer_table import find_layers
 
 _MARGIN = 14
 _WIDTH = 204

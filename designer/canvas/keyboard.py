@@ -12,8 +12,8 @@ from netwright.designer.canvas.annotation_tools import AnnotationTools
 from netwright.designer.gestures import neighbours
 from netwright.designer.gestures.connect_keys import ConnectByKeys
 from netwright.designer.gestures.gesture import Canvas
-from netwright.designer.scene.annotations import NOTHING
-from netwright.designer.scene.pipeline_stages import PipelineStages
+from netwright.designer.scene.annotation_items import NOTHING
+from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import Mark
 from netwright.engine.network.network import Port

@@ -20,7 +20,7 @@ from netwright.designer import theme
 from netwright.designer.canvas.view import CanvasView
 from netwright.designer.scene import stage_colours as stage_colours
 from netwright.designer.scene import tint
-from netwright.designer.scene.health import STATES, WORDS, State, paint_badge
+from netwright.designer.scene.health_badges import STATES, WORDS, State, paint_badge
 from netwright.designer.scene.tint import KINDS, Kind, Tint
 from netwright.engine.core.errors import plural
 from netwright.engine.core.text import format_bytes, format_percent

@@ -20,12 +20,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
 from netwright.designer.auto_layout import AutoLayout
-from netwright.designer.canvas import menus
+from netwright.designer.canvas import context_menus
 from netwright.designer.canvas.annotation_tools import AnnotationTools
 from netwright.designer.canvas.keyboard import HELP, Keyboard
 from netwright.designer.canvas.motion import LayoutAnimation, ViewTracker
 from netwright.designer.canvas.overlays import Overlays
-from netwright.designer.canvas.suggestions import Suggestions
+from netwright.designer.canvas.quick_add import Suggestions
 from netwright.designer.canvas.text_fields import RenameField
 from netwright.designer.canvas.viewport import ZOOM_STEP, Viewport
 from netwright.designer.editor import Editor
@@ -40,7 +40,7 @@ from netwright.designer.gestures.resize import Resize
 from netwright.designer.gestures.select import Select
 from netwright.designer.markup import visible
 from netwright.designer.scene.feedback import Feedback
-from netwright.designer.scene.pipeline_stages import PipelineStages
+from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.designer.scene.scene import PortHit, Scene
 from netwright.engine.network.layout import NODE_WIDTH, Flow, Layout
 
@@ -328,22 +328,22 @@ class CanvasView(Viewport):
             if id not in self.editor.selection:
                 self.editor.set_selection({id})
             corner = self.mapFromScene(at)
-            return menus.layer_menu(
+            return context_menus.layer_menu(
                 self.editor,
                 self,
                 lambda: self.rename(id),
                 lambda: self.suggestions.replacement(id, corner),
                 self.annotation_tools.frame_selection,
                 self.keep_requested.emit,
-                menus.stage_menu(self.stages, self),
+                context_menus.stage_menu(self.stages, self),
             )
         if (menu := self.annotation_tools.menu_at(at)) is not None:
             return menu
         connection = self._scene.edges.at(at, self.reach)
         if connection is not None:
             self.editor.set_selection((), {connection})
-            return menus.connection_menu(self.editor, self, connection)
-        return menus.canvas_menu(
+            return context_menus.connection_menu(self.editor, self, connection)
+        return context_menus.canvas_menu(
             self.editor,
             self,
             at,

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import theme
 from netwright.designer.forms.field_editors import FieldEditor, PathEditor, editor_for
-from netwright.designer.forms.labels import FieldLabel, HelpLine, add_field_actions
+from netwright.designer.forms.field_labels import FieldLabel, HelpLine, add_field_actions
 from netwright.designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause

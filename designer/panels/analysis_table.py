@@ -35,9 +35,9 @@ from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.text import format_bytes
 from netwright.engine.network.analysis import Analysis, LayerShapes
+from netwright.engine.network.layer_table import table_rows
 from netwright.engine.network.memory import activation_bytes
 from netwright.engine.network.network import Network
-from netwright.engine.network.table import table_rows
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs per sample", "Activations", "Time per step")

@@ -11,7 +11,7 @@ from netwright.designer.forms.form import LABEL_WIDTH, Form
 from netwright.designer.forms.line_editors import LineEditor
 from netwright.designer.forms.row import Row
 from netwright.designer.panels.parts import UNKNOWN, Header, PropertyTable, section, separator
-from netwright.designer.panels.problems import unbroken
+from netwright.designer.panels.problems_panel import unbroken
 from netwright.designer.panels.property_sections import BlockPorts, LayerHelp
 from netwright.engine.core.fields import Text
 from netwright.engine.core.records import Record
@@ -22,9 +22,9 @@ from netwright.engine.network import edits
 from netwright.engine.network.analysis import LayerShapes, frozen_parameters, is_in_frozen
 from netwright.engine.network.block import BlockInput, BlockOutput
 from netwright.engine.network.blocks import names_of, network_in
+from netwright.engine.network.layer_table import layers_text, short_count
 from netwright.engine.network.memory import activation_bytes, all_known
 from netwright.engine.network.network import Layer, name_refusal
-from netwright.engine.network.table import layers_text, short_count
 from netwright.engine.project.check import memory_of
 from netwright.engine.project.sweeps import layer_path, varied_paths
 from netwright.engine.project.transfer import frozen_layers, with_freezing

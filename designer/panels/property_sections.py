@@ -9,7 +9,7 @@ from netwright.designer.editor import Editor
 from netwright.designer.forms.fold_heading import FoldHeading
 from netwright.designer.forms.form import LABEL_WIDTH, Form
 from netwright.designer.panels.parts import section
-from netwright.designer.scene.pipeline_stages import PipelineStages
+from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.engine.core.fields import Int
 from netwright.engine.core.records import Record
 from netwright.engine.layers.base import LayerType

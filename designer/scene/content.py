@@ -6,9 +6,9 @@ from netwright.designer.scene.tint import Tint
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.analysis import LayerShapes
 from netwright.engine.network.block import Block
+from netwright.engine.network.layer_table import short_count
 from netwright.engine.network.layout import Flow, Heading
 from netwright.engine.network.network import Layer
-from netwright.engine.network.table import short_count
 from netwright.engine.project.check import CheckResult
 
 _RANK = {"error": 2, "warning": 1}
@@ -34,7 +34,7 @@ class Content:
     stage: int | None = None
     """Pipeline stage of the layer, from 0, if stages are shown: instead of `count`."""
     health: str = ""
-    """Health of the layer in training (see `netwright.designer.scene.health`), if it is shown."""
+    """Health of the layer in training (see `netwright.designer.scene.health_badges`), if it is shown."""
     flow: Heading = "down"
     is_frozen: bool = False
     """Whether the layer keeps its weights while the network trains."""

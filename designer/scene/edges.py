@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from netwright.designer import theme
 from netwright.designer.scene import geometry, pictures
-from netwright.designer.scene.nodes import OVERVIEW_BELOW
+from netwright.designer.scene.node_items import OVERVIEW_BELOW
 from netwright.engine.drawing import labels, routes
 from netwright.engine.drawing.routes import Curve
 from netwright.engine.network.layout import Flow, Heading, Position

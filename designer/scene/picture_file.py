@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter,
 
 from netwright.designer import theme
 from netwright.designer.scene import pictures
-from netwright.designer.scene.annotations import paint_comment, paint_frame
+from netwright.designer.scene.annotation_items import paint_comment, paint_frame
 from netwright.designer.scene.scene import Scene
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically

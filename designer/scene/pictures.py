@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 
 from netwright.designer import icons, markup, theme
-from netwright.designer.scene import geometry, health, stage_colours, tint
+from netwright.designer.scene import geometry, health_badges, stage_colours, tint
 from netwright.designer.scene.content import Content
 from netwright.engine.drawing.picture import elided_detail
 from netwright.engine.drawing.routes import TAG_HEIGHT
@@ -122,7 +122,9 @@ def paint(painter: QPainter, content: Content) -> None:
     for index in range(content.outputs):
         paint_port(painter, geometry.output_point((0, 0), index, content.outputs, content.flow))
     if content.health:
-        health.paint_badge(painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health.RADIUS, 29.5))
+        health_badges.paint_badge(
+            painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health_badges.RADIUS, 29.5)
+        )
     if content.severity in ("error", "warning"):
         _paint_badge(painter, content.severity, palette)
 

@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import QPointF
 
 from netwright.designer.scene.edges import Edge, Edges, edge_of, make_tag
-from netwright.designer.scene.nodes import Nodes
+from netwright.designer.scene.node_items import Nodes
 from netwright.engine.drawing import routes
 from netwright.engine.network.arrangement import repeated
 from netwright.engine.network.layout import Position

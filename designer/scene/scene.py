@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QGraphicsScene
 from netwright.designer import theme
 from netwright.designer.editor import Editor
 from netwright.designer.scene import geometry, pictures
-from netwright.designer.scene.activations import ActivationStrips
-from netwright.designer.scene.annotations import Annotations
+from netwright.designer.scene.activation_strips import ActivationStrips
+from netwright.designer.scene.annotation_items import Annotations
 from netwright.designer.scene.content import Content, complaints_of, content_of
 from netwright.designer.scene.edges import Edges
 from netwright.designer.scene.feedback import Feedback, FeedbackItem
-from netwright.designer.scene.health import HealthBadge
+from netwright.designer.scene.health_badges import HealthBadge
 from netwright.designer.scene.idle import IdleWork
-from netwright.designer.scene.nodes import Node, Nodes
+from netwright.designer.scene.node_items import Node, Nodes
 from netwright.designer.scene.router import Router
 from netwright.designer.scene.size_labels import SizeLabels
 from netwright.designer.scene.tint import Kind, Tint, tint_by

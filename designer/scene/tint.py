@@ -13,8 +13,8 @@ from netwright.designer import theme
 from netwright.designer.scene import stage_colours
 from netwright.engine.core.text import format_bytes
 from netwright.engine.network.analysis import LayerShapes
+from netwright.engine.network.layer_table import short_count
 from netwright.engine.network.memory import activation_bytes
-from netwright.engine.network.table import short_count
 
 Kind = Literal["", "parameters", "flops", "memory", "time"]
 KINDS: tuple[Kind, ...] = ("parameters", "flops", "memory", "time")

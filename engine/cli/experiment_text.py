@@ -10,7 +10,7 @@ from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.text import format_duration
-from netwright.engine.project.options.metrics import format_score
+from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.project.parameters import value_text
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_log import Trial, damage_text, failures_of

@@ -18,8 +18,8 @@ from typing import Any
 
 import psutil
 
-from netwright.engine.cli.jobs import Answer, serve_jobs
 from netwright.engine.cli.limits import FOREIGN, Limits, ended, over_memory, over_work, silent, work_limit_s
+from netwright.engine.cli.request_handlers import Answer, serve_jobs
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
 from netwright.engine.core.fork import fork

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.files import write_atomically
 from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
-from netwright.engine.project.options.metrics import of_training
+from netwright.engine.project.options.metric_options import of_training
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.jobs import HANDLERS, QUICK_S, Answer
 from netwright.engine.cli.limits import Limits
 from netwright.engine.cli.readers import KEYED, WATCH_S, Job, Reader, start
+from netwright.engine.cli.request_handlers import HANDLERS, QUICK_S, Answer
 from netwright.engine.cli.request_shapes import Request, read_request
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.lines import LineBuffer

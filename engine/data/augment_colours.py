@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from netwright.engine.data.counter_rng import CounterRng
-from netwright.engine.project.options.augmentation import AugmentationOptions
+from netwright.engine.project.options.augmentation_options import AugmentationOptions
 
 Span = tuple[float, float]
 GREY = (0.299, 0.587, 0.114)

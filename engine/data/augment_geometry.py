@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional
 
 from netwright.engine.data.counter_rng import CounterRng
-from netwright.engine.project.options.augmentation import MOVES, WHOLE_MOVES, AugmentationOptions
+from netwright.engine.project.options.augmentation_options import MOVES, WHOLE_MOVES, AugmentationOptions
 
 Row = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional
 
 from netwright.engine.data.counter_rng import CounterRng
-from netwright.engine.project.options.augmentation import AugmentationOptions
+from netwright.engine.project.options.augmentation_options import AugmentationOptions
 
 TABLE = 2**16
 """Number of draws from Beta(alpha, alpha) that represent the distribution."""

@@ -9,7 +9,7 @@ import torch
 
 from netwright.engine.data.augment_colours import Noise
 from netwright.engine.data.counter_rng import CounterRng
-from netwright.engine.project.options.augmentation import AugmentationOptions
+from netwright.engine.project.options.augmentation_options import AugmentationOptions
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from netwright.engine.data.sources.source import Array
 from netwright.engine.project.bindings import Wanted
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, InputInfo
-from netwright.engine.project.options.augmentation import OF_SEQUENCES, AugmentationOptions
+from netwright.engine.project.options.augmentation_options import OF_SEQUENCES, AugmentationOptions
 from netwright.engine.project.training import TrainingOptions
 
 Tensors = tuple[torch.Tensor, ...]

@@ -29,9 +29,9 @@ from netwright.engine.data.sources.source import locate, located
 from netwright.engine.data.split_keys import part_of_name
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.audio import is_sound
-from netwright.engine.project.sources.base import DEEPEST, HEAD_BYTES, is_hidden
 from netwright.engine.project.sources.csv_dialect import codec_of, encoding_of
 from netwright.engine.project.sources.images import is_image
+from netwright.engine.project.sources.source_type import DEEPEST, HEAD_BYTES, is_hidden
 from netwright.engine.project.sources.table import PARQUET
 from netwright.engine.project.sources.text import is_text
 from netwright.engine.project.sources.urls import is_remote

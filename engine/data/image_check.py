@@ -24,7 +24,7 @@ from netwright.engine.data.histograms import of_numbers
 from netwright.engine.data.sources.image_file import BadPictureError, header_of, read_mask, strictly
 from netwright.engine.data.sources.image_labels import label_table
 from netwright.engine.data.sources.image_reading import common, looked_at, whole_files
-from netwright.engine.data.sources.images import image_names
+from netwright.engine.data.sources.images_reader import image_names
 from netwright.engine.data.sources.masks import pairs_of
 from netwright.engine.data.sources.source import locate
 from netwright.engine.data.split_keys import split_folders

@@ -13,8 +13,8 @@ test splits reaches the training:
    outline with `inputs`, their `prepared` columns, and `notes`. Normalisation is not fitted here: it is a layer of the
    network.
 4. `samples`, or `readers` where samples are read one by one: the inputs of all samples, encoded by the fitted outline.
-   Encoding is a function of one sample and the outline, the one that `netwright.engine.data.prepare` calls for new
-   samples.
+   Encoding is a function of one sample and the outline, the one that `netwright.engine.data.apply_preparation` calls
+   for new samples.
 
 `samples` and `readers` get the fitted outline. Outlines and samples are cached by `stamp`, the options and, where `fit`
 changed the outline, by the training samples.
@@ -61,8 +61,8 @@ from netwright.engine.project.data_hosts import admit
 from netwright.engine.project.data_loading import Loading, loading
 from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
 from netwright.engine.project.project import Project
-from netwright.engine.project.sources.base import SourceType
 from netwright.engine.project.sources.shards import PLACES
+from netwright.engine.project.sources.source_type import SourceType
 from netwright.engine.project.sources.urls import is_remote
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.data_files import DataPlace

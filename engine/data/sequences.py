@@ -16,7 +16,7 @@ from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.network import Layer, Network, Port
 from netwright.engine.project.bindings import match_inputs, wanted_of
 from netwright.engine.project.dataset_info import IGNORED
-from netwright.engine.project.options.batches import BatchOptions
+from netwright.engine.project.options.batch_options import BatchOptions
 from netwright.engine.project.training import TrainingOptions
 
 MOST_TRIED = 200

@@ -29,7 +29,7 @@ from netwright.engine.core.text import format_percent
 from netwright.engine.data.loaded import CHUNK_BYTES
 from netwright.engine.data.sources.source import Array, InTime, Outline, listed
 from netwright.engine.project.dataset_info import SPLITS
-from netwright.engine.project.sources.base import SPLIT_NAMES
+from netwright.engine.project.sources.source_type import SPLIT_NAMES
 
 Counts = tuple[int, int, int]
 

@@ -12,7 +12,7 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.sources.source import Array, listed, unreadable
 from netwright.engine.project.dates import forms_of, read
-from netwright.engine.project.sources.base import SPLIT_NAMES
+from netwright.engine.project.sources.source_type import SPLIT_NAMES
 
 GROUP = "{group}"
 ANY = "*"

@@ -12,9 +12,9 @@ from netwright.engine.network.analysis import Analysis, LayerShapes
 from netwright.engine.network.annotations import TITLE_HEIGHT
 from netwright.engine.network.arrangement import arrange, repeated
 from netwright.engine.network.block import Block
+from netwright.engine.network.layer_table import short_count
 from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
 from netwright.engine.network.network import Connection, Layer, Network, Port
-from netwright.engine.network.table import short_count
 
 # Widths in thousandths of the font size, for the characters from space to tilde.
 _REGULAR = (

@@ -36,7 +36,7 @@ from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.bindings import in_order
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS
-from netwright.engine.project.options.metrics import METRICS
+from netwright.engine.project.options.metric_options import METRICS
 from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.data_record import read_record

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from netwright.engine.data.prepare import Answers
+from netwright.engine.data.apply_preparation import Answers
 from netwright.engine.data.preview import MOST_STEPS, shown_series, value_range, write_mask, write_picture
 from netwright.engine.data.sources.source import Array, Arrays
 from netwright.engine.project.preparation import InputPreparation, Preparation

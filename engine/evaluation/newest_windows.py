@@ -9,8 +9,8 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
+from netwright.engine.data.apply_preparation import prepare
 from netwright.engine.data.columns import parse
-from netwright.engine.data.prepare import prepare
 from netwright.engine.data.sources.long_table import numbered_rows, open_table, row_unit
 from netwright.engine.data.sources.source import Array, Arrays, listed
 from netwright.engine.project.preparation import ColumnPreparation, Preparation

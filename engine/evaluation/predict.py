@@ -20,7 +20,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import printable, quoted
 from netwright.engine.core.progress import report
-from netwright.engine.data.prepare import (
+from netwright.engine.data.apply_preparation import (
     Answers,
     cell_warnings,
     column_names,
@@ -39,13 +39,13 @@ from netwright.engine.data.sources.image_file import BadPictureError
 from netwright.engine.data.sources.image_file import read as read_image
 from netwright.engine.data.sources.long_table import numbered_rows, open_table, row_unit
 from netwright.engine.data.sources.source import Array, Arrays, unreadable
-from netwright.engine.data.sources.text import read_text
+from netwright.engine.data.sources.text_reader import read_text
 from netwright.engine.evaluation.newest_windows import NewestWindows
 from netwright.engine.evaluation.predictors import Predictor
 from netwright.engine.project.preparation import InputPreparation, Preparation
 from netwright.engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
-from netwright.engine.project.sources.base import is_hidden
 from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
+from netwright.engine.project.sources.source_type import is_hidden
 from netwright.engine.project.sources.table import PARQUET
 
 Look = Callable[[list[dict[str, Any]], Arrays, Sequence[Answers]], None]
@@ -129,8 +129,8 @@ def predict(
 def predict_raw(
     predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5, look: Look | None = None
 ) -> list[dict[str, Any]]:
-    """Return the answers for rows, texts or arrays, as `netwright.engine.data.prepare.prepare` takes them. Raises
-    `UserError`."""
+    """Return the answers for rows, texts or arrays, as `netwright.engine.data.apply_preparation.prepare` takes them.
+    Raises `UserError`."""
     answers = _answers(predictor, names, prepare(predictor.record, raw), most, look)
     if len(raw) and isinstance(raw[0], Mapping):
         cells = {name: [row.get(name) for row in raw] for name in column_names(predictor.record)}

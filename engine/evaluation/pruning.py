@@ -18,15 +18,15 @@ from netwright.engine.core.progress import report
 from netwright.engine.evaluation.evaluate import BATCH, Evaluation
 from netwright.engine.evaluation.trained import TrainedNetwork
 from netwright.engine.lowering.module import prefixes
-from netwright.engine.lowering.weights import State
 from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.lowering.weights_folder import State
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
 from netwright.engine.network.network import Network
 from netwright.engine.operations.prune import PrunedNetwork, PruneRequest, PruneResult
 from netwright.engine.project.file import save
 from netwright.engine.project.weights import WeightsOptions
-from netwright.engine.runs.transfer import project_from_run
+from netwright.engine.runs.project_from_run import project_from_run
 
 MEASURED_S = 0.3
 LEAST_CALLS = 3

@@ -6,7 +6,7 @@ from typing import Any
 from netwright.engine.core.text import format_figure, format_percent
 from netwright.engine.drawing.charts import GREEN, MUTED, Axis, Chart, Marks, Matrix
 from netwright.engine.evaluation.report_page import Content, Html, element, figure, picture, table
-from netwright.engine.project.options.metrics import format_score, title_of
+from netwright.engine.project.options.metric_options import format_score, title_of
 
 SMALL = (340.0, 250.0)
 MOST_SAMPLES = 12

@@ -15,7 +15,7 @@ from netwright.engine.exchange.export import Source, read_source
 from netwright.engine.hardware.devices import device_named
 from netwright.engine.lowering.fitted import trained_preparation
 from netwright.engine.lowering.module import build, prefixes
-from netwright.engine.lowering.weights import fill, sha256
+from netwright.engine.lowering.weights_folder import fill, sha256
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project import user_code

@@ -22,7 +22,7 @@ from netwright.engine.project.input_format import InputFormat, Range, input_form
 from netwright.engine.project.preparation import FILE, Preparation
 from netwright.engine.project.project import Project
 from netwright.engine.project.stored_facts import facts_of
-from netwright.engine.runs.checkpoints import way_on
+from netwright.engine.runs.checkpoint_files import way_on
 from netwright.engine.runs.folder import frozen_code, open_run
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
         note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
         base = (base or path.parent).resolve()
         return Source(load(path).project, base, None, (note,), path.stem, base)
-    from netwright.engine.lowering.weights import load as load_weights
+    from netwright.engine.lowering.weights_folder import load as load_weights
 
     folder = open_run(path)
     kept = folder.path / weights_kept if weights_kept else folder.kept()
@@ -406,9 +406,9 @@ def _weights(source: Source) -> "dict[str, torch.Tensor]":
 
 def _initial_network(source: Source) -> "GraphModule":
     """Return the network with initial weights and the constants of imported operators."""
-    from netwright.engine.lowering.constants import fill_constants
     from netwright.engine.lowering.initialization import initialize, parameter_options
     from netwright.engine.lowering.module import build, prefixes
+    from netwright.engine.lowering.read_constants import fill_constants
     from netwright.engine.network.analysis import type_at
 
     project = source.project

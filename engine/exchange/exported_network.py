@@ -14,7 +14,7 @@ from netwright.engine.data.sample_inputs import Arrays, fitting_samples, in_inpu
 from netwright.engine.exchange.onnx_check import in_units
 from netwright.engine.lowering.module import LAYER, build
 from netwright.engine.lowering.modules.normalization import Normalize
-from netwright.engine.lowering.weights import fill
+from netwright.engine.lowering.weights_folder import fill
 from netwright.engine.network import edits
 from netwright.engine.network.analysis import analyse, folded
 from netwright.engine.network.catalog import layer_type

@@ -28,7 +28,7 @@ from netwright.engine.exchange.onnx_graph import quiet
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.recurrent import RecurrentLoop
 from netwright.engine.lowering.plan import refuse_errors
-from netwright.engine.lowering.weights import fill
+from netwright.engine.lowering.weights_folder import fill
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Layer, Network
 from netwright.engine.project.constants import operators

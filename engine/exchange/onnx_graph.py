@@ -24,7 +24,7 @@ from netwright.engine.data.sample_inputs import Arrays
 from netwright.engine.exchange.foreign_operators import restore_operators
 from netwright.engine.exchange.onnx_forms import MARK, exportable
 from netwright.engine.exchange.onnx_opset import LOWEST_EXPORTED, with_opset
-from netwright.engine.layers.user_code import UserCode
+from netwright.engine.layers.custom_layers import UserCode
 from netwright.engine.lowering.plan import unique
 from netwright.engine.network.network import Layer, Network
 from netwright.engine.project.export_options import OnnxOptions

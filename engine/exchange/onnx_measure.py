@@ -20,7 +20,7 @@ from netwright.engine.network.analysis import analyse, folded
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.bindings import Wanted, wanted_of
 from netwright.engine.project.export_options import flag
-from netwright.engine.project.options.metrics import AT_MOST_ONE, in_a_line, is_share
+from netwright.engine.project.options.metric_options import AT_MOST_ONE, in_a_line, is_share
 from netwright.engine.project.training import TrainingOptions
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import not_written, refuse_destination, refuse_overwriting, write_atomically
 from netwright.engine.lowering.classes import LINE_LENGTH
 from netwright.engine.lowering.module import build
-from netwright.engine.lowering.source import DEMO_BATCH, DEMO_STEPS, source
-from netwright.engine.lowering.weights import fill
+from netwright.engine.lowering.print_source import DEMO_BATCH, DEMO_STEPS, source
+from netwright.engine.lowering.weights_folder import fill
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project import user_code
 from netwright.engine.project.dataset_info import DatasetInfo

@@ -16,7 +16,7 @@ from netwright.engine.core.fork import fork
 from netwright.engine.core.platform import CAN_WATCH, end_process, lead_group, watch_process
 from netwright.engine.core.platform_files import do_not_wait
 from netwright.engine.core.process import MessageReader
-from netwright.engine.experiments.pruning import Decision
+from netwright.engine.experiments.trial_pruning import Decision
 from netwright.engine.launch.forked_coordinator import coordinate_forked
 from netwright.engine.launch.prepare import prepare
 from netwright.engine.launch.remote.offer import Offer

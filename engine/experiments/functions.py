@@ -65,7 +65,7 @@ def call(
     file, name = user_code.experiment_reference(project.experiment, option)
 
     def work() -> dict[str, Any]:
-        from netwright.engine.lowering.user_code import find, in_words
+        from netwright.engine.lowering.run_user_code import find, in_words
         from netwright.engine.user_code.expression import code_target
 
         if base.is_dir():

@@ -31,9 +31,9 @@ from netwright.engine.experiments.definition import (
 )
 from netwright.engine.experiments.functions import initialized
 from netwright.engine.experiments.places import Places, places_of
-from netwright.engine.experiments.pruning import Decision, Watch
 from netwright.engine.experiments.record import BROKEN_DISK, ExperimentRecord, not_written, note_state, outcome_of
 from netwright.engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
+from netwright.engine.experiments.trial_pruning import Decision, Watch
 from netwright.engine.launch.local_launcher import preload
 from netwright.engine.launch.notify import announce
 from netwright.engine.launch.prepare import versions

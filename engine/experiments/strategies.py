@@ -184,7 +184,7 @@ class ByOptuna:
             storage=storage,
             study_name=journal.parent.name,
             directions=directions,
-            pruner=optuna.pruners.NopPruner(),  # trials are judged by netwright.engine.experiments.pruning
+            pruner=optuna.pruners.NopPruner(),  # trials are judged by netwright.engine.experiments.trial_pruning
         )
 
     def _sampler(self, number: int) -> Any:

@@ -22,7 +22,7 @@ from netwright.engine.data.load import places_of
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation.trained import TrainedNetwork
 from netwright.engine.explain.activations import Found, activations, filters, shown, thumbnails
-from netwright.engine.explain.attention import attention
+from netwright.engine.explain.attention_weights import attention
 from netwright.engine.explain.attributions import grad_cam, integrated_gradients, occlusion
 from netwright.engine.explain.embeddings import embedding
 from netwright.engine.explain.importance import partial_dependence, permutation

@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from netwright.engine.cluster.environment import profile_of
+from netwright.engine.cluster.cluster_environment import profile_of
 from netwright.engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
 from netwright.engine.core.files import remove, write_checked_json
 from netwright.engine.core.platform import STOP_SIGNALS, boot_id, hold_stop_signals, release_stop_signals
@@ -29,7 +29,7 @@ from netwright.engine.launch.prepare import lock_of
 from netwright.engine.launch.remote.placers import Placer
 from netwright.engine.launch.worker_attempt import WorkerAttempt
 from netwright.engine.project.file import load as load_project
-from netwright.engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
+from netwright.engine.runs.checkpoint_files import all_checkpoints, newest_whole, put_in_place
 from netwright.engine.runs.events import (
     Checkpointed,
     Ended,

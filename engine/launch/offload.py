@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.events import Event, Refused, Requested
 from netwright.engine.runs.folder import RunFolder
 

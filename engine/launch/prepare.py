@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.cluster.environment import profile_of, with_cluster
+from netwright.engine.cluster.cluster_environment import profile_of, with_cluster
 from netwright.engine.cluster.job_list import note_run_here
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import run_in_child_process

@@ -17,7 +17,7 @@ from netwright.engine.project.file import dumps, load
 from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.relevance import refuse_without_unit
 from netwright.engine.project.user_code import ready
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.data_record import DataRecord, read_record, write_record
 from netwright.engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
 from netwright.engine.runs.info import RunInfo

@@ -21,7 +21,7 @@ from netwright.engine.launch.channel import ReportPipe, RequestPipe
 from netwright.engine.launch.outcome import OUT_OF_MEMORY
 from netwright.engine.launch.placement_trial import choose_placement
 from netwright.engine.launch.worker_process import begin
-from netwright.engine.lowering.user_code import blame
+from netwright.engine.lowering.run_user_code import blame
 from netwright.engine.parallel.process_group import ProcessGroup, is_peer_failure
 from netwright.engine.parallel.worker_spec import WorkerSpec
 from netwright.engine.runs.confusion import write_confusions

@@ -2,7 +2,8 @@
 
 A layer type is one class in its family's file. The palette, the form, the sizes on the canvas, the file format, the
 module, the printed source and the parity tests all follow from it. Nothing here imports torch: a `Call` is data, which
-`netwright.engine.lowering.module` resolves and `netwright.engine.lowering.source` prints, so that both always agree.
+`netwright.engine.lowering.module` resolves and `netwright.engine.lowering.print_source` prints, so that both always
+agree.
 """
 
 import inspect

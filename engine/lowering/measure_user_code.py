@@ -53,21 +53,21 @@ def measure(question: Question, file: str) -> Measured:
     """Build and run it. Raises `UserError` for whatever the code does wrong."""
     import torch
 
-    from netwright.engine.lowering import user_code
+    from netwright.engine.lowering import run_user_code
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
     values = {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(question.values).items()}
     weights: dict[str, tuple[int, ...]] = {}
     if question.kind == "class":
-        module = user_code.construct(code_target(file, question.name), values).eval()
+        module = run_user_code.construct(code_target(file, question.name), values).eval()
         weights = {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
         call: Any = module
         values = {}
     elif question.kind == "function":
-        call = user_code.find(code_target(file, question.name))
+        call = run_user_code.find(code_target(file, question.name))
     else:
-        call = user_code.find(expression_target(question.name, len(question.inputs)))
+        call = run_user_code.find(expression_target(question.name, len(question.inputs)))
     subject = file or "The expression"
     runs = [_run(call, values, question.inputs, lengths, subject) for lengths in LENGTHS]
     (first, work), (second, _) = runs
@@ -92,7 +92,7 @@ def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], length
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    from netwright.engine.lowering import user_code
+    from netwright.engine.lowering import run_user_code
 
     steps = {name: lengths[index % len(lengths)] for index, name in enumerate(_symbols(inputs))}
     tensors = []
@@ -100,7 +100,7 @@ def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], length
         shape = (BATCH, *(size if isinstance(size, int) else steps[size.name] for size in x.sizes))
         real = torch.zeros(shape) if x.kind == "index" else torch.rand(shape)
         tensors.append(torch.complex(real, torch.rand(shape)) if x.kind == "complex" else real)
-    with user_code.in_words(subject), torch.no_grad(), FlopCounterMode(display=False) as counter:
+    with run_user_code.in_words(subject), torch.no_grad(), FlopCounterMode(display=False) as counter:
         result = call(*tensors, **values)
     outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
     for output in outputs:

@@ -11,7 +11,7 @@ from torch.fx.proxy import GraphAppendingTracer
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.layers.addons import AddOn
-from netwright.engine.lowering import user_code
+from netwright.engine.lowering import run_user_code
 from netwright.engine.lowering.plan import Logits, NamedCall, Plan, Step, plan, unique
 from netwright.engine.network.analysis import Analysis, copy_path
 from netwright.engine.network.catalog import add_on_of
@@ -136,7 +136,7 @@ def _add_step(root: nn.Module, graph: fx.Graph, step: Step, values: list[Value],
     lengths_by_role = {"before": before[0] if len(before) == 1 else before, "after": after}
     for named_call in step.calls:
         if named_call.call.kind == "module":
-            make = user_code.construct if is_users(named_call.call.target) else _construct
+            make = run_user_code.construct if is_users(named_call.call.target) else _construct
             _hold(root, prefix + named_call.attribute, partial(make, named_call.call.target, named_call.call.kwargs))
         if named_call.call.lengths == "each":
             each = zip(tensors, before, strict=True)
@@ -208,7 +208,7 @@ def resolve(target: str) -> Callable[..., Any]:
     """Return the class or function of a qualified name: in torch, `operator`, `netwright.engine.lowering.modules`, an
     installed add-on, or user code, which runs only where it is trusted. Raises `ValueError` for any other module."""
     if is_users(target):
-        return user_code.find(target)
+        return run_user_code.find(target)
     add_on = add_on_of(target)
     if add_on is not None:
         return _of_add_on(add_on, target)

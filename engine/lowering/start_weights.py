@@ -18,8 +18,8 @@ from netwright.engine.core.fields import printable
 from netwright.engine.layers.inputs import InputLayer
 from netwright.engine.lowering.module import build, prefixes
 from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
-from netwright.engine.lowering.weights import MANIFEST, WEIGHTS, State, load, sha256
 from netwright.engine.lowering.weights_file import Layers, read_weights_file
+from netwright.engine.lowering.weights_folder import MANIFEST, WEIGHTS, State, load, sha256
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project

@@ -5,8 +5,8 @@
                (`netwright.engine.lowering.module.prefixes`), so that weights find their layer after it was renamed;
                `netwright.preparation`, of an imported file that has it: how raw data is prepared for the network
 
-Other programs read such a file like any other of safetensors. `netwright.engine.lowering.weights` writes the folders of
-a run.
+Other programs read such a file like any other of safetensors. `netwright.engine.lowering.weights_folder` writes the
+folders of a run.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import path_part, printable
 from netwright.engine.core.files import open_file
-from netwright.engine.lowering.weights import State, flush, sha256
+from netwright.engine.lowering.weights_folder import State, flush, sha256
 from netwright.engine.project.preparation import Preparation
 
 LAYERS = "netwright.layers"

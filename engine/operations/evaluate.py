@@ -24,7 +24,7 @@ from netwright.engine.operations.operation import (
 from netwright.engine.operations.projects import data_place
 from netwright.engine.operations.report import checked_destination
 from netwright.engine.project.dataset_info import SPLITS
-from netwright.engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.project.options.metric_options import format_score, in_a_line
 
 SHOWN_CLASSES = 30
 SHOWN_SAMPLES = 5

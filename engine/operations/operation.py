@@ -2,9 +2,9 @@
 
 A module of this room declares one: its request and its result as dataclasses, the text of the result for people, and
 the name of the function that does the work. From the declaration follow the command and its `--json` with the JSON
-Schema (`netwright.engine.cli.operation_command`, `netwright.engine.cli.schema`), the request that `serve` answers for
-the window, and what the functions of `netwright.engine.api` call. The modules are light, so that the window can import
-them: the function lies in a room above, which is imported when the operation runs.
+Schema (`netwright.engine.cli.operation_command`, `netwright.engine.cli.schema_command`), the request that `serve`
+answers for the window, and what the functions of `netwright.engine.api` call. The modules are light, so that the window
+can import them: the function lies in a room above, which is imported when the operation runs.
 
     @dataclass(frozen=True, kw_only=True)
     class PruneRequest(Request):

@@ -13,7 +13,7 @@ from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.relevance import idle_settings, refuse_without_unit
 from netwright.engine.project.sources.guess import with_guessed_source
 from netwright.engine.project.sources.urls import url_fault, without_file_scheme, without_secrets
-from netwright.engine.runs.checkpoints import way_on
+from netwright.engine.runs.checkpoint_files import way_on
 from netwright.engine.runs.folder import RunFolder, origin
 
 

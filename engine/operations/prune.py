@@ -10,7 +10,7 @@ from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result, RunDir, Table, Trust
 from netwright.engine.project.dataset_info import SPLITS
-from netwright.engine.project.options.metrics import format_score, in_a_line
+from netwright.engine.project.options.metric_options import format_score, in_a_line
 
 AMOUNTS = "0.25,0.5,0.75"
 

@@ -18,7 +18,7 @@ from netwright.engine.operations.operation import (
     Trust,
     WeightsKept,
 )
-from netwright.engine.project.options.metrics import format_score
+from netwright.engine.project.options.metric_options import format_score
 
 TITLES = {"noise": "noise", "blur": "blur", "fgsm": "FGSM", "pgd": "PGD"}
 

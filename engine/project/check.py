@@ -31,7 +31,7 @@ from netwright.engine.project.check_outputs import (
 from netwright.engine.project.constants import constants_problems
 from netwright.engine.project.data_loading import loading_problems
 from netwright.engine.project.dataset_info import DatasetInfo
-from netwright.engine.project.options.metrics import METRICS, not_chosen
+from netwright.engine.project.options.metric_options import METRICS, not_chosen
 from netwright.engine.project.project import Project, block_paths, lifted, lowered, project_in
 from netwright.engine.project.schedules import plateau_begin
 from netwright.engine.project.stage_edits import stage_problems

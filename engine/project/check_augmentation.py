@@ -7,7 +7,7 @@ from netwright.engine.network.problems import Problem
 from netwright.engine.project import check_fixes
 from netwright.engine.project.bindings import match_targets, wanted_of
 from netwright.engine.project.dataset_info import DatasetInfo
-from netwright.engine.project.options.augmentation import COLOURS, MIXES, MOVES, OF_IMAGES, OF_SEQUENCES
+from netwright.engine.project.options.augmentation_options import COLOURS, MIXES, MOVES, OF_IMAGES, OF_SEQUENCES
 from netwright.engine.project.project import Project
 
 

@@ -1,7 +1,7 @@
 """The project section `constants`: the file beside the project with the constants of imported ONNX operators.
 
 The file is in the format of safetensors. Its header (number formats and sizes by name) is read here without torch, so
-that a problem shows at once; the numbers, and the checksum, are read by `netwright.engine.lowering.constants`.
+that a problem shows at once; the numbers, and the checksum, are read by `netwright.engine.lowering.read_constants`.
 """
 
 import hashlib

@@ -6,7 +6,7 @@ from typing import Any
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Float, Int, Text
 from netwright.engine.core.text import format_percent
-from netwright.engine.project.sources.catalog import SourceOptions
+from netwright.engine.project.sources.source_catalog import SourceOptions
 
 NOT_READING = (
     *("validation_share", "test_share", "split_seed", "folds", "fold", "split_gap"),

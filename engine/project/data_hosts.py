@@ -17,8 +17,8 @@ from netwright.engine.core.files import make_private_folder, read_object, write_
 from netwright.engine.core.folders import config_folder
 from netwright.engine.core.locks import LockHeldError, take_lock
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.sources.base import remote_options
 from netwright.engine.project.sources.shards import expand
+from netwright.engine.project.sources.source_type import remote_options
 from netwright.engine.project.sources.urls import host_of, is_remote
 
 Hosts = Mapping[str, int]

@@ -9,7 +9,7 @@ from netwright.engine.network.problems import Problem
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.project import Project
-from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.sources.source_type import SourceType
 from netwright.engine.project.training import TrainingOptions
 
 MOST_OF_FREE = 0.5

@@ -16,7 +16,7 @@ from netwright.engine.core.formula import Formula
 from netwright.engine.core.list_fields import Texts
 from netwright.engine.core.records import Record
 from netwright.engine.project.options.execution import PYTHON
-from netwright.engine.project.options.metrics import is_better_low
+from netwright.engine.project.options.metric_options import is_better_low
 from netwright.engine.project.parameters import MOST_TRIALS, Parameters, Rows
 
 GROUP, COMPARED, REPEATED, LIMITS = "Experiment", "What is compared", "Repeats", "Limits"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.import_kinds import WITHOUT_GRAPH, WITHOUT_GRAPH_HINT, can_import, kind_of
-from netwright.engine.project.sources.catalog import SOURCES
 from netwright.engine.project.sources.guess import guesses
+from netwright.engine.project.sources.source_catalog import SOURCES
 
 
 def refusal(path: Path) -> UserError | None:

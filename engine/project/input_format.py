@@ -7,7 +7,7 @@ from typing import Any
 from netwright.engine.core.text import format_number
 from netwright.engine.core.types import TensorType
 from netwright.engine.project.preparation import InputPreparation, Preparation
-from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.source_catalog import SOURCES
 from netwright.engine.project.stored_facts import type_of
 
 AXES = {"C": "channel", "T": "step", "D": "depth", "H": "height", "W": "width"}

@@ -14,8 +14,8 @@ from netwright.engine.project.export_options import OnnxOptions, flag
 from netwright.engine.project.layer_reference import COMMAND, anchor, cell, row
 from netwright.engine.project.options.solver import DEFAULT_RATES
 from netwright.engine.project.project import RunOptions
-from netwright.engine.project.sources.base import SourceType
-from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.source_catalog import SOURCES
+from netwright.engine.project.sources.source_type import SourceType
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.project.weights import WeightsOptions
 

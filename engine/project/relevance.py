@@ -6,7 +6,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import Bool, Choice
 from netwright.engine.core.records import Record
 from netwright.engine.project.dataset_info import DatasetInfo
-from netwright.engine.project.options.augmentation import COLOURS, IMAGE_OPTIONS, MIXES, OF_SEQUENCES
+from netwright.engine.project.options.augmentation_options import COLOURS, IMAGE_OPTIONS, MIXES, OF_SEQUENCES
 from netwright.engine.project.project import Project
 
 _OF_SEQUENCES = (

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 from netwright.engine.core.errors import FieldError, plural
-from netwright.engine.project.options.augmentation import AugmentationOptions
-from netwright.engine.project.options.batches import BatchOptions
-from netwright.engine.project.options.distillation import DistillationOptions
+from netwright.engine.project.options.augmentation_options import AugmentationOptions
+from netwright.engine.project.options.batch_options import BatchOptions
+from netwright.engine.project.options.distillation_options import DistillationOptions
 from netwright.engine.project.options.execution import (
     CheckpointOptions,
     CodeOptions,
@@ -18,11 +18,11 @@ from netwright.engine.project.options.execution import (
     WatchingOptions,
 )
 from netwright.engine.project.options.loss import SQUARED_LOSSES, LossOptions
-from netwright.engine.project.options.metrics import METRICS, MetricOptions, not_chosen
+from netwright.engine.project.options.metric_options import METRICS, MetricOptions, not_chosen
 from netwright.engine.project.options.regularisation import RegularisationOptions
 from netwright.engine.project.options.schedule import ScheduleOptions
 from netwright.engine.project.options.solver import SolverOptions
-from netwright.engine.project.options.validation import EndingOptions, ValidationOptions
+from netwright.engine.project.options.validation_options import EndingOptions, ValidationOptions
 
 COMPLETED = "completed"
 """How the reason ends for which a run has ended that did all that was planned."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from netwright.engine.core.errors import ShapeError, UserError, did_you_mean, plural
-from netwright.engine.layers.user_code import UserCode
+from netwright.engine.layers.custom_layers import UserCode
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.block import Block
 from netwright.engine.network.network import Network, Port
@@ -60,8 +60,8 @@ def reference(options: TrainingOptions, name: str) -> tuple[str, str] | None:
 
 
 def target(options: TrainingOptions, name: str) -> str:
-    """Return the function that an option names, as `netwright.engine.lowering.user_code.find` accepts it, or an empty
-    text."""
+    """Return the function that an option names, as `netwright.engine.lowering.run_user_code.find` accepts it, or an
+    empty text."""
     function = reference(options, name)
     return code_target(*function) if function else ""
 

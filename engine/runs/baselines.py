@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netwright.engine.core.files import number_in
-from netwright.engine.project.options.metrics import format_score
+from netwright.engine.project.options.metric_options import format_score
 
 SPLITS = ("validation", "test")
 COMPARED = ("rmse", "mae")

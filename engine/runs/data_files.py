@@ -21,7 +21,7 @@ from typing import Any, Self
 from netwright.engine.core.errors import plural
 from netwright.engine.core.fields import printable
 from netwright.engine.core.files import open_file
-from netwright.engine.project.sources.base import is_hidden
+from netwright.engine.project.sources.source_type import is_hidden
 
 MOST_LISTED = 100_000
 """Number of files up to which each is listed; of more, the subfolders are."""

@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 from netwright.engine.core.files import open_file, write_atomically
 from netwright.engine.core.platform_files import open_descriptor, read_at
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.events import Event, Points
 from netwright.engine.runs.folder import RunFolder
-from netwright.engine.runs.lines import event_in, line_of
+from netwright.engine.runs.log_lines import event_in, line_of
 from netwright.engine.runs.thinning import LOG_LIMIT_BYTES, Thinning
 
 TAIL_BYTES = 2**16

@@ -19,11 +19,11 @@ from typing import Any, Protocol, TypeVar, get_args
 from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.errors import UserError, closest_word, did_you_mean
 from netwright.engine.core.fields import path_part
-from netwright.engine.project.options.metrics import METRICS, is_better_low
+from netwright.engine.project.options.metric_options import METRICS, is_better_low
 from netwright.engine.project.project import SECTIONS
 from netwright.engine.runs.events import SPLIT_PRIORITY, State
 from netwright.engine.runs.notes import Notes
-from netwright.engine.runs.options import Options, shown
+from netwright.engine.runs.run_options import Options, shown
 from netwright.engine.runs.summary import DAMAGED, RunSummary
 
 

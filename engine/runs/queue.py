@@ -30,7 +30,7 @@ from netwright.engine.project.project import Project
 from netwright.engine.project.user_code import refuse_untrusted
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, origin
-from netwright.engine.runs.options import NETWORK, Change, changes, in_short, network_in, options_in
+from netwright.engine.runs.run_options import NETWORK, Change, changes, in_short, network_in, options_in
 
 OVER = (*ENDS, "refused")
 PATIENCE_S = 3.0

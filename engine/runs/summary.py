@@ -15,9 +15,9 @@ from netwright.engine.core.errors import UserError, listed
 from netwright.engine.core.files import number_in, open_file, read_object
 from netwright.engine.core.finite_json import from_json
 from netwright.engine.core.text import format_flops, format_number, format_percent
-from netwright.engine.project.options.metrics import format_score
+from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.project.options.solver import FULL_BATCH
-from netwright.engine.runs.checkpoints import has_checkpoint
+from netwright.engine.runs.checkpoint_files import has_checkpoint
 from netwright.engine.runs.events import (
     ENDS,
     SPLIT_PRIORITY,
@@ -31,10 +31,10 @@ from netwright.engine.runs.events import (
 )
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.info import RunInfo
-from netwright.engine.runs.lines import event_in
+from netwright.engine.runs.log_lines import event_in
 from netwright.engine.runs.notes import FILE, Notes, notes_from
 from netwright.engine.runs.notes import LIMIT_BYTES as NOTES_BYTES
-from netwright.engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in, shown
+from netwright.engine.runs.run_options import NETWORK, Change, Options, changes, network_in, options_in, shown
 
 DAMAGED = "damaged"
 """State of a run whose `run.json` cannot be read. Such runs are listed, so that none disappears silently."""

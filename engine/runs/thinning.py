@@ -33,7 +33,7 @@ from netwright.engine.runs.events import (
     Resumed,
     ThinnedPoints,
 )
-from netwright.engine.runs.lines import POINTS_ROOM_BYTES, event_in, line_of
+from netwright.engine.runs.log_lines import POINTS_ROOM_BYTES, event_in, line_of
 
 LOG_LIMIT_BYTES = 2**25
 WHOLE_STEPS = 2**16

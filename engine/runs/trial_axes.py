@@ -8,7 +8,7 @@ from typing import Any
 
 from netwright.engine.core.text import format_number
 from netwright.engine.project.experiment import MEASURED, ExperimentOptions, Objective
-from netwright.engine.project.options.metrics import in_a_line, is_share
+from netwright.engine.project.options.metric_options import in_a_line, is_share
 from netwright.engine.project.parameters import value_text
 from netwright.engine.project.project import SECTIONS
 from netwright.engine.runs.trial_log import COUNTED, Trial

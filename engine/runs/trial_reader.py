@@ -9,7 +9,7 @@ from typing import Any
 from netwright.engine.core.files import open_file
 from netwright.engine.runs.events import Points, Resumed, Started, ThinnedPoints
 from netwright.engine.runs.experiments import ExperimentFolder
-from netwright.engine.runs.lines import event_in
+from netwright.engine.runs.log_lines import event_in
 from netwright.engine.runs.summary import last_events
 from netwright.engine.runs.trial_log import Trial, damage_text, take_lines
 

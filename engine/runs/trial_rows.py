@@ -15,8 +15,8 @@ from netwright.engine.project.parameters import lists_of, value_text
 from netwright.engine.runs.events import SPLIT_PRIORITY
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.notes import Notes
-from netwright.engine.runs.options import Options, in_order, shown
 from netwright.engine.runs.query import OPTION
+from netwright.engine.runs.run_options import Options, in_order, shown
 from netwright.engine.runs.trial_log import COUNTED, Trial
 from netwright.engine.runs.trial_marks import NOTHING, Marks, TrialMarks
 

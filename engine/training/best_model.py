@@ -11,7 +11,7 @@ import torch
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import write_atomically
-from netwright.engine.lowering import weights
+from netwright.engine.lowering import weights_folder
 from netwright.engine.parallel.strategies.strategy import State
 from netwright.engine.project.preparation import FILE, Preparation
 from netwright.engine.project.training import TrainingOptions
@@ -82,7 +82,7 @@ class FolderStore:
     def put(self, name: str, state: State, moment: Mapping[str, Any]) -> None:
         """Replace the folder as a whole. Raises `RunError`."""
         files = {FILE: self._record(state).content()} if self._record is not None else {}
-        weights.save(state, self._folder / name, {**self._manifest, **moment}, files)
+        weights_folder.save(state, self._folder / name, {**self._manifest, **moment}, files)
 
 
 class BestModelTracker:

@@ -25,7 +25,7 @@ from netwright.engine.project import user_code
 from netwright.engine.project.check_strategies import pieces_of_batch, stages_of
 from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingLength, training_length, whole_batch_note
-from netwright.engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
+from netwright.engine.runs.checkpoint_files import Checkpoint, all_checkpoints, beside, place
 from netwright.engine.runs.events import Message, Started
 from netwright.engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
 from netwright.engine.training.checkpoint_schedule import expected_cost_s
@@ -52,7 +52,7 @@ from netwright.engine.training.solvers import Schedule, Solver, groups_by_name
 from netwright.engine.training.state import TrainingPlan, limits_for, validation_steps
 from netwright.engine.training.step import StepOptions, TrainStep
 from netwright.engine.training.trainer import Trainer, TrainerOptions
-from netwright.engine.training.user_code import FileHooks, Run
+from netwright.engine.training.user_hooks import FileHooks, Run
 from netwright.engine.training.weight_averaging import BatchStatistics, average_for
 
 LAYERS_OF_SHARDED = (

@@ -25,9 +25,9 @@ from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import path_part, printable
 from netwright.engine.core.files import flush, remove
 from netwright.engine.parallel.process_group import ProcessGroup
-from netwright.engine.parallel.shards import local_shard, whole
+from netwright.engine.parallel.tensor_shards import local_shard, whole
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
+from netwright.engine.runs.checkpoint_files import STATE, TENSORS, Checkpoint, write_manifest
 from netwright.engine.training.checkpoint_schedule import CheckpointSchedule
 from netwright.engine.training.sharded_checkpoints import BackgroundWrite, SavedTensor, ShardFiles, pieces_of
 

@@ -18,7 +18,7 @@ from torch.nn import functional
 from netwright.engine.data.batches import Tensors, as_tuple
 from netwright.engine.data.datasets import fed_inputs
 from netwright.engine.lowering.module import build, prefixes
-from netwright.engine.lowering.weights import fill, load
+from netwright.engine.lowering.weights_folder import fill, load
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project.bindings import Wanted, folding, wanted_of
 from netwright.engine.project.dataset_info import IGNORED

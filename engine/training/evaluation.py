@@ -31,7 +31,7 @@ from netwright.engine.training.metrics import (
 )
 from netwright.engine.training.model import TrainedModel
 from netwright.engine.training.state import Evaluation
-from netwright.engine.training.user_code import UserMetric
+from netwright.engine.training.user_hooks import UserMetric
 
 MAX_CONFUSION_CLASSES = 100
 """With more classes no confusion matrix is kept."""

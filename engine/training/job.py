@@ -21,10 +21,10 @@ from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.inputs import InputLayer
 from netwright.engine.layers.normalisation import InverseNorm
 from netwright.engine.layers.weighted import ParameterOptions
-from netwright.engine.lowering.constants import fill_constants
 from netwright.engine.lowering.fitted import trained_preparation
 from netwright.engine.lowering.initialization import frozen_modules, initialize, parameter_options
 from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.read_constants import fill_constants
 from netwright.engine.lowering.start_weights import fill_from, loaded_layers
 from netwright.engine.network.analysis import Analysis, analyse, type_at
 from netwright.engine.network.network import Network, Port

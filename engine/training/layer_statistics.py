@@ -16,7 +16,7 @@ from torch.utils.hooks import RemovableHandle
 
 from netwright.engine.parallel.process_group import ProcessGroup
 from netwright.engine.runs.events import Event, Health, Message
-from netwright.engine.runs.lines import split_health
+from netwright.engine.runs.log_lines import split_health
 
 FIRST_INTERVAL_S = 0.25
 """After the first recorded step; it doubles with each, so that a short run is covered as well."""

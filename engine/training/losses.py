@@ -23,7 +23,7 @@ from netwright.engine.project import user_code
 from netwright.engine.project.bindings import Wanted, loss_of
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.training.user_code import UserLoss
+from netwright.engine.training.user_hooks import UserLoss
 
 EPSILON = 1e-6
 """Makes a class that is in neither output nor target overlap entirely, instead of dividing zero by zero."""

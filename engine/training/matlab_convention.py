@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from netwright.engine.lowering.modules.recurrent import LstmLoop
-from netwright.engine.parallel.shards import local_shard
+from netwright.engine.parallel.tensor_shards import local_shard
 from netwright.engine.project.training import TrainingOptions
 
 Group = dict[str, Any]

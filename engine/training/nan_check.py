@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from netwright.engine.parallel.process_group import ProcessGroup
-from netwright.engine.parallel.shards import local_shard
+from netwright.engine.parallel.tensor_shards import local_shard
 from netwright.engine.project.training import TrainingOptions
 
 

@@ -9,7 +9,7 @@ from torch import fx, nn
 
 from netwright.engine.data.batches import Batch
 from netwright.engine.lowering.module import LAYER
-from netwright.engine.parallel.shards import local_shard
+from netwright.engine.parallel.tensor_shards import local_shard
 from netwright.engine.training.checkpoints import all_gather_bytes
 from netwright.engine.training.step import TrainStep
 

@@ -12,7 +12,7 @@ import torch
 
 from netwright.engine.data.batches import Batch, BatchLoader
 from netwright.engine.parallel.strategies.strategy import State
-from netwright.engine.runs.checkpoints import Checkpoint
+from netwright.engine.runs.checkpoint_files import Checkpoint
 from netwright.engine.training.checkpoints import JsonState, Stateful, read
 from netwright.engine.training.nan_check import NanCheck
 from netwright.engine.training.nan_diagnosis import NanDiagnosis

@@ -8,8 +8,8 @@ from typing import Any
 
 from netwright.engine.core.text import format_bytes
 from netwright.engine.network.analysis import analyse
+from netwright.engine.network.layer_table import table_rows
 from netwright.engine.network.memory import Memory, activation_bytes
-from netwright.engine.network.table import table_rows
 from netwright.engine.project.check import memory_of
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import load

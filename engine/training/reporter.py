@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from netwright.engine.runs.events import Best, EpochEnded, Event, Points, Progress
-from netwright.engine.runs.lines import split_points
+from netwright.engine.runs.log_lines import split_points
 from netwright.engine.runs.requests import NOTHING, PendingRequests
 from netwright.engine.training.efficiency import Efficiency
 from netwright.engine.training.layer_statistics import Watch

@@ -27,7 +27,7 @@ import torch
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import flush, remove, write_atomically
 from netwright.engine.core.platform_files import open_descriptor
-from netwright.engine.runs.checkpoints import shard_name
+from netwright.engine.runs.checkpoint_files import shard_name
 
 PATIENCE_S = 300.0
 """Seconds that the first worker waits for the shards of the others, which may be on slow disks."""

@@ -25,7 +25,7 @@ from netwright.engine.training.recorder import Report
 from netwright.engine.training.reporter import Reporter
 from netwright.engine.training.state import Evaluation, TrainingPlan, TrainingState, evaluation_from
 from netwright.engine.training.step import TrainStep
-from netwright.engine.training.user_code import Hooks, NoHooks
+from netwright.engine.training.user_hooks import Hooks, NoHooks
 
 MAX_SKIPPED_STEPS = 100
 """After this many skipped steps in a row the run fails."""

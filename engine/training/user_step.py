@@ -14,9 +14,9 @@ from torch import nn
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.data.batches import Batch, Tensors, as_tuple, unwrap_single
-from netwright.engine.lowering.user_code import find
+from netwright.engine.lowering.run_user_code import find
 from netwright.engine.training.losses import Loss
-from netwright.engine.training.user_code import failure
+from netwright.engine.training.user_hooks import failure
 from netwright.engine.user_code.expression import split_code
 
 Call = Callable[..., torch.Tensor | Tensors]

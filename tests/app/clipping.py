@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QToolButton, QWidget
 
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.forms.labels import HelpLine
+from netwright.designer.forms.field_labels import HelpLine
 
 SMALL = (1280 - 16, 720 - 48)
 """What a frame leaves of the smallest screen that is spoken of."""

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from netwright.app import messages
 from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
-from tests.app.windows import MakeWindow, shown_windows
+from tests.app.main_windows import MakeWindow, shown_windows
 
 QT_PATIENCE_MS = 60_000
 

@@ -33,9 +33,9 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app import messages
-from netwright.app.experiments.compare import ComparePage
-from netwright.app.experiments.tab import ExperimentsTab
-from netwright.app.plots.items import table_markup
+from netwright.app.experiments.experiments_tab import ExperimentsTab
+from netwright.app.experiments.run_comparison import ComparePage
+from netwright.app.plots.plot_items import table_markup
 from netwright.app.window import MainWindow
 from netwright.designer import items, markup, theme
 from netwright.designer.canvas.overlays import Hint
@@ -48,7 +48,7 @@ from netwright.engine.runs.events import Ended, Event, Failed, Message, Points, 
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import EventLog
 from netwright.engine.runs.notes import write_notes
-from tests.app.experiments.runs import log_curves, made
+from tests.app.experiments.sample_runs import log_curves, made
 from tests.builders import classifier
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"

@@ -18,7 +18,7 @@ from netwright.designer import theme
 from netwright.engine.project.file import load, save
 from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
-from tests.app.windows import MakeWindow, Modal, entries, is_enabled, run
+from tests.app.main_windows import MakeWindow, Modal, entries, is_enabled, run
 from tests.builders import classifier
 
 DIGITS = EXAMPLES / "digits.netwright"

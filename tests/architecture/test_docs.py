@@ -112,7 +112,7 @@ def test_commands_and_keys_are_those_of_the_program(page: str) -> None:
 
 
 def test_commands_in_blocks_are_taken_by_the_program(page: str) -> None:
-    """`make journeys` runs them, too (tests/journeys/test_docs.py)."""
+    """`make journeys` runs them, too (tests/journeys/test_docs_journey.py)."""
     for line in commands(ROOT / page):
         words = shlex.split(line.partition(" > ")[0])
         arguments, unknown = parser(words[0]).parse_known_args(words)
@@ -175,7 +175,7 @@ def test_names_of_files_and_modules_that_do_not_exist_are_recognised() -> None:
     assert not defines("netwright.app.nothing", "")
     assert defines("netwright.app", "")
     assert defines("netwright.designer.editor", "Editor.apply")
-    assert defines("netwright.engine.project.sources.catalog", "SOURCES")
+    assert defines("netwright.engine.project.sources.source_catalog", "SOURCES")
 
 
 def test_every_room_is_described() -> None:

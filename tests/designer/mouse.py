@@ -4,7 +4,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from netwright.designer.canvas.suggestions import QuickAdd
+from netwright.designer.canvas.quick_add import QuickAdd
 from netwright.designer.canvas.view import CanvasView
 from netwright.designer.clipboard import LAYER_MIME
 from netwright.designer.editor import Editor

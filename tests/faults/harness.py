@@ -19,7 +19,7 @@ import psutil
 
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.events import ENDS, Event
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import EventReader, read_all
@@ -136,7 +136,7 @@ class Workshop:
         self._place = tempfile.TemporaryDirectory(prefix="netwright-faults-")
         self._orders = itertools.count()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.starter"],
+            [sys.executable, "-m", "tests.faults.fault_starter"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -20,14 +20,14 @@ import torch
 from onnx import TensorProto, helper
 from torch import nn
 
-from netwright.engine.cli.jobs import answer
 from netwright.engine.cli.main import main as command
+from netwright.engine.cli.request_handlers import answer
 from netwright.engine.core.fields import FilePath
 from netwright.engine.core.records import Record
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import dumps, load, save
 from netwright.engine.project.project import SECTIONS, Project
-from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.source_catalog import SOURCES
 from netwright.engine.runs.experiments import ExperimentInfo, create_experiment
 from tests.builders import chain, layer
 

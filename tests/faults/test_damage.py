@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import list_runs
 from netwright.engine.runs.log import read_all

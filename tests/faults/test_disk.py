@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.events import Checkpointed
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, assert_undisturbed, repetitions

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.events import Event, Resumed
 from tests.faults.conftest import project_of
 from tests.faults.harness import (

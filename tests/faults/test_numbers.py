@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netwright.engine.project.project import Project, RunOptions
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.events import Message
 from tests.builders import chain, layer
 from tests.faults.harness import Broken, Workshop, assert_over

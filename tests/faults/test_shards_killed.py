@@ -14,7 +14,7 @@ WRITER = """
 import os, random, shutil, signal, sys, threading
 from pathlib import Path
 import torch
-from netwright.engine.runs.checkpoints import all_checkpoints, beside, put_in_place
+from netwright.engine.runs.checkpoint_files import all_checkpoints, beside, put_in_place
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.training.checkpoints import read, write_files
 from netwright.engine.training.sharded_checkpoints import BackgroundWrite, Piece

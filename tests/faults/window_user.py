@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 from PySide6.QtWidgets import QApplication
 
-from netwright.app.experiments.tab import ExperimentsTab
+from netwright.app.experiments.experiments_tab import ExperimentsTab
 from netwright.app.window import MainWindow
 
 PATIENCE_S = 120.0

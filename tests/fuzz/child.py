@@ -18,8 +18,8 @@ from types import FrameType
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from tests.fuzz import readers
-from tests.fuzz.readers import READERS, Reader
+from tests.fuzz import fuzzed_readers
+from tests.fuzz.fuzzed_readers import READERS, Reader
 
 MEMORY_BYTES = 2 * 2**30
 """More than the process has when it begins. The inputs are some hundred kilobytes at most."""
@@ -120,5 +120,5 @@ def _one(reader: Reader, folder: Path, content: bytes, generator: random.Random)
 
 
 if __name__ == "__main__":
-    assert readers.READERS
+    assert fuzzed_readers.READERS
     main()

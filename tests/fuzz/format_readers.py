@@ -19,7 +19,7 @@ from netwright.engine.data.load import load
 from netwright.engine.project.data import DataOptions
 from tests.engine.data.sources.shard_files import parquet_pictures, pictures, write_tar
 from tests.fuzz import mutate
-from tests.fuzz.readers import reader
+from tests.fuzz.fuzzed_readers import reader
 from tests.fuzz.state_readers import read_data
 
 COUNT = 6

@@ -12,14 +12,14 @@ import torch
 from torch import nn
 
 from netwright.engine.exchange.importing import exported_source
-from netwright.engine.exchange.importing.keras import convert
+from netwright.engine.exchange.importing.keras import convert_model
 from netwright.engine.exchange.importing.pt2_file import graph_of, load_program
-from netwright.engine.lowering.source import source
+from netwright.engine.lowering.print_source import source
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project.file import load
 from netwright.engine.project.source_note import HEADING, joined, with_note
 from tests.fuzz import mutate
-from tests.fuzz.readers import TEMPLATES, reader
+from tests.fuzz.fuzzed_readers import TEMPLATES, reader
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -56,7 +56,7 @@ def _keras(folder: Path) -> list[bytes]:
 
 @reader("keras", "d.keras", archive, _keras)
 def read_keras(folder: Path, generator: random.Random) -> None:
-    convert.read(folder / "d.keras", {"height": 8} if generator.random() < 0.1 else {})
+    convert_model.read(folder / "d.keras", {"height": 8} if generator.random() < 0.1 else {})
 
 
 def _programs(folder: Path) -> list[bytes]:

@@ -17,7 +17,7 @@ from netwright.engine.network.analysis import analyse
 from netwright.engine.project.file import load
 from tests.engine.exchange.importing.hostile_files import call_twice, endless_loop
 from tests.fuzz import mutate
-from tests.fuzz.readers import TEMPLATES, reader
+from tests.fuzz.fuzzed_readers import TEMPLATES, reader
 
 OPS = (
     *("Reshape", "Slice", "Gather", "Expand", "Tile", "Pad", "Split", "Concat", "Squeeze", "Transpose", "Range"),

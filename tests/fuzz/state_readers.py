@@ -1,4 +1,5 @@
-"""The readers of weights, checkpoints and data, as `tests.fuzz.readers` has those of projects and run folders."""
+"""The readers of weights, checkpoints and data, as `tests.fuzz.fuzzed_readers` has those of projects and
+run folders."""
 
 import hashlib
 import io
@@ -17,22 +18,22 @@ import torch
 from PIL import Image
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.data.apply_preparation import prepare, present
 from netwright.engine.data.baseline import baselines
 from netwright.engine.data.excerpt import first_samples
 from netwright.engine.data.load import facts, load
-from netwright.engine.data.prepare import prepare, present
 from netwright.engine.data.preview import describe  # noqa: F401
-from netwright.engine.lowering import weights
+from netwright.engine.lowering import weights_folder
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.input_format import input_formats
 from netwright.engine.project.preparation import Preparation
-from netwright.engine.project.sources.catalog import SOURCES
 from netwright.engine.project.sources.guess import guesses, with_guess
-from netwright.engine.runs import checkpoints
+from netwright.engine.project.sources.source_catalog import SOURCES
+from netwright.engine.runs import checkpoint_files
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.training import checkpoints as checkpoint
 from tests.fuzz import mutate
-from tests.fuzz.readers import reader
+from tests.fuzz.fuzzed_readers import reader
 
 # ---- weights and checkpoints ----
 
@@ -42,13 +43,13 @@ def _module() -> torch.nn.Module:
 
 
 def _weights(folder: Path) -> Path:
-    weights.save(_module(), folder / "best", {"layers": {"a": ["0"]}, "classes": ["a", "b"], "iteration": 3})
+    weights_folder.save(_module(), folder / "best", {"layers": {"a": ["0"]}, "classes": ["a", "b"], "iteration": 3})
     return folder / "best"
 
 
 def _load(folder: Path) -> None:
-    state, _ = weights.load(folder / "best")
-    weights.fill(_module(), state)
+    state, _ = weights_folder.load(folder / "best")
+    weights_folder.fill(_module(), state)
 
 
 @reader("weights", "best/manifest.json", mutate.json_file, lambda f: [(_weights(f) / "manifest.json").read_bytes()])
@@ -57,13 +58,16 @@ def read_manifest(folder: Path, generator: random.Random) -> None:
 
 
 @reader(
-    "tensors", "best/weights.safetensors", mutate.tensors_file, lambda f: [(_weights(f) / weights.WEIGHTS).read_bytes()]
+    "tensors",
+    "best/weights.safetensors",
+    mutate.tensors_file,
+    lambda f: [(_weights(f) / weights_folder.WEIGHTS).read_bytes()],
 )
 def read_tensors(folder: Path, generator: random.Random) -> None:
     """With a checksum that fits: who changes weights on purpose changes that too."""
-    sha256 = weights.sha256(folder / "best" / weights.WEIGHTS)
-    manifest = {"files": {weights.WEIGHTS: {"sha256": sha256}}}
-    (folder / "best" / weights.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    sha256 = weights_folder.sha256(folder / "best" / weights_folder.WEIGHTS)
+    manifest = {"files": {weights_folder.WEIGHTS: {"sha256": sha256}}}
+    (folder / "best" / weights_folder.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     _load(folder)
 
 
@@ -99,7 +103,7 @@ def _checkpoint(folder: Path) -> Path:
 
 
 def _resumed(folder: Path) -> None:
-    newest, _ = checkpoints.newest_whole(RunFolder(folder))
+    newest, _ = checkpoint_files.newest_whole(RunFolder(folder))
     if newest is not None:
         checkpoint.distribute(checkpoint.read(newest), _pieces())
 
@@ -111,7 +115,7 @@ def _resumed(folder: Path) -> None:
     lambda folder: [(_checkpoint(folder) / "state.json").read_bytes()],
 )
 def read_state(folder: Path, generator: random.Random) -> None:
-    checkpoints.write_manifest(folder / "checkpoints" / f"{7:09d}", 7)
+    checkpoint_files.write_manifest(folder / "checkpoints" / f"{7:09d}", 7)
     _resumed(folder)
 
 

@@ -20,7 +20,7 @@ from netwright.engine.project.published_weights import with_inputs_of
 from netwright.engine.project.weights import WeightsOptions
 from tests.builders import classifier
 from tests.fuzz import mutate
-from tests.fuzz.readers import reader
+from tests.fuzz.fuzzed_readers import reader
 
 NETWORK = classifier()
 

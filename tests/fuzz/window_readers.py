@@ -20,7 +20,7 @@ from netwright.engine.network.layout import Comment, Layout
 from netwright.engine.runs.folder import RunFolder
 from tests.builders import classifier
 from tests.fuzz import mutate
-from tests.fuzz.readers import projects, reader, run_of
+from tests.fuzz.fuzzed_readers import projects, reader, run_of
 
 APP = QApplication.instance() or QApplication([])
 

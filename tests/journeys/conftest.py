@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from netwright.app.processes import engine_log
 from netwright.engine.runs.folder import RunFolder
-from tests.app.windows import shown_windows
+from tests.app.main_windows import shown_windows
 from tests.journeys.person import Person
 from tests.journeys.screen import ScreenWatch
 from tests.journeys.slowing import slowed

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.conftest import Visit
-from tests.journeys.files import sized_pictures
+from tests.journeys.journey_files import sized_pictures
 
 
 @pytest.mark.journey

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.journeys.conftest import Visit
 from tests.journeys.elsewhere import run_elsewhere
-from tests.journeys.files import shape_pictures
+from tests.journeys.journey_files import shape_pictures
 
 
 @pytest.mark.journey

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.journeys.conftest import Visit
 from tests.journeys.elsewhere import run_elsewhere
-from tests.journeys.files import flat_table
+from tests.journeys.journey_files import flat_table
 
 
 @pytest.mark.journey

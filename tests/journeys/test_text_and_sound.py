@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.conftest import Visit
-from tests.journeys.files import labelled_texts, sounds
+from tests.journeys.journey_files import labelled_texts, sounds
 
 
 @pytest.mark.journey

@@ -6,8 +6,8 @@ import pytest
 
 from netwright.engine.runs.folder import RunFolder
 from tests.journeys.conftest import Visit
-from tests.journeys.files import shape_pictures
 from tests.journeys.first_life import first_life
+from tests.journeys.journey_files import shape_pictures
 from tests.journeys.person import Person
 
 OF_THE_RATE_BEFORE = r"learn rate 0\.01\b|sgdm, 0\.01$"

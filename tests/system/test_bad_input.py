@@ -344,7 +344,7 @@ def test_an_environment_or_a_device_that_cannot_be_had(
 
 def test_ctrl_c_before_a_command_began_is_no_defect(tmp_path: Path) -> None:
     """Also where it meets Python while it makes a class, which wraps it in an error of its own."""
-    program = "import signal, sys; from netwright.engine.cli import main; import netwright.engine.cli.check as check\n"
+    program = "import signal, sys; from netwright.engine.cli import check_command as check, main\n"
     program += "class Late:\n def __set_name__(self, *_): signal.raise_signal(signal.SIGINT)\n"
     program += "check.run = lambda arguments: type('Fields', (), {'late': Late()})\nsys.exit(main.main())"
 

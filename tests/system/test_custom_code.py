@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.layers.user_code import Custom, Function
+from netwright.engine.layers.custom_layers import Custom, Function
 from netwright.engine.network.network import Network
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import save

@@ -7,14 +7,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
-from netwright.app.data.tab import DataTab
-from netwright.app.dialogs.export import ExportDialog
+from netwright.app.data.data_tab import DataTab
+from netwright.app.dialogs.export_dialog import ExportDialog
 from netwright.app.dialogs.export_weights import RESULT
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
 from netwright.app.runs.monitor import Monitor
 from netwright.app.window import MainWindow
 from netwright.engine.project.file import load
-from tests.app.windows import Modal, shown_windows
+from tests.app.main_windows import Modal, shown_windows
 from tests.designer.mouse import Hand
 
 PATIENCE_MS = 120_000

@@ -11,7 +11,7 @@ from netwright.engine.hardware.devices import probe
 from netwright.engine.network.network import Network
 from tests.builders import add, chain, layer
 from tests.runs import Done, train
-from tests.system import test_streaming as streaming
+from tests.system import test_streaming_end_to_end as streaming
 from tests.system.test_resume_runs import engine
 from tests.system.test_training import convolution, digits, largest_difference, mlp
 

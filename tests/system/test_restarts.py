@@ -15,9 +15,9 @@ import torch
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.locks import is_locked
 from netwright.engine.launch.resume import prepare_resume
-from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.lowering.weights_folder import load as load_weights
 from netwright.engine.project.project import Project, RunOptions
-from netwright.engine.runs.checkpoints import all_checkpoints
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.folder import RESERVE
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Running, train

@@ -10,7 +10,7 @@ import torch
 
 from netwright.engine.lowering.initialization import initialize, parameter_options
 from netwright.engine.lowering.module import build, prefixes
-from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.lowering.weights_folder import load as load_weights
 from netwright.engine.network.analysis import analyse, type_at
 from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project

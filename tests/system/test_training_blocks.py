@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import EXIT_DONE
 from netwright.engine.lowering.module import build
-from netwright.engine.lowering.weights import fill, load
+from netwright.engine.lowering.weights_folder import fill, load
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project

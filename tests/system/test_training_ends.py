@@ -15,7 +15,7 @@ import pytest
 
 from netwright.engine.launch.prepare import lock_of
 from netwright.engine.launch.resume import prepare_resume
-from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.lowering.weights_folder import load as load_weights
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project, RunOptions
 from netwright.engine.runs.events import ENDS

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.lowering.weights_folder import load as load_weights
 from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project
 from tests.builders import add, chain, layer

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netwright.engine.cli.schema import document
+from netwright.engine.cli.schema_command import document
 from netwright.engine.layers.base import LayerType
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import load as load_project

@@ -12,7 +12,7 @@ from netwright.engine.data.loaded import LoadedData
 from netwright.engine.exchange.export import export
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.onnx_runtime import open_session
-from netwright.engine.lowering.weights import load as load_weights
+from netwright.engine.lowering.weights_folder import load as load_weights
 from netwright.engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.runs import train

@@ -20,7 +20,7 @@ from netwright.engine.project.file import save
 from netwright.engine.project.project import Project, RunOptions
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.folder import RunFolder, open_run
-from tests.app.windows import shown_windows
+from tests.app.main_windows import shown_windows
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[2]

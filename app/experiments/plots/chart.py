@@ -14,8 +14,8 @@ from netwright.app.experiments.plots.marks import LEVELS, SMOOTH, Panel, label_f
 from netwright.app.plots.axes import TickAxis
 from netwright.app.plots.canvas import Canvas
 from netwright.app.plots.figure_card import Rows
-from netwright.app.plots.items import Points, ZoomBox
 from netwright.app.plots.plot import PER_NOTCH, SHIFT_PER_NOTCH
+from netwright.app.plots.plot_items import Points, ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
 from netwright.designer.markup import Markup

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QPushButton, QStyleOptionGraphicsIt
 from netwright.app.experiments.plots.chart import NEAR_PIXELS, TrialChart
 from netwright.app.experiments.plots.frame import ticks_of
 from netwright.app.experiments.plots.marks import RankedLines, label_font, set_lines
-from netwright.app.plots.items import Line, ZoomBox
+from netwright.app.plots.plot_items import Line, ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
 from netwright.engine.core.errors import plural

@@ -11,7 +11,7 @@ from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.frame import Frame, shares
 from netwright.app.experiments.plots.marks import add_points
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP, axis_choice, fill_choice
-from netwright.app.plots.items import Line
+from netwright.app.plots.plot_items import Line
 from netwright.app.plots.series import Floats
 from netwright.designer import theme
 from netwright.engine.runs.trial_rows import pareto_front

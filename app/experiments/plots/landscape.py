@@ -14,7 +14,7 @@ from netwright.app.experiments.plots.frame import INSET, WHOLE, Frame, Part, sha
 from netwright.app.experiments.plots.marks import FEW, SMOOTH, add_points, level_colour
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice
 from netwright.app.plots.axes import TickAxis
-from netwright.app.plots.items import ZoomBox
+from netwright.app.plots.plot_items import ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import theme
 from netwright.engine.runs.trial_axes import TrialAxis

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsSimpleTextI
 
 from netwright.app.experiments.plots.frame import Frame, Part, Spots, shares, ticks_of
 from netwright.app.plots.axes import LABEL_PIXELS, LEFT_PIXELS, TickAxis
-from netwright.app.plots.items import Line, Points, ZoomBox
+from netwright.app.plots.plot_items import Line, Points, ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
 from netwright.engine.runs.trial_axes import TrialAxis

@@ -5,10 +5,10 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolic
 
 from netwright.app.experiments.plots.chart import Findings, TrialChart
 from netwright.app.experiments.plots.coordinates import ParallelCoordinates
-from netwright.app.experiments.plots.curves import LearningCurves
 from netwright.app.experiments.plots.front import ParetoPlot
-from netwright.app.experiments.plots.importance import ImportancePlot
+from netwright.app.experiments.plots.importance_plot import ImportancePlot
 from netwright.app.experiments.plots.landscape import ContourPlot
+from netwright.app.experiments.plots.learning_curves import LearningCurves
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
 from netwright.app.plots.figure_card import FigureCard
 from netwright.app.processes import EngineServer

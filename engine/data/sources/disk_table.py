@@ -1,6 +1,6 @@
 """A Parquet file, or a CSV table too large to be held in memory.
 
-Columns are taken as in `netwright.engine.data.sources.table`, but rows are read from disk when they are needed
+Columns are taken as in `netwright.engine.data.sources.table_reader`, but rows are read from disk when they are needed
 (`netwright.engine.data.sources.stored_table`); only the responses are held in memory.
 """
 
@@ -29,7 +29,7 @@ from netwright.engine.data.sources.source import (
     refuse_too_large,
 )
 from netwright.engine.data.sources.stored_table import RESPONSE_BYTES, StoredTable, store
-from netwright.engine.data.sources.table import (
+from netwright.engine.data.sources.table_reader import (
     GAPS,
     keys_by,
     responses_of,

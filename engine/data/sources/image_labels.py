@@ -23,7 +23,7 @@ from netwright.engine.data.sources.image_reading import (
     stream_images,
     whole_files,
 )
-from netwright.engine.data.sources.images import excluded_note, file_groups
+from netwright.engine.data.sources.images_reader import excluded_note, file_groups
 from netwright.engine.data.sources.labelled_files import files_below, files_by_name, key_of
 from netwright.engine.data.sources.source import (
     Array,
@@ -35,7 +35,7 @@ from netwright.engine.data.sources.source import (
     listed,
     unreadable,
 )
-from netwright.engine.data.sources.table import answered, targets_of
+from netwright.engine.data.sources.table_reader import answered, targets_of
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.images import is_image
 

@@ -24,7 +24,7 @@ from netwright.engine.data.sources.image_reading import (
     read_images,
     stream_images,
 )
-from netwright.engine.data.sources.images import file_groups
+from netwright.engine.data.sources.images_reader import file_groups
 from netwright.engine.data.sources.masks import pairs_of, stamp_of
 from netwright.engine.data.sources.source import Array, Outline, Readers, Samples, Source, refuse_too_large
 from netwright.engine.project.data import DataOptions

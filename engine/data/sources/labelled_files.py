@@ -13,10 +13,10 @@ from netwright.engine.core.fields import quoted
 from netwright.engine.data.sources.csv_table import EXPECTED as EXPECTED_TABLE
 from netwright.engine.data.sources.csv_table import Columns
 from netwright.engine.data.sources.source import MOST_CLASSES, Array, Arrays, file_stamp, listed, unreadable
-from netwright.engine.data.sources.table import answered, read_answered, targets_of
+from netwright.engine.data.sources.table_reader import answered, read_answered, targets_of
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import TargetInfo, classes_of
-from netwright.engine.project.sources.base import is_hidden
+from netwright.engine.project.sources.source_type import is_hidden
 
 TABLES = (".csv", ".tsv")
 DEEPEST = 8

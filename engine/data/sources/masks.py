@@ -26,7 +26,7 @@ from netwright.engine.data.sources.image_reading import (
     stream_images,
     whole_files,
 )
-from netwright.engine.data.sources.images import excluded_note, file_groups, is_picture, status
+from netwright.engine.data.sources.images_reader import excluded_note, file_groups, is_picture, status
 from netwright.engine.data.sources.source import (
     Array,
     Outline,
@@ -40,7 +40,7 @@ from netwright.engine.data.sources.source import (
 from netwright.engine.data.sources.targets import as_class_numbers
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo
-from netwright.engine.project.sources.base import is_hidden
+from netwright.engine.project.sources.source_type import is_hidden
 
 WAY_OUT = "Expected one mask for each image, of the same name."
 

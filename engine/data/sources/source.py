@@ -16,7 +16,7 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.platform import memory_left_bytes, unused_memory_bytes
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import Forecast, InputInfo, TargetInfo
-from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.sources.source_type import SourceType
 from netwright.engine.project.sources.urls import SCHEME
 
 CGROUP = Path("/sys/fs/cgroup")

@@ -22,13 +22,13 @@ from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.types import LAYOUTS
 from netwright.engine.exchange.importing import pt2_file
 from netwright.engine.exchange.importing.graph import Graph, Value
+from netwright.engine.exchange.importing.import_report import OperatorRow, ReadNetwork
 from netwright.engine.exchange.importing.module_file import Example, built, exported, failing, prepare_for_code
 from netwright.engine.exchange.importing.parity import Parity, compare
-from netwright.engine.exchange.importing.report import OperatorRow, ReadNetwork
 from netwright.engine.exchange.importing.values import BATCH, Tensor
 from netwright.engine.lowering.module import build
-from netwright.engine.lowering.weights import State
 from netwright.engine.lowering.weights_file import read_weights_file
+from netwright.engine.lowering.weights_folder import State
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network, Port
 from netwright.engine.project.project import Project

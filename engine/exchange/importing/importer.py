@@ -19,22 +19,28 @@ from netwright.engine.core.text import first_line
 from netwright.engine.exchange.importing.assemble import Assembled, assemble, layout_of
 from netwright.engine.exchange.importing.ends import notes_on_ends, output_places, with_ends
 from netwright.engine.exchange.importing.graph import Graph, Value
+from netwright.engine.exchange.importing.import_report import (
+    ImportReport,
+    OperatorRow,
+    ReadNetwork,
+    inputs_of,
+    warnings_on,
+)
 from netwright.engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from netwright.engine.exchange.importing.lifts.noted import with_noted_layers
 from netwright.engine.exchange.importing.own_file import DataNotes, read_data_notes
 from netwright.engine.exchange.importing.parity import Parity, compare, first_difference
-from netwright.engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork, inputs_of, warnings_on
 from netwright.engine.exchange.importing.sharing import shared_weights
 from netwright.engine.exchange.importing.values import Tensor
 from netwright.engine.layers.onnx_operator import KINDS, read_constant
-from netwright.engine.lowering.constants import set_constants
 from netwright.engine.lowering.module import build, prefixes
-from netwright.engine.lowering.weights import State, fill, load_state
+from netwright.engine.lowering.read_constants import set_constants
 from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.lowering.weights_folder import State, fill, load_state
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.block import Block
+from netwright.engine.network.layer_table import num_layers
 from netwright.engine.network.network import Network
-from netwright.engine.network.table import num_layers
 from netwright.engine.project.bindings import output_name
 from netwright.engine.project.blocked_gradients import blocked_gradients
 from netwright.engine.project.check import describe

@@ -18,14 +18,14 @@ from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.folding import fold
 from netwright.engine.exchange.importing.graph import Constant, Graph, Node
 from netwright.engine.exchange.importing.heads import OPERATORS, Headed, follow, laid_out
-from netwright.engine.exchange.importing.inputs import add_inputs, free_sizes
+from netwright.engine.exchange.importing.input_layers import add_inputs, free_sizes
+from netwright.engine.exchange.importing.lift_registry import lifts
 from netwright.engine.exchange.importing.opaque import keep
+from netwright.engine.exchange.importing.operator_probes import helped
 from netwright.engine.exchange.importing.projections import with_projections
-from netwright.engine.exchange.importing.registry import lifts
 from netwright.engine.exchange.importing.sharing import note_transposed
 from netwright.engine.exchange.importing.subgraphs import Failure, join
 from netwright.engine.exchange.importing.tidying import tidied
-from netwright.engine.exchange.importing.trials import helped
 from netwright.engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
 from netwright.engine.layers.utility import Identity
 from netwright.engine.network.network import Port

@@ -22,8 +22,8 @@ import torch
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import printable
 from netwright.engine.core.fork import run_in_child_process
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import ImportOptions, import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.user_code import trust
 
 PATIENCE_S = 600.0

@@ -13,8 +13,7 @@ import numpy as np
 from netwright.engine.core.types import LAYOUTS, Size, Symbol, TensorType
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node
-from netwright.engine.exchange.importing.subgraphs import enclosed, inner_domains
-from netwright.engine.exchange.importing.trials import (
+from netwright.engine.exchange.importing.operator_probes import (
     BATCH_SIZES,
     STEPS,
     NotComputed,
@@ -22,6 +21,7 @@ from netwright.engine.exchange.importing.trials import (
     batch_axis,
     tried_formats,
 )
+from netwright.engine.exchange.importing.subgraphs import enclosed, inner_domains
 from netwright.engine.exchange.importing.values import BATCH, ONE, AcrossSamples, Held, NotLiftable, Tensor
 from netwright.engine.layers.onnx_operator import (
     ABSENT,

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import IO
 
 from netwright.engine.cluster.bundle import missing_program_hint, python_words
-from netwright.engine.cluster.environment import profile_of
+from netwright.engine.cluster.cluster_environment import profile_of
 from netwright.engine.cluster.hosts import python_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed

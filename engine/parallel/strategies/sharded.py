@@ -16,8 +16,8 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, OffloadPolicy, fully_shard
 
 from netwright.engine.parallel.process_group import ProcessGroup
-from netwright.engine.parallel.shards import shard_like, whole
 from netwright.engine.parallel.strategies.strategy import SolverState, State
+from netwright.engine.parallel.tensor_shards import shard_like, whole
 
 LEAST_NUMBERS = 1024
 """Minimum number of parameters of a layer that is sharded by itself. Smaller layers are gathered with the rest of the

@@ -4,7 +4,7 @@ import re
 
 from netwright.engine.core.fields import Choice
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _IDX = re.compile(r".*(images|labels)[-._]idx\d[-._][a-z]+(\.gz)?", re.IGNORECASE)
@@ -56,7 +56,7 @@ class Arrays(SourceType):
     takes = "both"
     suffixes = (".npz", ".npy", ".safetensors", ".h5", ".hdf5", ".hdf", ".mat")
     files = "Arrays"
-    reader = "netwright.engine.data.sources.arrays:ArrayFile"
+    reader = "netwright.engine.data.sources.arrays_reader:ArrayFile"
     can_stream = True
     has_folders = True
     streamed = "arrays that lie in a file as in memory, read in place; HDF5 in chunks"

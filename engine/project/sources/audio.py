@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Choice, ColumnNames, Float, Int
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
@@ -130,7 +130,7 @@ class Audio(SourceType):
     )
     takes = "both"
     suffixes, files = (".csv", ".tsv"), "Tables of files"
-    reader = "netwright.engine.data.sources.audio:Audio"
+    reader = "netwright.engine.data.sources.audio_reader:Audio"
     reads = "sound"
     resizes = has_folders = True
     can_stream = True

@@ -1,6 +1,6 @@
 """The handwritten digits that are shipped with Netwright."""
 
-from netwright.engine.project.sources.base import SourceType
+from netwright.engine.project.sources.source_type import SourceType
 
 
 class Digits(SourceType):
@@ -10,5 +10,5 @@ class Digits(SourceType):
     note = "1,797 handwritten digits of 8 × 8 pixels, shipped with Netwright"
     inputs, targets = "grey images of 8 × 8", "one of ten classes"
     takes = "nothing"
-    reader = "netwright.engine.data.sources.digits:Digits"
+    reader = "netwright.engine.data.sources.digits_reader:Digits"
     span = (0.0, 16.0)

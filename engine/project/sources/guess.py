@@ -9,9 +9,9 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import FilePath, Text, quoted
 from netwright.engine.core.files import path_from
 from netwright.engine.core.list_fields import Texts
-from netwright.engine.project.sources.base import SPLIT_NAMES, Guess, Peek
-from netwright.engine.project.sources.catalog import SOURCES, SourceOptions
 from netwright.engine.project.sources.shards import PARQUET, TAR
+from netwright.engine.project.sources.source_catalog import SOURCES, SourceOptions
+from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek
 from netwright.engine.project.sources.urls import is_remote, without_secrets
 
 CLOSE = 0.25

@@ -11,7 +11,7 @@ from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Int
 from netwright.engine.core.list_fields import Texts
 from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
@@ -148,7 +148,7 @@ class Images(SourceType):
     has_folders = True
     takes = "folder"
     suffixes = IMAGE_SUFFIXES
-    reader = "netwright.engine.data.sources.images:Images"
+    reader = "netwright.engine.data.sources.images_reader:Images"
     can_stream = True
     streamed = (
         "all images, decoded and resized on demand; up to `decoded_cache` MiB (default 1,024 over all workers, at most "

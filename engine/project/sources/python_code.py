@@ -2,7 +2,7 @@
 
 from netwright.engine.core.fields import Text
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 
 class PythonOptions(Record):
@@ -28,7 +28,7 @@ class PythonCode(SourceType):
     options = PythonOptions
     uses = ("path", "response", "task", "integer_arrays", "ignored_value", "loading", "readers", "split_column")
     suffixes, files = (".py",), "Python"
-    reader = "netwright.engine.data.sources.python_code:PythonData"
+    reader = "netwright.engine.data.sources.python_code_reader:PythonData"
     can_stream = True
     streamed = "all samples, made by the code on demand"
     resident = "targets"

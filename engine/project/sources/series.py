@@ -7,8 +7,8 @@ from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Choice, ColumnNames, Int
 from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
 from netwright.engine.project.sources.number_texts import is_number_like
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 from netwright.engine.project.sources.table import PARQUET
 from netwright.engine.project.sources.time_steps import ID_NAMES, time_series
 
@@ -188,7 +188,7 @@ class Series(SourceType):
         *("left_out", "time_column", "missing_cells", "split_overlap"),
     )
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
-    reader = "netwright.engine.data.sources.series:Series"
+    reader = "netwright.engine.data.sources.series_reader:Series"
     is_in_time = True
     resident = "the rows once, however many windows share them; the numbers to predict of each window"
 

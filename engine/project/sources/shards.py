@@ -11,8 +11,8 @@ from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
 from netwright.engine.project.dataset_info import InputInfo
 from netwright.engine.project.preparation import Reads
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
 from netwright.engine.project.sources.images import Images
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 from netwright.engine.project.sources.urls import is_remote, url_problems, without_secrets
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Shards(SourceType):
     uses = ("path", "response", "task", "image_size", "channels", "loading", "decoded_cache", "readers")
     takes = "both"
     suffixes, files = (TAR, PARQUET), "Shards"
-    reader = "netwright.engine.data.sources.shards:Shards"
+    reader = "netwright.engine.data.sources.shards_reader:Shards"
     can_stream = True
     streamed = "all samples, from the files or from the shard cache; decoded images as with `images`"
     resident = "targets, and 20 bytes per sample"

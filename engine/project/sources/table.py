@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from netwright.engine.core.fields import Choice, ColumnNames
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
@@ -114,7 +114,7 @@ class Table(SourceType):
     options = TableOptions
     uses = ("path", "response", "task", "text_encoding", "decimal_mark", "date_order", "split_column", "loading")
     suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
-    reader = "netwright.engine.data.sources.table:Table"
+    reader = "netwright.engine.data.sources.table_reader:Table"
     reads = "columns"
     bytes_per_number = 16  # read and kept in double precision
     can_stream = True

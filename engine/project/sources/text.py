@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, ColumnNames, FilePath, Int
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.base import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
@@ -159,7 +159,7 @@ class TextFiles(SourceType):
     uses = ("path", "response", "task", "text_encoding", "decimal_mark")
     takes = "both"
     suffixes, files = (*TEXT_SUFFIXES, *TABLES), "Texts"
-    reader = "netwright.engine.data.sources.text:TextFiles"
+    reader = "netwright.engine.data.sources.text_reader:TextFiles"
     reads = "text"
     resizes = has_folders = True
     bytes_per_number = 12

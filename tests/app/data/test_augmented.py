@@ -10,13 +10,13 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from netwright.app.data.preview import NOTHING_YET, AugmentedBar
-from netwright.app.data.tab import DataTab
+from netwright.app.data.data_tab import DataTab
+from netwright.app.data.preview_panel import NOTHING_YET, AugmentedBar
 from netwright.app.data.tiles import Picture
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
 from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
-from tests.app.windows import Modal, shown_windows
+from tests.app.main_windows import Modal, shown_windows
 
 PATIENCE_MS = 60_000
 TURNED = {"rand_rotation": (-20, 20)}

@@ -14,8 +14,8 @@ from netwright.app.window import MainWindow
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.project import Project
+from tests.app.data.test_data_tab import PATIENCE_MS, choose, real, tab_of
 from tests.app.data.test_dataset_tracker import facts
-from tests.app.data.test_tab import PATIENCE_MS, choose, real, tab_of
 from tests.app.fake_server import FakeServer
 
 TABLE = DataOptions(source="table", path="t.csv")

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from netwright.app.data.dataset_tracker import progress_text
 from netwright.app.documents import EXAMPLES
 from netwright.app.window import MainWindow
-from netwright.designer.panels.problems import link_text
+from netwright.designer.panels.problems_panel import link_text
 from tests.app.fake_server import FakeServer
 
 

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
-from netwright.app.data.tab import DataTab
+from netwright.app.data.data_tab import DataTab
 from netwright.app.window import MainWindow
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import MOST_FILES, allowed
@@ -17,10 +17,10 @@ from netwright.engine.project.file import dumps, save
 from netwright.engine.project.project import Project
 from netwright.engine.project.sources.urls import host_of
 from netwright.engine.runs.queue import Queue
+from tests.app.data.test_data_tab import choose, tab_of
 from tests.app.data.test_dataset_tracker import facts
-from tests.app.data.test_tab import choose, tab_of
 from tests.app.fake_server import FakeServer
-from tests.app.windows import Modal, shown_windows
+from tests.app.main_windows import Modal, shown_windows
 from tests.builders import chain, layer
 from tests.engine.data.sources.shard_files import Server, serving
 

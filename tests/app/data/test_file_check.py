@@ -12,7 +12,7 @@ from netwright.app.data.file_check import FileCheck
 from netwright.app.processes import DisposableProcess
 from netwright.app.window import MainWindow
 from netwright.engine.project.data import DataOptions
-from tests.app.data.test_tab import PATIENCE_MS, choose, real, tab_of, write_images
+from tests.app.data.test_data_tab import PATIENCE_MS, choose, real, tab_of, write_images
 
 OPTIONS = DataOptions(source="images", path="pets")
 __all__ = ["real"]

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
-from netwright.app.dialogs import published_weights
-from netwright.app.dialogs.published_weights import PublishedDialog
+from netwright.app.dialogs import published_weights_dialog
+from netwright.app.dialogs.published_weights_dialog import PublishedDialog
 from netwright.app.dialogs.transfer_learning import TransferDialog
 from netwright.app.dialogs.weights_table import CHOOSE, LEFT, MISSING, following, rows_of
 from netwright.engine.core.types import image
@@ -155,7 +155,7 @@ def test_published_weights_are_downloaded_only_on_request(
 ) -> None:
     here = Published("here", "mlp", "https://x.example/here.pth", "a" * 8, "Here")
     away = Published("away", "unet", "https://x.example/away.pth", "b" * 64, "Away", "MIT", 5 * 2**20)
-    monkeypatch.setattr(published_weights, "published", lambda: {"here": here, "away": away})
+    monkeypatch.setattr(published_weights_dialog, "published", lambda: {"here": here, "away": away})
     dialog = PublishedDialog(server, "unet")
     qtbot.addWidget(dialog)
     dialog.show()

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from netwright.app.dialogs.export import ExportDialog
+from netwright.app.dialogs.export_dialog import ExportDialog
 from netwright.app.dialogs.transfer_learning import TransferDialog
 from netwright.app.evaluation.groups_card import GroupsCard
 from netwright.app.evaluation.inside_page import InsidePage

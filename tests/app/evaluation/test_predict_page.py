@@ -11,12 +11,12 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit
 
+from netwright.app.evaluation.evaluation_tab import TestTab
 from netwright.app.evaluation.forecast_plot import ForecastPlot
 from netwright.app.evaluation.predict_page import FIRST, NO_NETWORK, PredictPage
 from netwright.app.evaluation.prediction_answers import Legend
 from netwright.app.evaluation.prediction_inputs import DrawingInput, RowInput, TextInput, usual_values
 from netwright.app.evaluation.prediction_table import AnswersModel
-from netwright.app.evaluation.tab import TestTab
 from netwright.app.processes import PendingRequest
 from netwright.app.window import MainWindow
 from netwright.designer import theme

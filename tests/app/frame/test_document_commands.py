@@ -11,7 +11,7 @@ from netwright.engine.core.folders import state_folder
 from netwright.engine.project.file import load, save
 from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
-from tests.app.windows import answer, choose_file, entries, run
+from tests.app.main_windows import answer, choose_file, entries, run
 from tests.builders import classifier
 
 DIGITS = EXAMPLES / "digits.netwright"

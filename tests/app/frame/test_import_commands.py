@@ -10,15 +10,15 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QTableWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from netwright.app.dialogs.import_network import ImportDialog, free_name, sizes_in
-from netwright.app.dialogs.import_report import ImportReport
+from netwright.app.dialogs.import_dialog import ImportDialog, free_name, sizes_in
+from netwright.app.dialogs.import_report_dialog import ImportReport
 from netwright.app.frame.help_dialogs import matching
 from netwright.app.window import MainWindow
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project, new_identity
 from netwright.engine.project.source_note import with_note
 from tests.app.fake_server import FakeServer
-from tests.app.windows import Modal, answer, choose_file, is_enabled, run
+from tests.app.main_windows import Modal, answer, choose_file, is_enabled, run
 from tests.builders import classifier
 
 

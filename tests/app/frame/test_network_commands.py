@@ -13,7 +13,7 @@ from netwright.designer.panels.library_model import USER_BLOCK_ROLE, UserBlock
 from netwright.engine.network.arrangement import arrange
 from netwright.engine.network.block import Block
 from netwright.engine.project.project import Project
-from tests.app.windows import MakeWindow, Modal
+from tests.app.main_windows import MakeWindow, Modal
 from tests.builders import classifier
 
 

@@ -10,7 +10,7 @@ from netwright.designer.canvas.frozen_legend import FrozenLegend
 from netwright.engine.project.project import Project
 from netwright.engine.project.weights import WeightsOptions
 from tests.app.fake_server import FakeServer
-from tests.app.windows import Modal, is_enabled, run
+from tests.app.main_windows import Modal, is_enabled, run
 from tests.builders import classifier
 
 

@@ -16,9 +16,9 @@ from netwright.app.plots.curve_export import write_csv
 from netwright.app.plots.timeline import Along, Timeline
 from netwright.app.plots.traces import Trace, Traces
 from netwright.engine.runs.events import Points, Resumed, ThinnedPoints
-from netwright.engine.runs.lines import split_points
 from netwright.engine.runs.log import EventLog, read_all
-from tests.app.experiments.runs import log_curves, made
+from netwright.engine.runs.log_lines import split_points
+from tests.app.experiments.sample_runs import log_curves, made
 
 
 @pytest.fixture

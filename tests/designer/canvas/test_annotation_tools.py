@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from netwright.designer import markup
 from netwright.designer.canvas.text_fields import CommentField, TitleField
-from netwright.designer.scene.annotations import lines
+from netwright.designer.scene.annotation_items import lines
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import Mark
 from netwright.engine.network.layout import Layout

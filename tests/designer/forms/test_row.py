@@ -1,8 +1,8 @@
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
+from netwright.designer.forms.field_labels import add_field_actions
 from netwright.designer.forms.form import Form
-from netwright.designer.forms.labels import add_field_actions
 from netwright.engine.project.training import TrainingOptions
 from tests.designer.forms.sample import Sample, line_of, type_over
 

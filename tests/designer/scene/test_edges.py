@@ -1,6 +1,6 @@
 import pytest
 
-from netwright.engine.network.table import short_count
+from netwright.engine.network.layer_table import short_count
 
 
 @pytest.mark.parametrize(

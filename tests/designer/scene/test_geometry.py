@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainterPath
 
 from netwright.designer.scene import geometry
-from netwright.designer.scene.nodes import Index
+from netwright.designer.scene.node_items import Index
 from netwright.engine.drawing import routes
 from netwright.engine.network.layout import FLOWS, Flow
 

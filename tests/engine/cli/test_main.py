@@ -245,7 +245,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     def fail(_: object) -> int:
         raise error
 
-    monkeypatch.setattr("netwright.engine.cli.runs.run_runs", fail)
+    monkeypatch.setattr("netwright.engine.cli.runs_commands.run_runs", fail)
     return main.main(["runs"])
 
 
@@ -398,7 +398,7 @@ def test_a_defect_is_reported_as_json_and_junit(
     def fail(_: object) -> int:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("netwright.engine.cli.train.run_train", fail)
+    monkeypatch.setattr("netwright.engine.cli.train_command.run_train", fail)
     junit = tmp_path / "a.xml"
     assert main.main(["train", "x.netwright", "--json", "--junit", str(junit)]) == EXIT_DEFECT
     told = json.loads(capsys.readouterr().out)

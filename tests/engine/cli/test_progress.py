@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.cli import devices, follow, queue, terminal
+from netwright.engine.cli import devices_command, follow_command, queue_command, terminal
 from netwright.engine.cli.answers import table
-from netwright.engine.cli.follow import ProgressPrinter
+from netwright.engine.cli.follow_command import ProgressPrinter
 from netwright.engine.cli.main import main
-from netwright.engine.cli.queue import QueueProgress
+from netwright.engine.cli.queue_command import QueueProgress
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.progress import report
 from netwright.engine.placement.inventory import Device, DeviceInventory
@@ -136,7 +136,7 @@ def test_reading_data_is_told_in_lines_where_there_is_no_terminal(
 ) -> None:
     for seconds, lines in ((0.0, 2), (3600.0, 0)):
         monkeypatch.setattr(terminal, "LINE_EVERY_S", seconds)
-        monkeypatch.setattr(follow, "LINE_EVERY_S", seconds)
+        monkeypatch.setattr(follow_command, "LINE_EVERY_S", seconds)
         with terminal.showing("reading"):
             report(1_000, 4_000, "rows")
             report(2**20, 0, "bytes")
@@ -231,7 +231,7 @@ def test_a_queue_shows_the_progress_of_each_run_on_a_terminal(
 
 
 def test_a_queue_prints_a_line_per_run_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(queue_command, "LINE_EVERY_S", 0.0)
     log = EventLog(create(tmp_path / "run", "{}", RunInfo()))
     for event in RUN[:4]:
         log.append(event)
@@ -252,7 +252,7 @@ def test_devices_are_a_table_within_the_width_of_a_terminal(
     refused = Device("cuda:0", "NVIDIA H200 with a long name", 2**37, refusal="its driver is too old for this torch")
     inventory = DeviceInventory(num_cores=8, cpu_model="A processor", memory_bytes=2**35, devices=(refused,))
     monkeypatch.setattr("netwright.engine.hardware.devices.probe", lambda: inventory)
-    monkeypatch.setattr(devices, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(devices_command, "is_terminal", lambda stream: True)
     monkeypatch.setattr("netwright.engine.cli.terminal.is_terminal", lambda stream: True)
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("NO_COLOR", "1")

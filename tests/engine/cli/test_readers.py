@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from netwright.engine.cli import limits as limits_module
-from netwright.engine.cli.jobs import HANDLERS
 from netwright.engine.cli.limits import Limits, work_limit_s
 from netwright.engine.cli.readers import ask
+from netwright.engine.cli.request_handlers import HANDLERS
 from netwright.engine.core import progress
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fork import fork

@@ -21,10 +21,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
-from netwright.engine.cli import jobs
-from netwright.engine.cli.jobs import HANDLERS
+from netwright.engine.cli import request_handlers
 from netwright.engine.cli.limits import Limits, subject_of
 from netwright.engine.cli.readers import Job
+from netwright.engine.cli.request_handlers import HANDLERS
 from netwright.engine.cli.request_shapes import SHAPES
 from netwright.engine.cli.serve import Server
 from netwright.engine.core import progress
@@ -344,7 +344,7 @@ def test_no_more_processes_work_than_may_and_the_others_wait_in_order(
 def test_facts_of_a_real_table_with_its_progress(
     serving: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(HANDLERS, "facts", jobs._facts)
+    monkeypatch.setitem(HANDLERS, "facts", request_handlers._facts)
     (tmp_path / "small.csv").write_text("a,b,c\n" + "1,2,x\n3,4,y\n" * 50)
     client = serving()
     client.ask(1, "facts", data={"source": "table", "path": "small.csv"}, base=str(tmp_path))

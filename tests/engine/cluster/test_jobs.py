@@ -23,8 +23,8 @@ from netwright.engine.project.project import Project
 from netwright.engine.runs.events import Ended, Points
 from netwright.engine.runs.folder import RunFolder, take_lock, write_info
 from netwright.engine.runs.info import RunInfo
-from netwright.engine.runs.lines import line_of
 from netwright.engine.runs.log import read_all
+from netwright.engine.runs.log_lines import line_of
 from netwright.engine.runs.remote import FILE
 from tests.builders import classifier
 

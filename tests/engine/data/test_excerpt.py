@@ -9,7 +9,7 @@ from PIL import Image
 
 from netwright.engine.data.excerpt import FILES, ROWS, excerpt_of, first_samples
 from netwright.engine.project.data import DataOptions
-from tests.engine.data.sources.test_audio import write as write_sound
+from tests.engine.data.sources.test_audio_reader import write as write_sound
 
 Made = tuple[dict[str, Any], str, str, int]
 """Options, the text that says what is shown, the kind of samples, and the first label or cell."""

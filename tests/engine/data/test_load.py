@@ -10,7 +10,7 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.load import facts, load
-from netwright.engine.data.sources import csv_file, table
+from netwright.engine.data.sources import csv_file, table_reader
 from netwright.engine.data.sources.csv_table import Columns
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
@@ -89,7 +89,7 @@ def test_another_split_does_not_read_the_file_again_and_a_change_does(tmp_path, 
         reads.append(path)
         return csv_file.read_columns(path, *given, **named)
 
-    monkeypatch.setattr(table, "read_columns", read)
+    monkeypatch.setattr(table_reader, "read_columns", read)
     options = small_table(tmp_path)
     facts(options, tmp_path)
     load(options.replace(split_seed=5, test_share=0.3), tmp_path)

@@ -11,7 +11,7 @@ from PIL import Image
 from netwright.engine.data.load import facts, preview
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS
-from tests.engine.data.sources.test_audio import write as write_sound
+from tests.engine.data.sources.test_audio_reader import write as write_sound
 
 KEYS = {"kind", "classes", "counted", "pictures", "columns", "rows", "series", "lengths", "notes", "loading"}
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from PIL import Image
 
-from netwright.engine.cli.draw import png
+from netwright.engine.cli.draw_command import png
 from netwright.engine.core.errors import UserError
 from netwright.engine.drawing import colours
 from netwright.engine.drawing.picture import Line, Picture, draw, placed

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from netwright.engine.cli.predict import CsvAnswers, _Lines
+from netwright.engine.cli.predict_command import CsvAnswers, _Lines
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.sources.source import Array, Arrays
 from netwright.engine.evaluation.look import SampleLook

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from netwright.engine.cli.jobs import answer
 from netwright.engine.cli.main import main
+from netwright.engine.cli.request_handlers import answer
 from netwright.engine.evaluation.evaluate import evaluate
 from netwright.engine.evaluation.predict import in_words, predict
 from netwright.engine.evaluation.predictors import kept_predictor, open_predictor

@@ -12,7 +12,7 @@ from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
 from netwright.engine.evaluation.pruning import prune
 from netwright.engine.lowering.module import build
-from netwright.engine.lowering.weights import fill, load
+from netwright.engine.lowering.weights_folder import fill, load
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load as load_project

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from netwright.engine.cli.jobs import answer
+from netwright.engine.cli.request_handlers import answer
 from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.runs import train

@@ -15,7 +15,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.exchange.export import Exported, export
 from netwright.engine.exchange.pytorch_export import demo_batch
 from netwright.engine.layers.base import LayerType
-from netwright.engine.lowering import weights
+from netwright.engine.lowering import weights_folder
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project.data import DataOptions
@@ -186,7 +186,7 @@ def run_of(path: Path, folder: Path, *, facts: bool = True) -> RunFolder:
     dataset = {"dataset": facts_of(loaded.data, path.parent).write()} if facts else {}
     for name, value in (("best", 1.0), ("last", 2.0)):
         state = {key: torch.full_like(tensor, value) for key, tensor in module.state_dict().items()}
-        weights.save(state, folder / name, dataset)
+        weights_folder.save(state, folder / name, dataset)
     write_info(run, RunInfo(state="finished", base=str(path.parent), name="net", kept="best"))
     return run
 

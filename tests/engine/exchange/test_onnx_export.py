@@ -20,7 +20,7 @@ from netwright.engine.layers.activation import Relu
 from netwright.engine.lowering.initialization import initialize
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.onnx_runtime import open_session
-from netwright.engine.lowering.weights import State
+from netwright.engine.lowering.weights_folder import State
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, Task, classes_of, numbers_of

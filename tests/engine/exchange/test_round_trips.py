@@ -14,17 +14,17 @@ from netwright.engine.core.files import ROOT
 from netwright.engine.core.types import Symbol, TensorType
 from netwright.engine.data.sample_inputs import random_samples
 from netwright.engine.exchange.importing import exported_source
+from netwright.engine.exchange.importing.import_report import ReadNetwork
 from netwright.engine.exchange.importing.importer import Made, network_of
 from netwright.engine.exchange.importing.onnx_file import read
 from netwright.engine.exchange.importing.parity import as_file
-from netwright.engine.exchange.importing.report import ReadNetwork
 from netwright.engine.exchange.importing.values import BATCH, Tensor
 from netwright.engine.exchange.onnx_check import accepted_difference, distances, in_units, spread_and_size
 from netwright.engine.exchange.onnx_export import export_onnx
 from netwright.engine.lowering.initialization import initialize
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.onnx_runtime import open_session
-from netwright.engine.lowering.source import source
+from netwright.engine.lowering.print_source import source
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load

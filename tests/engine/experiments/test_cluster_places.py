@@ -27,7 +27,7 @@ from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import RunFolder
 from tests.builders import chain, layer
 from tests.places import RUN
-from tests.system.test_experiments import wait_until
+from tests.system.test_experiments_end_to_end import wait_until
 from tests.trials import written
 from tests.warm import Process
 

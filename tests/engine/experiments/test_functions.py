@@ -7,7 +7,7 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.experiments.functions import ByFunction, call, initialized
-from netwright.engine.lowering import user_code as running  # with torch, for the processes that are forked here
+from netwright.engine.lowering import run_user_code as running  # with torch, for the processes that are forked here
 from netwright.engine.project import user_code
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.project import Project

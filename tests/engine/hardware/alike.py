@@ -16,14 +16,14 @@ from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
-from netwright.engine.parallel.shards import whole
 from netwright.engine.parallel.strategies.selection import strategy_for
 from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms
+from netwright.engine.parallel.tensor_shards import whole
 from netwright.engine.project.bindings import alone
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.runs.checkpoints import Checkpoint
+from netwright.engine.runs.checkpoint_files import Checkpoint
 from netwright.engine.training.checkpoints import read, write
 from netwright.engine.training.evaluation import EvaluationOptions, Evaluator, metrics_for
 from netwright.engine.training.losses import loss_for

@@ -17,7 +17,7 @@ from netwright.engine.core.types import Symbol, TensorType
 from netwright.engine.exchange.onnx_export import export_onnx
 from netwright.engine.lowering.initialization import initialize
 from netwright.engine.lowering.module import build
-from netwright.engine.lowering.source import source
+from netwright.engine.lowering.print_source import source
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.catalog import catalog
 from netwright.engine.network.network import Network

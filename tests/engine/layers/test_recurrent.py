@@ -10,7 +10,7 @@ from netwright.engine.layers.base import Call
 from netwright.engine.layers.recurrent import AFTER, RECURRENT_BIAS, RecurrentLayer
 from netwright.engine.lowering.initialization import initialize, parameter_options
 from netwright.engine.lowering.module import build, prefixes, resolve
-from netwright.engine.lowering.source import source as write_source
+from netwright.engine.lowering.print_source import source as write_source
 from netwright.engine.network import edits
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network, Port

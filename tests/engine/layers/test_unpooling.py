@@ -9,7 +9,7 @@ from netwright.engine.core.errors import ShapeError
 from netwright.engine.core.types import TensorType, features, image
 from netwright.engine.exchange.onnx_export import export_onnx
 from netwright.engine.lowering.module import build
-from netwright.engine.lowering.source import source
+from netwright.engine.lowering.print_source import source
 from netwright.engine.network import edits
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network, Port

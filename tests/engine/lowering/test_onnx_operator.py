@@ -18,9 +18,9 @@ from netwright.engine.core.types import TensorType, features
 from netwright.engine.exchange.onnx_export import export_onnx
 from netwright.engine.exchange.pytorch_export import export_pytorch
 from netwright.engine.layers.onnx_operator import OnnxOperator
-from netwright.engine.lowering.constants import fill_constants
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.onnx_operator import keep_from_compiler
+from netwright.engine.lowering.read_constants import fill_constants
 from netwright.engine.lowering.weights_file import write_weights_file
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.blocks import group

@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 from netwright.engine.core.errors import UserError
 from netwright.engine.lowering.module import build, prefixes
 from netwright.engine.lowering.start_weights import fill_from, loaded_layers, read_source, start_report
-from netwright.engine.lowering.weights import save, sha256
 from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.lowering.weights_folder import save, sha256
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.edits import rename
 from netwright.engine.network.network import Network

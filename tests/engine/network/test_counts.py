@@ -3,8 +3,8 @@
 from netwright.engine.network import edits
 from netwright.engine.network.block import Block
 from netwright.engine.network.blocks import group
+from netwright.engine.network.layer_table import layers_text, num_layers
 from netwright.engine.network.layout import Layout
-from netwright.engine.network.table import layers_text, num_layers
 from tests.builders import chain, layer
 
 

@@ -13,7 +13,7 @@ from netwright.engine.core.errors import FieldErrors, UserError
 from netwright.engine.exchange.onnx_export import export_onnx
 from netwright.engine.lowering.initialization import initialize
 from netwright.engine.lowering.module import build, prefixes
-from netwright.engine.lowering.source import source
+from netwright.engine.lowering.print_source import source
 from netwright.engine.network import blocks
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.block import BlockInput, BlockOutput, NeuralOde

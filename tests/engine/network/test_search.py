@@ -4,8 +4,8 @@ import pytest
 
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.blocks import names_of, network_in
+from netwright.engine.network.layer_table import find_layers
 from netwright.engine.network.network import Connection, Network, Port
-from netwright.engine.network.table import find_layers
 from tests.blocks import IMAGE, behind, conv, residual, row
 from tests.builders import add, chain, layer
 

@@ -13,7 +13,7 @@ import pytest
 from netwright.engine import api
 from netwright.engine.cli.commands import COMMANDS, OPERATION, parser
 from netwright.engine.cli.operation_command import add_argument
-from netwright.engine.cli.outputs.commands import outputs
+from netwright.engine.cli.outputs.output_table import outputs
 from netwright.engine.core.dataclass_json import JsonShapeError
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import ROOT

@@ -9,7 +9,7 @@ from netwright.engine.project.check import check
 from netwright.engine.project.data_loading import Loading, held_bytes, loading
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
 from netwright.engine.project.project import Project
-from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.source_catalog import SOURCES
 from tests.builders import chain, layer
 
 SAMPLES = {"training": 80, "validation": 10, "test": 10}

@@ -2,7 +2,14 @@
 
 import pytest
 
-from netwright.engine.project.options.metrics import METRICS, in_a_line, is_better_low, is_share, of_training, title_of
+from netwright.engine.project.options.metric_options import (
+    METRICS,
+    in_a_line,
+    is_better_low,
+    is_share,
+    of_training,
+    title_of,
+)
 
 
 def test_what_is_known_of_a_metric_without_computing_it() -> None:

@@ -5,7 +5,7 @@ from netwright.engine.project.export_options import OnnxOptions, flag
 from netwright.engine.project.layer_reference import COMMAND
 from netwright.engine.project.project import RunOptions
 from netwright.engine.project.reference import DATA_PATH, EXPORT_PATH, PATH, data_text, export_text, text
-from netwright.engine.project.sources.catalog import SOURCES
+from netwright.engine.project.sources.source_catalog import SOURCES
 from netwright.engine.project.training import TrainingOptions
 
 

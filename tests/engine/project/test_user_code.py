@@ -7,14 +7,14 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import features
-from netwright.engine.layers.user_code import Custom, Function
+from netwright.engine.layers.custom_layers import Custom, Function
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.block import Block, BlockInput, BlockOutput
 from netwright.engine.network.network import Connection, Layer, Network, Port
 from netwright.engine.project import user_code
 from netwright.engine.project.check import check
-from netwright.engine.project.compare import compare
 from netwright.engine.project.project import Project
+from netwright.engine.project.project_differences import compare
 from netwright.engine.user_code import registry, trust
 from netwright.engine.user_code.registry import Measured
 from tests.builders import chain, layer

@@ -36,7 +36,7 @@ from netwright.engine.runs.events import (
     read_event,
     standing,
 )
-from netwright.engine.runs.lines import LINE_LIMIT_BYTES, split_points
+from netwright.engine.runs.log_lines import LINE_LIMIT_BYTES, split_points
 
 EXAMPLES: list[Event] = [
     Started(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from netwright.engine.cli.runs import result_text
+from netwright.engine.cli.runs_commands import result_text
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_bytes, format_duration
 from netwright.engine.runs.create import SHIPPED, create, runs_beside

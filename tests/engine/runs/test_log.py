@@ -8,8 +8,8 @@ import pytest
 
 from netwright.engine.runs.events import EpochEnded, Event, Failed, Message, read_event
 from netwright.engine.runs.folder import RunFolder
-from netwright.engine.runs.lines import LINE_LIMIT_BYTES
 from netwright.engine.runs.log import TAIL_BYTES, EventLog, EventReader
+from netwright.engine.runs.log_lines import LINE_LIMIT_BYTES
 
 
 def lines(run: RunFolder) -> list[dict[str, Any]]:

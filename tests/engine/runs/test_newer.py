@@ -10,7 +10,7 @@ import pytest
 
 from netwright.engine.cli.main import main
 from netwright.engine.project.file import dumps, load
-from netwright.engine.runs.checkpoints import newest_whole
+from netwright.engine.runs.checkpoint_files import newest_whole
 from netwright.engine.runs.events import EpochEnded, UnknownEvent
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import list_runs

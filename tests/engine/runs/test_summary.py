@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netwright.engine.cli.answers import print_json
-from netwright.engine.cli.runs import _as_json, _rows
+from netwright.engine.cli.runs_commands import _as_json, _rows
 from netwright.engine.runs.history import list_runs
 from netwright.engine.runs.query import as_csv, matching, order_by
 from netwright.engine.runs.summary import summary_from

@@ -24,8 +24,8 @@ from netwright.engine.runs.events import (
     standing,
 )
 from netwright.engine.runs.folder import RunFolder
-from netwright.engine.runs.lines import LINE_LIMIT_BYTES, split_points
 from netwright.engine.runs.log import EventLog, EventReader, read_all
+from netwright.engine.runs.log_lines import LINE_LIMIT_BYTES, split_points
 from netwright.engine.runs.thinning import bucket_width, extreme_points
 
 WHOLE = 256

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
+from netwright.engine.runs.checkpoint_files import STATE, TENSORS, Checkpoint, write_manifest
 from netwright.engine.training.checkpoints import (
     RandomStates,
     distribute,

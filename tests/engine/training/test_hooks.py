@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.lowering.user_code import defined
+from netwright.engine.lowering.run_user_code import defined
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.training.recorder import Clock
 from netwright.engine.training.trainer import Outcome
-from netwright.engine.training.user_code import FileHooks, Run
+from netwright.engine.training.user_hooks import FileHooks, Run
 from netwright.engine.user_code import registry, trust
 from tests.small_training import Small
 

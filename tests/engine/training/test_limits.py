@@ -9,7 +9,7 @@ from torch import nn
 from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
-from netwright.engine.project.options.metrics import METRICS
+from netwright.engine.project.options.metric_options import METRICS
 from netwright.engine.project.training import TrainingLength, TrainingOptions
 from netwright.engine.runs.events import Event
 from netwright.engine.training.best_model import BestModelTracker, NullStore

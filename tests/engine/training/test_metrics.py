@@ -27,7 +27,7 @@ from netwright.engine.training.metrics import (
     on_curve,
     sum_metrics,
 )
-from tests.engine.training.groups import ThreadGroup, on_threads
+from tests.engine.training.process_groups import ThreadGroup, on_threads
 
 CLASSES = 4
 SAMPLES = 61

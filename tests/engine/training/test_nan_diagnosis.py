@@ -13,7 +13,7 @@ from netwright.engine.training.model import TrainedModel
 from netwright.engine.training.nan_diagnosis import NanDiagnosis
 from netwright.engine.training.solvers import Solver
 from netwright.engine.training.step import TrainStep
-from tests.engine.training.groups import ThreadGroup, on_threads
+from tests.engine.training.process_groups import ThreadGroup, on_threads
 
 STAGES = (("fc_1", "fc_2"), ("fc_3", "fc_4"))
 

@@ -13,7 +13,7 @@ from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.parallel.strategies.strategy import State
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.runs.checkpoints import Checkpoint
+from netwright.engine.runs.checkpoint_files import Checkpoint
 from netwright.engine.training.checkpoints import CheckpointSaver
 from netwright.engine.training.losses import SingleOutputLoss, half_mse
 from netwright.engine.training.model import TrainedModel

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from netwright.engine.runs.checkpoints import Checkpoint, shard_name
+from netwright.engine.runs.checkpoint_files import Checkpoint, shard_name
 from netwright.engine.runs.events import Checkpointed, Event, Points, Resumed, end_of_saved, standing
 from netwright.engine.training import sharded_checkpoints
 from netwright.engine.training.checkpoints import read, write_files

@@ -10,7 +10,7 @@ from netwright.engine.core.errors import RunError
 from netwright.engine.project.check import check
 from netwright.engine.project.project import Project
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.training.user_code import UserLoss
+from netwright.engine.training.user_hooks import UserLoss
 from netwright.engine.user_code import registry, trust
 from tests.small_training import Small
 

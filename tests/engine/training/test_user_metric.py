@@ -17,7 +17,7 @@ from netwright.engine.project.project import Project
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.training.evaluation import MetricAccumulator, metrics_for, named
 from netwright.engine.training.losses import OutputAdapters
-from netwright.engine.training.user_code import UserMetric
+from netwright.engine.training.user_hooks import UserMetric
 from netwright.engine.user_code import registry, trust
 
 FACTS = DatasetInfo((InputInfo("x", features(3)),), {"training": 20}, classes_of("a", "b", "c"))

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.fields import printable
-from netwright.engine.exchange.importing.keras.builder import (
+from netwright.engine.exchange.importing.keras.config import Call, KerasLayer, Ref
+from netwright.engine.exchange.importing.keras.network_builder import (
     RULES,
     Refused,
     Site,
@@ -14,7 +15,6 @@ from netwright.engine.exchange.importing.keras.builder import (
     like,
     rule,
 )
-from netwright.engine.exchange.importing.keras.config import Call, KerasLayer, Ref
 
 ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "relu": ("relu", {}),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.fields import printable
-from netwright.engine.exchange.importing.keras.builder import Refused, Site, Value, rule
 from netwright.engine.exchange.importing.keras.config import KerasLayer, Ref
 from netwright.engine.exchange.importing.keras.layers_basic import dense
+from netwright.engine.exchange.importing.keras.network_builder import Refused, Site, Value, rule
 
 KEYS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn"}
 GATES = {"LSTM": (0, 1, 2, 3), "GRU": (1, 0, 2), "SimpleRNN": (0,)}

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.fields import printable
-from netwright.engine.exchange.importing.keras.builder import LAYOUT_OF, Refused, Site, Value, like, rule
 from netwright.engine.exchange.importing.keras.config import Ref
 from netwright.engine.exchange.importing.keras.layers_basic import refuse_other_axis
+from netwright.engine.exchange.importing.keras.network_builder import LAYOUT_OF, Refused, Site, Value, like, rule
 
 MERGES = {
     "Add": "addition",

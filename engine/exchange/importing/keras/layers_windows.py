@@ -6,8 +6,8 @@ import numpy as np
 
 from netwright.engine.core.fields import printable
 from netwright.engine.exchange.importing.keras.archive import Array
-from netwright.engine.exchange.importing.keras.builder import Refused, Site, Value, rule
 from netwright.engine.exchange.importing.keras.layers_basic import with_activation
+from netwright.engine.exchange.importing.keras.network_builder import Refused, Site, Value, rule
 
 
 def dims_of(site: Site) -> int:

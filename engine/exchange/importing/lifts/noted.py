@@ -12,7 +12,7 @@ from netwright.engine.core.errors import FieldErrors
 from netwright.engine.core.types import Sizes, TensorType
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
-from netwright.engine.exchange.importing.registry import Values, lift
+from netwright.engine.exchange.importing.lift_registry import Values, lift
 from netwright.engine.exchange.importing.values import BATCH, NotLiftable
 from netwright.engine.exchange.onnx_notes import GATES, KEY, NOTED, with_gates
 from netwright.engine.layers.base import LayerType

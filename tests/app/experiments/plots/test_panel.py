@@ -15,14 +15,14 @@ from pytestqt.qtbot import QtBot
 from netwright.app.experiments.plots import landscape
 from netwright.app.experiments.plots.chart import LEAST_PART, Findings, TrialChart
 from netwright.app.experiments.plots.coordinates import ParallelCoordinates
-from netwright.app.experiments.plots.curves import LearningCurves, joined
 from netwright.app.experiments.plots.front import ParetoPlot
-from netwright.app.experiments.plots.importance import COMPUTING, ImportancePlot
+from netwright.app.experiments.plots.importance_plot import COMPUTING, ImportancePlot
 from netwright.app.experiments.plots.landscape import ContourPlot, estimated
+from netwright.app.experiments.plots.learning_curves import LearningCurves, joined
 from netwright.app.experiments.plots.panel import PLOTS, PlotsPanel
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
 from netwright.engine.runs.trial_log import Trial, TrialRun
-from tests.app.experiments.runs import log_curves, made
+from tests.app.experiments.sample_runs import log_curves, made
 from tests.app.fake_server import FakeServer
 from tests.trials import ACCURACY, OPTIONS, SOLVER, sample_trials, written
 

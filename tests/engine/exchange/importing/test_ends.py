@@ -11,8 +11,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.exchange.onnx_graph import output_names
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load

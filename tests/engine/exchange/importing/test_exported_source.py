@@ -10,8 +10,8 @@ from safetensors.torch import load_file, save_file
 
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.exchange.pytorch_export import export_pytorch
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.lowering.modules.onnx_runtime import onnx_runtime
 from netwright.engine.network.block import Block
 from netwright.engine.network.network import Network

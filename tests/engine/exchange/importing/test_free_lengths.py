@@ -15,8 +15,8 @@ from torch import nn
 from torch.nn import functional
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load
 

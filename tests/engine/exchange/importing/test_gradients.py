@@ -11,8 +11,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.torch import load_file
 
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.layers.onnx_operator import OnnxOperator
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import load

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.exchange import onnx_runner
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.lowering.weights_file import read_weights_file
 from netwright.engine.network.block import Block
 from netwright.engine.project.file import load
@@ -97,9 +97,9 @@ def test_cnn_becomes_a_project_with_weights_that_computes_the_same(tmp_path: Pat
 
 
 def test_wrong_numbers_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from netwright.engine.exchange.importing.lifts import arithmetic
+    from netwright.engine.exchange.importing.lifts import arithmetic_lifts
 
-    monkeypatch.setattr(arithmetic, "TWO", {**arithmetic.TWO, "Add": arithmetic.TWO["Sub"]})
+    monkeypatch.setattr(arithmetic_lifts, "TWO", {**arithmetic_lifts.TWO, "Add": arithmetic_lifts.TWO["Sub"]})
     report = imported(cnn(tmp_path / "net.onnx"))
     assert not report.parity.agrees
     assert "differs from the original" in report.warnings[0]

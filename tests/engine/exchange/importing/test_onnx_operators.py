@@ -15,12 +15,12 @@ import pytest
 from onnx import numpy_helper
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.exchange.importing import lifter, reference
+from netwright.engine.exchange.importing import lifter, operator_reference
 from netwright.engine.exchange.importing.folding import ELEMENTWISE, FOLDED
 from netwright.engine.exchange.importing.importer import network_of
+from netwright.engine.exchange.importing.lift_registry import lifts
 from netwright.engine.exchange.importing.onnx_file import OLDEST, read
 from netwright.engine.exchange.importing.parity import computed
-from netwright.engine.exchange.importing.registry import lifts
 
 ROOT = Path(__file__).parents[4]
 SHORT = (
@@ -164,14 +164,14 @@ def test_operators_compute_what_onnx_expects(tmp_path: Path) -> None:
 def test_all_operators_compute_what_onnx_expects(tmp_path: Path) -> None:
     """Every operator of the table in the docs is lifted, or computed, in one case at least."""
     found = lifted("all", tmp_path)
-    assert {name.partition(":")[0] for name in found} >= reference.of_onnx().keys() - ELSEWHERE
+    assert {name.partition(":")[0] for name in found} >= operator_reference.of_onnx().keys() - ELSEWHERE
     assert len(found) >= LEAST
 
 
 def test_the_table_of_operators_is_up_to_date() -> None:
-    page = reference.PATH.read_text(encoding="utf-8")
-    assert page == reference.text(page), "run `python scripts/make_reference.py`"
-    assert len(reference.of_onnx()) >= 120
+    page = operator_reference.PATH.read_text(encoding="utf-8")
+    assert page == operator_reference.text(page), "run `python scripts/make_reference.py`"
+    assert len(operator_reference.of_onnx()) >= 120
 
 
 if __name__ == "__main__":

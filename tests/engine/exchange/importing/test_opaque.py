@@ -18,7 +18,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.types import sequence
 from netwright.engine.exchange.foreign_operators import ForeignOperator
-from netwright.engine.exchange.importing import trials
+from netwright.engine.exchange.importing import operator_probes
 from netwright.engine.exchange.importing.importer import import_file, network_of
 from netwright.engine.exchange.importing.onnx_file import read
 from netwright.engine.exchange.importing.parity import computed
@@ -250,7 +250,7 @@ def test_many_operators_are_tried_in_one_process_and_one_that_dies_there_alone(
         alone.append("")
         return work()
 
-    monkeypatch.setattr(trials, "arrays_from_child", counted)
+    monkeypatch.setattr(operator_probes, "arrays_from_child", counted)
     assert import_file(path, tmp_path / "a.netwright").parity.agrees
     assert not alone
     computed = OperatorModule.computed

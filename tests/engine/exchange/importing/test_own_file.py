@@ -10,8 +10,8 @@ import onnx
 import pytest
 
 from netwright.engine.exchange.export import Exported, export
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 from netwright.engine.exchange.onnx_check import run_session
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 from netwright.engine.network import edits

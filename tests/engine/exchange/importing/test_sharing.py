@@ -11,8 +11,8 @@ from torch import nn
 
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import EXIT_INPUT, UserError
+from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import import_file
-from netwright.engine.exchange.importing.report import ImportReport
 
 PHOTOS = Path(__file__).parents[3] / "golden/keras/photos.keras"
 

@@ -8,9 +8,9 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.sources import base
-from netwright.engine.project.sources.base import Peek
+from netwright.engine.project.sources import source_type
 from netwright.engine.project.sources.guess import guesses, not_understood, with_guessed_source
+from netwright.engine.project.sources.source_type import Peek
 from tests.engine.data.sources.shard_files import write_shards
 
 
@@ -122,7 +122,7 @@ def test_a_look_at_a_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.Monke
     files(tmp_path, "a/b/c/d/e/deep.png", *(f"many/{number}.png" for number in range(30)))
     assert "a/b/c" in Peek(tmp_path).tree
     assert "a/b/c/d" not in Peek(tmp_path).tree
-    monkeypatch.setattr(base, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(source_type, "MOST_ENTRIES", 10)
     peek = Peek(tmp_path)
     assert sum(map(len, peek.tree.values())) <= 10
     assert peek.is_cut

@@ -11,8 +11,8 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.exchange.importing.keras import archive
-from netwright.engine.exchange.importing.keras.convert import read
-from tests.engine.exchange.importing.keras.files import functional, layer, sequential, weights_file, write
+from netwright.engine.exchange.importing.keras.convert_model import read
+from tests.engine.exchange.importing.keras.keras_files import functional, layer, sequential, weights_file, write
 
 
 def read_network(path: Path) -> object:

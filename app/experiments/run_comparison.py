@@ -1,0 +1,294 @@
+"""Runs side by side: curves in one picture, figures and options in a table with what differs marked."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QIcon
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSlider,
+    QSplitter,
+    QTableWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from netwright.app.experiments.side_by_side import Row, rows_of
+from netwright.app.plots.card import PlotCard
+from netwright.app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
+from netwright.app.plots.curve_export import ExportButton, count_of, write_runs_csv
+from netwright.app.plots.plot_data import LinkedXAxis
+from netwright.app.plots.timeline import Along
+from netwright.app.plots.traces import Traces
+from netwright.designer import theme
+from netwright.designer.items import table_item
+from netwright.designer.markup import visible
+from netwright.engine.project.options.metric_options import title_of
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import RunSummary
+
+REDRAW_MS = 33
+LABEL_WIDTH, RUN_WIDTH = 220, 240
+MOST_CURVES = 8
+"""More curves in one plot could not be told apart."""
+BEST = Qt.ItemDataRole.UserRole
+"""Whether a cell holds the best value of its row."""
+ALONG = {"iterations": "By iteration", "epochs": "By epoch", "time": "By time"}
+
+
+class ComparePage(QWidget):
+    """`show_runs` fills it. `shutdown` must be called before the program ends."""
+
+    back_requested = Signal()
+    networks_requested = Signal(object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.runs: list[RunSummary] = []
+        self.traces = Traces(self)
+        self.x_axis = LinkedXAxis(least=LEAST)
+        self.metric_curves, self.loss_curves = Comparison(x_axis=self.x_axis), Comparison(x_axis=self.x_axis)
+        self.plots = ComparisonPlot(self.metric_curves), ComparisonPlot(self.loss_curves)
+        self.cards = tuple(PlotCard(plot) for plot in self.plots)
+        self.title = QLabel()
+        self.quantity = QComboBox()
+        self.table = QTableWidget()
+        self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
+        self._redraw.timeout.connect(self._draw)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(12)
+        column.addLayout(self._make_head())
+        parts = QSplitter(Qt.Orientation.Vertical)
+        parts.setChildrenCollapsible(False)
+        parts.setHandleWidth(12)
+        parts.setStyleSheet("QSplitter::handle { background: transparent; }")
+        parts.addWidget(self._make_plots())
+        parts.addWidget(self._make_table())
+        parts.setSizes([420, 360])
+        column.addWidget(parts, 1)
+        self.traces.changed.connect(self._on_traces)
+        theme.changed.connect(self._dress)
+
+    # ---- making ----
+
+    def _make_head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.back = QPushButton("All runs")
+        self.back.setIcon(theme.icon("chevron-left"))
+        self.back.setToolTip("Back to the list (Esc)")
+        self.back.setShortcut("Esc")
+        self.back.clicked.connect(self.back_requested)
+        theme.mark(self.title, "role", "title")
+        self.along = QComboBox()
+        self.along.setAccessibleName("Horizontal axis of the curves")
+        for key in get_args(Along):
+            self.along.addItem(ALONG[key], key)
+        self.along.currentIndexChanged.connect(self.show_all)
+        self.quantity.setAccessibleName("Quantity of the left plot")
+        self.quantity.currentIndexChanged.connect(self._on_controls)
+        self.training, self.validation = QCheckBox("Training (solid)"), QCheckBox("Validation (dashed)")
+        self.is_log = QCheckBox("Logarithmic loss")
+        for box, is_on in ((self.training, True), (self.validation, True), (self.is_log, False)):
+            box.setChecked(is_on)
+            box.toggled.connect(self._on_controls)
+        label = QLabel("Smoothing")
+        theme.mark(label, "role", "muted")
+        self.smoothing = QSlider(Qt.Orientation.Horizontal)
+        self.smoothing.setAccessibleName("Smoothing of the training curves")
+        self.smoothing.setRange(0, 99)
+        self.smoothing.setFixedWidth(100)
+        self.smoothing.setValue(60)
+        self.smoothing.valueChanged.connect(self._on_controls)
+        label.setBuddy(self.smoothing)
+        self.whole = QPushButton()
+        self.whole.setAccessibleName("Show the whole runs")
+        self.whole.setToolTip("Show the whole runs again; a double click on a plot does the same")
+        self.whole.clicked.connect(self.show_all)
+        self.whole.hide()
+        self.export = ExportButton(
+            lambda: [card for card in self.cards if not card.isHidden()],
+            lambda path: write_runs_csv(path, self.traces.traces),
+            lambda: count_of(self.traces.traces),
+        )
+        row.addWidget(self.back)
+        row.addSpacing(8)
+        row.addWidget(self.title)
+        row.addStretch(1)
+        for widget in (
+            *(self.training, self.validation, self.is_log),
+            *(label, self.smoothing, self.quantity, self.along, self.whole, self.export),
+        ):
+            row.addWidget(widget)
+        return row
+
+    def _make_plots(self) -> QWidget:
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        for card in self.cards:
+            card.plot.part_changed.connect(self._on_part_changed)
+            row.addWidget(card, 1)
+        return holder
+
+    def _make_table(self) -> QWidget:
+        card = QFrame()
+        theme.mark(card, "role", "card")
+        column = QVBoxLayout(card)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.setSpacing(4)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 0, 4, 0)
+        self.only_different = QCheckBox("Differences only")
+        self.only_different.setChecked(True)
+        self.only_different.toggled.connect(self._fill)
+        self.networks = QPushButton("Compare networks…")
+        self.networks.clicked.connect(lambda: self.networks_requested.emit(*self.runs[:2]))
+        head.addWidget(self.only_different)
+        head.addStretch(1)
+        head.addWidget(self.networks)
+        column.addLayout(head)
+        self.table.setAccessibleName("Results and options of the runs")
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+        self.table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(28)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        column.addWidget(self.table, 1)
+        return card
+
+    # ---- showing ----
+
+    def show_runs(self, runs: Sequence[RunSummary]) -> None:
+        """Compare these runs."""
+        self.runs = list(runs)
+        curves = f", curves of the first {MOST_CURVES}" if len(runs) > MOST_CURVES else ""
+        self.title.setText(f"{len(self.runs):,} runs compared{curves}")
+        is_two = len(self.runs) == 2
+        self.networks.setEnabled(is_two)
+        self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Compares two runs at a time")
+        self.x_axis.part = None
+        self.whole.hide()
+        self.traces.show_runs([RunFolder(run.path) for run in self.runs[:MOST_CURVES]])
+        self.metric_curves.traces = self.loss_curves.traces = self.traces.traces
+        self._fill()
+        self._on_traces()
+
+    def resume(self) -> None:
+        """Somebody looks again."""
+        self.traces.resume()
+
+    def rest(self) -> None:
+        """Nobody looks."""
+        self.traces.rest()
+
+    def _on_traces(self) -> None:
+        names = sorted(name for name in self.traces.names() if name != "loss")
+        is_open = self.quantity.view().isVisible()  # its entries would move under the pointer
+        if not is_open and names != [self.quantity.itemData(at) for at in range(self.quantity.count())]:
+            chosen = self.quantity.currentData()
+            self.quantity.blockSignals(True)
+            self.quantity.clear()
+            for name in names:
+                self.quantity.addItem(visible(_said(name)), name)
+            self.quantity.setCurrentIndex(max(0, self.quantity.findData(chosen)))
+            self.quantity.blockSignals(False)
+        self.quantity.setVisible(len(names) > 1)
+        self.cards[0].setVisible(bool(names) or not self.traces.is_read)
+        self._on_controls()
+
+    def show_all(self, _: object = None) -> None:
+        """The whole runs are in view."""
+        self.x_axis.part = None
+        self._on_part_changed()
+
+    def _on_part_changed(self) -> None:
+        self.whole.setVisible(self.x_axis.part is not None)
+        self._on_controls()
+
+    def _on_controls(self, _: object = None) -> None:
+        self.metric_curves.name = self.quantity.currentData() or "metric"
+        for comparison in (self.metric_curves, self.loss_curves):
+            comparison.along = self.along.currentData()
+            comparison.smoothing = self.smoothing.value() / 100
+            comparison.shows_training = self.training.isChecked()
+            comparison.shows_validation = self.validation.isChecked()
+        self.loss_curves.is_log = self.is_log.isChecked()
+        for card, plot in zip(self.cards, self.plots, strict=True):
+            card.title = _said(plot.comparison.name)
+        if not self._redraw.isActive():
+            self._redraw.start()
+
+    def _draw(self) -> None:
+        for card in self.cards:
+            card.plot.setAccessibleName(f"{card.title} of {len(self.traces.traces)} runs")
+            card.plot.refresh()
+
+    def _fill(self, _: object = None) -> None:
+        """The table below."""
+        rows = rows_of(self.runs)
+        if self.only_different.isChecked():
+            rows = [row for row in rows if row.differs]
+        table = self.table
+        table.clear()
+        table.setColumnCount(1 + len(self.runs))
+        table.setRowCount(len(rows))
+        table.setHorizontalHeaderItem(0, table_item())
+        table.setColumnWidth(0, LABEL_WIDTH)
+        for number, run in enumerate(self.runs):
+            head = table_item(run.title, f"Run {number + 1}: {run.path}")
+            head.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+            table.setHorizontalHeaderItem(number + 1, head)
+            table.setColumnWidth(number + 1, RUN_WIDTH)
+        for at, row in enumerate(rows):
+            self._fill_row(at, row)
+        self._dress()
+
+    def _fill_row(self, at: int, row: Row) -> None:
+        strong = QFont(self.table.font())
+        strong.setWeight(QFont.Weight.DemiBold)
+        words = "differs" if row.differs else "the same"
+        self.table.setItem(at, 0, table_item(row.label, f"{row.path or row.label}: {words}"))
+        for number, text in enumerate(row.values):
+            is_best = number in row.best
+            item = table_item(text, f"{text}\nThe best of these runs" if is_best else text)
+            item.setFont(theme.figures(strong if is_best else self.table.font()))
+            item.setData(BEST, is_best)
+            self.table.setItem(at, number + 1, item)
+
+    def _dress(self) -> None:
+        """Badges in the header, and muted labels, in the colours that hold."""
+        self.back.setIcon(theme.icon("chevron-left"))
+        self.whole.setIcon(theme.icon("fit"))
+        for number in range(min(len(self.runs), MOST_CURVES)):
+            if (head := self.table.horizontalHeaderItem(number + 1)) is not None:
+                head.setIcon(QIcon(badge_pixmap(number, self.devicePixelRatioF())))
+        for at in range(self.table.rowCount()):
+            for column in range(self.table.columnCount()):
+                if (item := self.table.item(at, column)) is not None and (column == 0 or item.data(BEST)):
+                    item.setForeground(theme.current().good if column else theme.current().muted)
+
+    def shutdown(self) -> None:
+        """Read and draw no more."""
+        self.traces.rest()
+        self._redraw.stop()
+        theme.changed.disconnect(self._dress)
+
+
+def _said(name: str) -> str:
+    words = title_of(name)
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,146 @@
+"""What each command prints with `--json`, and its errors.
+
+The JSON Schema and the tables of the documentation are generated from here (`netwright.engine.cli.schema_command`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+from netwright.engine.cli.commands import COMMANDS
+from netwright.engine.cli.outputs.cluster_outputs import (
+    ExportedProfile,
+    Fetched,
+    ImportedProfiles,
+    Jobs,
+    ProfileList,
+    ValidatedStage,
+    Validation,
+)
+from netwright.engine.cli.outputs.cluster_outputs import Profile as ClusterProfile
+from netwright.engine.cli.outputs.data_outputs import DataCheck, DataDescription
+from netwright.engine.cli.outputs.experiment_outputs import (
+    AskedExperiment,
+    BestTrial,
+    Experiment,
+    Experiments,
+    StartedExperiment,
+)
+from netwright.engine.cli.outputs.import_outputs import (
+    FetchedWeights,
+    Imported,
+    PublishedFiles,
+    Transferred,
+    WeightsMatch,
+)
+from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch, Measure, Profile
+from netwright.engine.cli.outputs.network_outputs import Check, Checks, Compare, New, Options, Picture, Templates
+from netwright.engine.cli.outputs.run_outputs import (
+    Deleted,
+    Detached,
+    Ended,
+    Event,
+    Files,
+    Note,
+    Notified,
+    QueueEntries,
+    QueueEntry,
+    QueueList,
+    Requests,
+    RunDescription,
+    Runs,
+    Tags,
+    Trained,
+)
+from netwright.engine.cli.outputs.trained_outputs import (
+    Explained,
+    Predicted,
+)
+from netwright.engine.operations.operation import operations
+
+
+class Error(TypedDict):
+    """Why the exit code is not 0."""
+
+    code: str
+    """Word that tells errors apart, as listed in docs/command-line.md."""
+    message: str
+    """What is shown on standard error."""
+    hint: NotRequired[str]
+    """The way out, with which the message ends; left out where none is known."""
+    data: NotRequired[Mapping[str, Any]]
+    """What belongs to the error besides: `layers` of an export that gives other numbers than torch."""
+
+
+OUTPUTS: Mapping[str, tuple[type, ...]] = {
+    "new": (New,),
+    "templates": (Templates,),
+    "data inspect": (DataDescription,),
+    "data check": (DataCheck,),
+    "check": (Check, Checks),
+    "import": (Imported,),
+    "options": (Options,),
+    "weights match": (WeightsMatch,),
+    "weights list": (PublishedFiles,),
+    "weights fetch": (FetchedWeights,),
+    "transfer": (Transferred,),
+    "compare": (Compare,),
+    "draw": (Picture,),
+    "measure": (Measure,),
+    "train": (Trained, Detached),
+    "resume": (Trained, Detached, Requests),
+    "experiment run": (Experiment, StartedExperiment),
+    "experiment status": (Experiment,),
+    "experiment list": (Experiments,),
+    "experiment best": (BestTrial,),
+    "experiment append": (AskedExperiment,),
+    "experiment again": (AskedExperiment,),
+    "experiment stop": (AskedExperiment,),
+    "experiment export": (Files,),
+    "queue add": (QueueEntry,),
+    "queue list": (QueueList,),
+    "queue run": (QueueEntries,),
+    "queue start": (QueueEntries,),
+    "queue move": (QueueEntries,),
+    "queue remove": (QueueEntries,),
+    "cluster list": (ProfileList,),
+    "cluster add": (ClusterProfile,),
+    "cluster edit": (ClusterProfile,),
+    "cluster default": (ProfileList,),
+    "cluster validate": (ValidatedStage, Validation),
+    "cluster install": (ClusterProfile,),
+    "cluster remove": (ProfileList,),
+    "cluster import": (ImportedProfiles,),
+    "cluster export": (ExportedProfile,),
+    "jobs": (Jobs,),
+    "fetch": (Fetched,),
+    "devices": (Devices,),
+    "advise": (Advice,),
+    "largest-batch": (LargestBatch,),
+    "profile": (Profile,),
+    "follow": (Event, Ended),
+    "stop": (Ended,),
+    "pause": (Requests,),
+    "checkpoint": (Requests,),
+    "validate": (Requests,),
+    "set": (Requests,),
+    "watch": (Requests,),
+    "runs": (Runs,),
+    "show": (RunDescription,),
+    "note": (Note,),
+    "tag": (Tags,),
+    "delete": (Deleted,),
+    "curves": (Files,),
+    "predict": (Predicted,),
+    "explain": (Explained,),
+    "notify": (Notified,),
+}
+"""What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in
+their declarations."""
+
+
+def outputs() -> dict[str, tuple[type, ...]]:
+    """Return the results of each command, with those of operations, in the order of the list of commands."""
+    shown = (operation for operation in operations() if "command" in operation.faces)
+    results = {**OUTPUTS, **{operation.name: operation.results for operation in shown}}
+    order = [*COMMANDS]
+    return {name: results[name] for name in sorted(results, key=lambda name: order.index(name.partition(" ")[0]))}

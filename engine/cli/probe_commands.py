@@ -1,0 +1,278 @@
+"""`advise`, `largest-batch`, `profile` and `measure PROJECT`: what trying out or predicting says about a project."""
+
+import argparse
+import math
+import shlex
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from netwright.engine.cli.answers import add_json, note, print_json
+from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.cluster.cluster_environment import profile_of
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
+from netwright.engine.core.text import format_bytes, format_percent
+from netwright.engine.network.layer_table import short_count
+from netwright.engine.operations.projects import look_at_code, read_project
+from netwright.engine.placement.recovery import WORKER_HOURS
+from netwright.engine.project.file import dumps, load
+from netwright.engine.project.project import Project
+from netwright.engine.project.user_code import measure, refuse_untrusted
+from netwright.engine.runs.folder import origin
+from netwright.engine.user_code import registry
+
+MOST_WORKERS = 1_000_000
+
+
+def register_advise(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Predict, for each environment and strategy that can run here, the memory per worker from the sizes in the "
+        "network, and the time per step from 20 steps on random samples and the cost of an all-reduce. For a cluster "
+        "(--environment parallel) also how often to save a checkpoint, from the measured time of one."
+    )
+    command = commands.add_parser("advise", description=text)
+    add_project(command)
+    what = "workers of the cluster, for the interval between checkpoints; default: those of the project's profile"
+    command.add_argument("--workers", type=int, metavar="N", help=what)
+    what = f"mean hours between failures of one worker; default {WORKER_HOURS:,.0f}, as reported for 16,384 GPUs"
+    command.add_argument("--mtbf", type=float, metavar="HOURS", help=what)
+    add_json(command)
+    command.set_defaults(run=run_advise)
+
+
+def run_advise(arguments: argparse.Namespace) -> int:
+    """Print a row for each way, and the advice."""
+    from netwright.engine.hardware.devices import lines_of
+
+    project, notices = read_project(arguments.project, arguments.settings)
+    note(notices)
+    ways: list[dict[str, Any]] = []
+    advice, busy, best, checkpoints = "", "", None, None
+    workers = _cluster_workers(project, arguments)
+    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
+        path = Path(folder) / "project.netwright"
+        path.write_text(dumps(project), encoding="utf-8")
+        beside = origin(arguments.project).base
+        timed = (str(beside), str(workers), str(arguments.mtbf or 0)) if workers else ()
+        for line in lines_of("netwright.engine.launch.advisor", str(path), *timed):
+            if "error" in line:
+                raise read_error(line)
+            if "way" in line:
+                ways.append(line["way"])
+            advice, best = line.get("advice", advice), line.get("best", best)
+            busy, checkpoints = line.get("busy", busy), line.get("checkpoints", checkpoints)
+    if arguments.json:
+        print_json(arguments, {"ways": ways, "advice": advice, "busy": busy, "best": best, "checkpoints": checkpoints})
+        return EXIT_DONE
+    print_table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))
+    say("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
+    if busy:
+        say("", busy)
+    say("", advice)
+    if best is not None:
+        settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]
+        words = ["netwright-engine", "train", str(arguments.project), "--environment", best["target"]]
+        say(shlex.join([*words, *(word for setting in settings for word in ("--set", setting))]))
+    if checkpoints is not None:
+        say("", checkpoints["text"])
+        say(shlex.join(word for setting in checkpoints["settings"] for word in ("--set", setting)))
+    return EXIT_DONE
+
+
+def _cluster_workers(project: Project, arguments: argparse.Namespace) -> int:
+    """Return the workers of the cluster that checkpoints are recommended for; 0 for none. Raises `UserError`."""
+    if arguments.workers is not None and not 1 <= arguments.workers <= MOST_WORKERS:
+        raise UserError(f"--workers: expected 1 to {MOST_WORKERS:,}, received {arguments.workers:,}.")
+    if arguments.mtbf is not None and not 0 < arguments.mtbf < math.inf:
+        raise UserError(f"--mtbf: expected a number of hours above 0, received {arguments.mtbf:g}.")
+    if arguments.workers is not None:
+        return int(arguments.workers)
+    if project.environment.target != "parallel":
+        if arguments.mtbf is None:
+            return 0
+        raise UserError("--mtbf: this project does not train on a cluster.", hint="Add --workers N.")
+    return project.environment.num_workers or profile_of(project.environment).workers
+
+
+def _row(way: dict[str, Any]) -> tuple[str, ...]:
+    notes = [way["note"]] if way["note"] else []
+    notes += [] if way["fits"] else ["does not fit"]
+    memory = f"{format_bytes(way['memory_bytes'])} each"
+    return way["name"], str(way["workers"]), memory, way["step"], "; ".join(notes)
+
+
+def register_largest_batch(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Try larger and larger mini-batches with the project's environment and strategy, each in a process of its own. "
+        "The limit is a share of the memory on the CPU, and all of its memory on a GPU."
+    )
+    command = commands.add_parser("largest-batch", description=text)
+    add_project(command)
+    share = "share of the machine's memory that all workers together may take on the CPU, 0 to 1; default 0.5"
+    command.add_argument("--share", type=float, default=0.5, help=share)
+    add_allow_host(command)
+    add_json(command)
+    command.set_defaults(run=run_largest_batch)
+
+
+def run_largest_batch(arguments: argparse.Namespace) -> int:
+    """Print each trial, and what it comes to."""
+    from netwright.engine.hardware.devices import lines_of
+
+    if not 0 < arguments.share <= 1:
+        raise UserError(f"--share: expected a number above 0 and at most 1, received {arguments.share:g}.")
+    project, notices = read_project(arguments.project, arguments.settings)
+    note(notices)
+    facts = facts_of(project, origin(arguments.project).base)
+    samples = facts.samples.get("training", 0) if facts else 0
+    tried: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
+        path = Path(folder) / "project.netwright"
+        path.write_text(dumps(project), encoding="utf-8")
+        arguments_of_trial = (str(path), "--samples", str(samples), "--share", str(arguments.share))
+        for line in lines_of("netwright.engine.launch.largest_batch", *arguments_of_trial):
+            if "error" in line:
+                raise read_error(line)
+            if "tried" in line:
+                tried.append(line["tried"])
+                if not arguments.json:
+                    say(_words(line["tried"]), flush=True)
+            elif arguments.json:
+                print_json(arguments, {**line, "tried": tried})
+            else:
+                say(line["words"])
+    return EXIT_DONE
+
+
+def _words(tried: dict[str, Any]) -> str:
+    share = f" ({tried['samples']:,} per worker)" if tried["samples"] != tried["batch"] else ""
+    fits = tried["refusal"] or f"fits: {format_bytes(tried['bytes'])}, {1000 * tried['seconds']:.1f} ms per step"
+    return f"{tried['batch']:>9,}{share} on {tried['device']}: {fits}"
+
+
+def register_profile(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Run each layer by itself on synthetic samples, forward and backward, in a process of its own, and print where "
+        "the time of a step goes. 'Of roof' compares the time with the least that the device needs for the arithmetic "
+        "and the bytes of the layer (roofline model)."
+    )
+    command = commands.add_parser("profile", description=text)
+    add_project(command)
+    command.add_argument("--device", default="cpu", metavar="NAME", help="such as cpu or cuda:0; default cpu")
+    command.add_argument("--batch", type=int, default=0, metavar="N", help="samples; default the project's mini-batch")
+    command.add_argument("--threads", type=int, default=0, metavar="N", help="threads of the CPU; default all cores")
+    trace = "also write a trace of some steps, for Perfetto or chrome://tracing"
+    command.add_argument("--trace", type=Path, metavar="FILE.json", help=trace)
+    add_json(command)
+    command.set_defaults(run=run_profile)
+
+
+def run_profile(arguments: argparse.Namespace) -> int:
+    """Print a row for each layer, and the whole."""
+    from netwright.engine.hardware.devices import lines_of
+
+    for name in ("batch", "threads"):
+        if getattr(arguments, name) < 0:
+            raise UserError(f"--{name}: expected a positive number, received {getattr(arguments, name)}.")
+    if arguments.trace is not None and not arguments.trace.absolute().parent.is_dir():
+        raise UserError(f"--trace: there is no folder {arguments.trace.absolute().parent}.", code="not_found")
+    project, notices = read_project(arguments.project, arguments.settings)
+    note(notices)
+    device: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
+    layers: list[dict[str, Any]] = []
+    words = ["--device", arguments.device, "--batch", str(arguments.batch), "--threads", str(arguments.threads)]
+    words += ["--trace", str(arguments.trace.absolute())] if arguments.trace is not None else []
+    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
+        path = Path(folder) / "project.netwright"
+        path.write_text(dumps(project), encoding="utf-8")
+        for line in lines_of("netwright.engine.launch.profile", str(path), *words):
+            if "error" in line:
+                raise read_error(line)
+            layers += [line["layer"]] if "layer" in line else []
+            device, whole = line.get("device", device), line.get("whole", whole)
+    trace = str(arguments.trace.absolute()) if arguments.trace is not None else None
+    if arguments.json:
+        print_json(arguments, {"device": device, "layers": layers, "whole": whole, "trace": trace})
+        return EXIT_DONE
+    total_s = sum(layer["forward_s"] + layer["backward_s"] for layer in layers)
+    header = ("layer", "forward", "backward", "share", "FLOP/s", "of roof", "kept")
+    print_table([header, *(_cost(layer, total_s) for layer in layers)], right=range(1, len(header)))
+    threads = f", {plural(device['threads'], 'thread')}" if device["name"] == "cpu" else ""
+    say("", f"{plural(device['batch'], 'sample')} on {device['name']}{threads}, {device['precision']}")
+    say(
+        f"all layers in turn {_ms(total_s)}; the network as a whole {_ms(whole['forward_s'])} forward, "
+        f"{_ms(whole['backward_s'])} backward, without loss and solver"
+    )
+    say(
+        f"kept for the backward pass: {format_bytes(whole['kept_bytes'])}; the device computes "
+        f"{short_count(int(device['peak_flops']))}FLOP/s and moves {short_count(int(device['peak_bytes']))}B/s at most"
+    )
+    if trace is not None:
+        say(f"trace: {trace}")
+    return EXIT_DONE
+
+
+def _cost(layer: dict[str, Any], total_s: float) -> tuple[str, ...]:
+    """Return the row of a layer."""
+    forward_s, seconds = layer["forward_s"], layer["forward_s"] + layer["backward_s"]
+    return (
+        layer["name"],
+        _ms(forward_s),
+        _ms(layer["backward_s"]),
+        format_percent(seconds / total_s, 1) if total_s else "",
+        short_count(int(layer["flops"] / forward_s)) if layer["flops"] and forward_s else "",
+        format_percent(min(1.0, layer["roof"])),
+        format_bytes(layer["kept_bytes"]) if layer["kept_bytes"] else "",
+    )
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:,.3f} ms"
+
+
+def register_measure(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Run the custom layers and functions of a project on small tensors, in a process of their own, and store the "
+        "sizes of their outputs. The window does this automatically once the folder is trusted."
+    )
+    command = commands.add_parser("measure", description=text)
+    command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
+    base = "folder that its files lie in, if not the project's own"
+    command.add_argument("--base", type=Path, metavar="DIR", help=base)
+    add_trust(command)
+    add_json(command)
+    command.set_defaults(run=run_measure)
+
+
+def run_measure(arguments: argparse.Namespace) -> int:
+    """Measure, and say what was learnt; 2 if something went wrong in the code."""
+    project = load(arguments.project).project
+    base = (arguments.base or arguments.project.parent).resolve()
+    look_at_code(project, base, trusted=arguments.trust)
+    if not arguments.json:
+        refuse_untrusted(project.network)
+    rows = registry.answers(measure(project.network))
+    if arguments.json:
+        print_json(arguments, {"answers": rows})
+        return EXIT_DONE
+    failures = [str(row["failed"]) for row in rows if "failed" in row]
+    say(f"measured {plural(len(rows) - len(failures), 'layer')}" if rows else "nothing new to measure")
+    for failure in failures:
+        say(f"error: {failure}")
+    return EXIT_INPUT if failures else EXIT_DONE
+
+
+def register(commands: Commands) -> None:
+    """Add the commands."""
+    register_advise(commands)
+    register_largest_batch(commands)
+    register_profile(commands)
+    register_measure(commands)
