@@ -81,11 +81,11 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     A run of a `trial` of an experiment belongs to that one: it has no number of its own, and is not registered.
 
     Relative data paths start at the project's folder; for the copy of a project in a run folder, at the folder of the
-    original. Raises `UserError` for the project and its data, `UnavailableError` for the environment, `RunError` if the
-    folder cannot be created.
+    original. Raises `UserError` for project and data, `UnavailableError` for the environment, `RunError` for a folder.
     """
-    source = origin(project_path) if project_path else _untitled(Path.cwd())
-    base, name = source.base, source.name
+    here = Path.cwd()  # in a folder that was deleted, torch would end the process that loads it
+    source = origin(project_path) if project_path else _untitled(here)
+    base = source.base
     if project_path is not None:
         look_up(project_path)
     examined = examine(project, source)
@@ -101,7 +101,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         project_path=str(project_path) if project_path else None,
         project_id=project.identity,
         base=str(base),
-        name=name,
+        name=source.name,
         project_sha256=hashlib.sha256(text.encode()).hexdigest(),
         placement=record_of(placement, project, inventory, samples, longest_sequence(facts)),
         candidates=() if loading.is_streamed else candidates,
@@ -121,7 +121,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         boot=boot_id(),
         coordinator=os.getpid(),
     )
-    path = _absolute(run_dir) if run_dir else new_folder(source.runs_beside if project_path else None, name)
+    path = _absolute(run_dir) if run_dir else new_folder(source.runs_beside if project_path else None, source.name)
     data = record(project.data, base, info.versions)
     constants = checked_constants(project.network, project.constants, registry.base())
     with contextlib.nullcontext() if trial else numbering():
