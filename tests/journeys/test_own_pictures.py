@@ -37,7 +37,7 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     person.click("Predict")
     with person.choose_file(place / "shapes" / "ring" / "large.png"):
         person.click("Files…")
-    assert person.wait_to_see(r"^(circle|cross|ring|square|triangle) \d") != ""
+    assert person.wait_to_see(r"^(circle|cross|ring|square|triangle): \d") != ""
     person.look("predicted")
     person.explain("Grad-CAM for ")
 

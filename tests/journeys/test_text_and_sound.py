@@ -22,7 +22,7 @@ def test_texts_are_sorted_by_topic(visit: Visit, place: Path) -> None:
     person.click("Predict")
     person.wait_to_see("^Draw, type, paste or drop a sample")
     person.fill("Rain and cold wind, the forecast said: a storm with snow and fog, and very few degrees.")
-    assert person.wait_to_see(r"^(cooking|sport|weather) \d").count("%") == 3
+    assert person.wait_to_see(r"^(cooking|sport|weather): \d").count("%") == 3
     person.look("predicted")
     person.explain("supports the class|lowers|Influence|Sample 0 of the test split")
 
@@ -39,5 +39,5 @@ def test_sounds_are_told_apart_although_one_is_broken(visit: Visit, place: Path)
     person.make_network()
     person.train_to_the_end(epochs=4)
     person.evaluate("of 36 correct")
-    person.predict_file(place / "sounds" / "noise" / "noise 03.wav", r"^(noise|rising|steady) \d")
+    person.predict_file(place / "sounds" / "noise" / "noise 03.wav", r"^(noise|rising|steady): \d")
     person.explain("^Grad-CAM for noise")
