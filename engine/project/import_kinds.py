@@ -28,7 +28,7 @@ KINDS = (
     ImportKind("onnx", "ONNX", (".onnx",), f"{_HERE}onnx_file.read"),
     ImportKind("pt2", "torch.export", (".pt2",), f"{_HERE}pt2_file.read"),
     ImportKind("source", "PyTorch source of Netwright", (".py",), f"{_HERE}exported_source.read", has_layers=True),
-    ImportKind("keras", "Keras", (".keras",), f"{_HERE}keras.convert.read", "hdf5", has_layers=True),
+    ImportKind("keras", "Keras", (".keras",), f"{_HERE}keras.convert_model.read", "hdf5", has_layers=True),
 )
 WITHOUT_GRAPH = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
 """Suffixes of weights alone, from which no network can be made."""

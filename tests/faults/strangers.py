@@ -174,9 +174,10 @@ def look_at_project(looks: Looks, folder: Path, path: Path, project: Project) ->
 
 def look_at_run(looks: Looks, folder: Path, theirs: Path) -> None:
     """Look at a run, and at the weights in it."""
-    for do in ("evaluate", "predictor", "data_changes", "resume"):
+    for do in ("predictor", "data_changes", "resume"):
         looks.ask(do, path=str(theirs), run_dir=str(theirs))
-    looks.ask("compare_runs", path=str(theirs), against=str(theirs))
+    looks.ask("evaluate", run_dir=str(theirs))
+    looks.ask("evaluate", run_dir=str(theirs), against=str(theirs))
     looks.ask("explain", path=str(theirs), question={"method": "sample"}, folder=str(folder / "pictures"))
     for words in (
         ["show"],

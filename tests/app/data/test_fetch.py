@@ -197,7 +197,7 @@ def test_a_stranger_s_project_is_opened_trained_and_judged(qtbot: Any, project: 
             return work
 
         def evaluate() -> None:
-            window.server.request("evaluate", {"path": str(brought)}, answers.append, answers.append)
+            window.server.request("evaluate", {"run_dir": str(brought)}, answers.append, answers.append)
             qtbot.waitUntil(lambda: bool(answers))
 
         with Modal(press("Cancel")):

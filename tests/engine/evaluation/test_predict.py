@@ -225,5 +225,5 @@ def test_serve_answers_and_keeps_the_network(table: Path, pictures: Path, tmp_pa
     known = asked("predictor", path=str(table / "run"))["result"]
     assert Preparation.read(known["preparation"], "it").inputs[0].columns[1].categories == ("u", "v")  # type: ignore[index]
     assert known["assumed"] == []  # type: ignore[index]
-    found = asked("evaluate", path=str(pictures / "run"), split="test")
+    found = asked("evaluate", run_dir=str(pictures / "run"), split="test")
     assert found["result"]["samples"] == 270  # type: ignore[index]
