@@ -75,11 +75,11 @@ class _Arranger:
         ports = tuple((number[c.source.layer], number[c.target.layer], c.target.name) for c in network.connections)
         key = (len(number), ports)
         if key not in self.known:
-            found = arrange(network)
-            self.known[key] = tuple(found.at(id) for id in number)
+            arrangement = arrange(network)
+            self.known[key] = tuple(arrangement.at(id) for id in number)
         places = dict(zip(number, self.known[key], strict=True))
         inside = {
-            id: self.layout(one.type.network) for id, one in network.layers.items() if isinstance(one.type, Block)
+            id: self.layout(layer.type.network) for id, layer in network.layers.items() if isinstance(layer.type, Block)
         }
         return Layout(places, inside=inside)
 
@@ -89,16 +89,16 @@ def _reaching(
 ) -> tuple[list[Placed], list[Connection]]:
     """Return the layers that reach the needed ones, and input layers."""
     feeds: dict[str, list[str]] = {}
-    for one in connections:
-        feeds.setdefault(one.target.layer, []).append(one.source.layer)
-    waiting, kept = list(needed), set(needed)
+    for connection in connections:
+        feeds.setdefault(connection.target.layer, []).append(connection.source.layer)
+    waiting, ids = list(needed), set(needed)
     while waiting:
         for source in feeds.get(waiting.pop(), ()):
-            if source not in kept:
-                kept.add(source)
+            if source not in ids:
+                ids.add(source)
                 waiting.append(source)
-    found = [layer for layer in layers if layer.id in kept]
-    return found, [one for one in connections if one.target.layer in kept]
+    members = [layer for layer in layers if layer.id in ids]
+    return members, [connection for connection in connections if connection.target.layer in ids]
 
 
 def _scopes(layers: Sequence[Placed]) -> _Scope:
@@ -120,9 +120,9 @@ class _Builder:
         self.connections = connections
         self.leaving: dict[str, list[Connection]] = {layer.id: [] for layer in layers}
         self.entering: dict[str, list[Connection]] = {layer.id: [] for layer in layers}
-        for one in connections:
-            self.leaving[one.source.layer].append(one)
-            self.entering[one.target.layer].append(one)
+        for connection in connections:
+            self.leaving[connection.source.layer].append(connection)
+            self.entering[connection.target.layer].append(connection)
 
     def choose(self, scope: _Scope, depth: int) -> None:
         """Note which of the modules in a scope can be blocks."""
@@ -140,14 +140,14 @@ class _Builder:
             return False
         last = max(self.order[id] for id in members)
         waiting = [c.target.layer for port in outs for c in self.leaving[port.layer] if c.target.layer not in members]
-        seen: set[str] = set()
+        visited: set[str] = set()
         while waiting:
             id = waiting.pop()
             if id in members:
                 return False
-            if id in seen or self.order[id] > last:
+            if id in visited or self.order[id] > last:
                 continue
-            seen.add(id)
+            visited.add(id)
             waiting += [c.target.layer for c in self.leaving[id]]
         return True
 
@@ -159,11 +159,11 @@ class _Builder:
         }
         outs: dict[Port, None] = {}
         for id in self._sorted(members):
-            used = {c.source.name for c in self.leaving[id]}
+            sources = {c.source.name for c in self.leaving[id]}
             outside = {c.source.name for c in self.leaving[id] if c.target.layer not in members}
             type = self.types[id].type
             for port in type.output_ports():
-                if port in outside or (port not in used and port not in type.side_ports()):
+                if port in outside or (port not in sources and port not in type.side_ports()):
                     outs[Port(id, port)] = None
         return list(ins), list(outs)
 
@@ -177,13 +177,13 @@ class _Builder:
         return network, paths
 
     def _network(
-        self, scope: _Scope, given: Mapping[Port, Port], paths: dict[str, str], prefix: str
+        self, scope: _Scope, inputs: Mapping[Port, Port], paths: dict[str, str], prefix: str
     ) -> tuple[Network, dict[Port, Port]]:
         """Return the network of a scope, and the port in it where each port of a lifted layer is found."""
         names = _Names()
         layers: dict[str, Layer] = {}
-        where: dict[Port, Port] = dict(given)
-        for port in given.values():
+        where: dict[Port, Port] = dict(inputs)
+        for port in inputs.values():
             if port.layer not in layers:
                 layers[port.layer] = Layer(port.layer, names.free(port.layer), BlockInput())
         parts = self._ordered(scope)
@@ -204,7 +204,9 @@ class _Builder:
         two blocks feed each other, one of them is opened."""
         while True:
             parts = sorted(_parts(scope), key=self._place)
-            members = [[part.id] if isinstance(part, Placed) else [one.id for one in part[1].all()] for part in parts]
+            members = [
+                [part.id] if isinstance(part, Placed) else [layer.id for layer in part[1].all()] for part in parts
+            ]
             owner = {id: at for at, ids in enumerate(members) for id in ids}
             feeds = {
                 at: {owner[c.source.layer] for id in ids for c in self.entering[id] if c.source.layer in owner} - {at}
@@ -214,8 +216,8 @@ class _Builder:
             try:
                 sorter.prepare()
             except graphlib.CycleError as error:
-                opened = next(part for at in error.args[1] if isinstance(part := parts[at], tuple))
-                opened[1].is_block = False
+                block = next(part for at in error.args[1] if isinstance(part := parts[at], tuple))
+                block[1].is_block = False
                 continue
             order: list[Placed | tuple[str, _Scope]] = []
             ready = sorted(sorter.get_ready())
@@ -223,13 +225,13 @@ class _Builder:
                 at = heapq.heappop(ready)
                 order.append(parts[at])
                 sorter.done(at)
-                for one in sorter.get_ready():
-                    heapq.heappush(ready, one)
+                for index in sorter.get_ready():
+                    heapq.heappush(ready, index)
             return order
 
     def _place(self, part: "Placed | tuple[str, _Scope]") -> int:
         """Return the place of a layer, or of the first one in a block, in the order of the file."""
-        return self.order[part.id] if isinstance(part, Placed) else min(self.order[one.id] for one in part[1].all())
+        return self.order[part.id] if isinstance(part, Placed) else min(self.order[layer.id] for layer in part[1].all())
 
     def _add_block(
         self,
@@ -245,34 +247,34 @@ class _Builder:
         """Add a block with the layers of a scope."""
         members = {layer.id for layer in scope.all()}
         ins, outs = self._ports(members)
-        id = f"b{min(self.order[one] for one in members) + 1}"
+        id = f"b{min(self.order[member] for member in members) + 1}"
         while id in layers:
             id += "x"
-        given = {port: Port(f"input_{number}", "out") for number, port in enumerate(ins, 1)}
-        inner, found = self._network(scope, given, paths, f"{prefix}{id}/")
+        inputs = {port: Port(f"input_{number}", "out") for number, port in enumerate(ins, 1)}
+        inner, inner_where = self._network(scope, inputs, paths, f"{prefix}{id}/")
         ends = dict(inner.layers)
         lines = list(inner.connections)
         for number, port in enumerate(outs, 1):
             end = f"output_{number}"
-            taken = {layer.name for layer in ends.values()}
-            ends[end] = Layer(end, end if end not in taken else f"{end}_end", BlockOutput())
-            lines.append(Connection(found[port], Port(end, "in")))
+            end_names = {layer.name for layer in ends.values()}
+            ends[end] = Layer(end, end if end not in end_names else f"{end}_end", BlockOutput())
+            lines.append(Connection(inner_where[port], Port(end, "in")))
             where[port] = Port(id, ends[end].name)
         layers[id] = Layer(id, names.free(name), Block(Network(ends, tuple(lines))))
-        for port, inside in given.items():
+        for port, inside in inputs.items():
             connections.append(Connection(where[port], Port(id, inner.layers[inside.layer].name)))
 
 
 def _parts(scope: _Scope) -> list[Placed | tuple[str, _Scope]]:
     """Return the layers of a scope and its blocks, by name. A module that is no block is opened."""
-    found: list[Placed | tuple[str, _Scope]] = list(scope.layers)
+    parts: list[Placed | tuple[str, _Scope]] = list(scope.layers)
     for inner in scope.inner.values():
         if inner.is_block:
-            found.append((_block_name(inner.name, scope.name), inner))
+            parts.append((_block_name(inner.name, scope.name), inner))
             continue
         for part in _parts(inner):
-            found.append((f"{inner.name}_{part[0]}", part[1]) if isinstance(part, tuple) else part)
-    return found
+            parts.append((f"{inner.name}_{part[0]}", part[1]) if isinstance(part, tuple) else part)
+    return parts
 
 
 def _block_name(name: str, around: str) -> str:
@@ -308,7 +310,7 @@ class _Names:
         if layer.type.is_input:
             return self.free(layer.name)
         if layer.scope and not scope.layers.count(layer) and layer.scope:
-            path = [one for one in layer.scope if not one.isdigit()] or list(layer.scope)
+            path = [name for name in layer.scope if not name.isdigit()] or list(layer.scope)
             last = layer.scope[-1]
             base = last if not last.isdigit() else "_".join([path[-1], last]) if path[-1] != last else layer.type.key
             return self.free(f"{base}_{layer.name}" if layer.name else base)

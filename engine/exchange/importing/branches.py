@@ -17,8 +17,8 @@ def inline_branches(graph: Graph) -> int:
     nodes: list[Node] = []
     count, names = 0, graph.names()
     for node in graph.nodes:
-        known = graph.constants.get(node.inputs[0]) if is_branching(node) and node.inputs else None
-        inner = None if known is None else taken_branch(graph, node, known.array(), names)
+        condition = graph.constants.get(node.inputs[0]) if is_branching(node) and node.inputs else None
+        inner = None if condition is None else taken_branch(graph, node, condition.array(), names)
         nodes += [node] if inner is None else inner
         count += inner is not None
     graph.nodes = nodes
@@ -30,10 +30,10 @@ def is_branching(node: Node) -> bool:
     return node.op == "If" and not node.domain
 
 
-def taken_branch(graph: Graph, node: Node, condition: np.ndarray, known: set[str]) -> list[Node] | None:
+def taken_branch(graph: Graph, node: Node, condition: np.ndarray, names: set[str]) -> list[Node] | None:
     """Return the nodes of a branch, whose constants become those of the graph; None where it cannot be taken out.
 
-    Names that are `known` already get that of the node before them; those of the branch are added to `known`.
+    Names that are `names` already get that of the node before them; those of the branch are added to `names`.
     """
     if condition.size != 1 or graph.read_branch is None:
         return None
@@ -41,14 +41,14 @@ def taken_branch(graph: Graph, node: Node, condition: np.ndarray, known: set[str
     if body is None or not hasattr(body, "initializer") or len(body.output) != len(node.outputs) or len(body.input):
         return None
     inner, constants = graph.read_branch(body)
-    own = {*constants, *(name for one in inner for name in one.outputs if name)}
-    new = {name: f"{node.name or node.outputs[0]}/{name}" for name in own if name in known}
-    if any(name in new for one in inner for name in one.outer_names()) or not known.isdisjoint(new.values()):
+    own = {*constants, *(name for part in inner for name in part.outputs if name)}
+    new = {name: f"{node.name or node.outputs[0]}/{name}" for name in own if name in names}
+    if any(name in new for part in inner for name in part.outer_names()) or not names.isdisjoint(new.values()):
         return None
-    known.update(new.get(name, name) for name in own)
+    names.update(new.get(name, name) for name in own)
     graph.constants |= {new.get(name, name): constant for name, constant in constants.items()}
-    for one in inner:
-        _rename(one, new)
+    for part in inner:
+        _rename(part, new)
     ends = zip(body.output, node.outputs, strict=True)
     passed = [
         Node("Identity", [new.get(end.name, end.name)], [name], name=node.name, scope=node.scope)

@@ -66,21 +66,21 @@ class Context:
         name = node.inputs[index] if index < len(node.inputs) else ""
         if not name:
             return None
-        held = self.values.get(name)
-        if held is None and name in self.graph.constants:
-            held = self.values[name] = self.graph.constants[name].array()
-        if held is None:
+        value = self.values.get(name)
+        if value is None and name in self.graph.constants:
+            value = self.values[name] = self.graph.constants[name].array()
+        if value is None:
             raise Unavailable("takes a value of an operator without a layer")
-        if isinstance(held, Headed):
+        if isinstance(value, Headed):
             if name not in self.laid_out:
-                self.laid_out[name] = laid_out(self, node, held)
-            held = self.laid_out[name]
-        return held
+                self.laid_out[name] = laid_out(self, node, value)
+            value = self.laid_out[name]
+        return value
 
     def headed_input(self, node: Node, index: int) -> Headed:
         """Return an input that comes from a layer, with the factors of its axes. Raises `NotLiftable`."""
-        held = self.values.get(node.inputs[index])
-        return held if isinstance(held, Headed) else Headed.of(self.tensor(node, index))
+        value = self.values.get(node.inputs[index])
+        return value if isinstance(value, Headed) else Headed.of(self.tensor(node, index))
 
     @cached_property
     def headed(self) -> set[str]:
@@ -138,15 +138,15 @@ class Context:
         """Return whole numbers that are an attribute in older versions of ONNX and an input in newer ones."""
         if attribute in node.attributes:
             value = self.attribute(node, attribute)
-            return [int(one) for one in np.atleast_1d(value)]
+            return [int(number) for number in np.atleast_1d(value)]
         numbers = self.optional_numbers(node, index)
         if numbers is not None and numbers.dtype.kind not in "iu":
             raise NotLiftable(f"has no whole numbers as its input {index + 1}")
-        return None if numbers is None else [int(one) for one in numbers.reshape(-1)]
+        return None if numbers is None else [int(number) for number in numbers.reshape(-1)]
 
     def is_used(self, name: str) -> bool:
         """Return whether a value has a name, and an operator takes it or it is an output."""
-        return bool(name) and (bool(self.users.get(name)) or any(name == one.name for one in self.graph.outputs))
+        return bool(name) and (bool(self.users.get(name)) or any(name == output.name for output in self.graph.outputs))
 
     def is_parameter(self, name: str) -> bool:
         """Return whether a value is a tensor that the file stores as one, such as a weight."""
@@ -178,33 +178,33 @@ class Context:
     ) -> tuple[Tensor, ...]:
         """Add a layer and return a tensor for each of its output ports."""
         try:
-            types = type.output_types(*(one.type for one in inputs))
-            expected = type.weights(*(one.type for one in inputs)) if weights else {}
+            types = type.output_types(*(x.type for x in inputs))
+            expected = type.weights(*(x.type for x in inputs)) if weights else {}
         except (ShapeError, UserError) as error:
             raise NotLiftable(f"does not fit a layer: {error}") from None
         for key, sizes in expected.items():
-            given = (weights or {}).get(key)
-            if given is None or tuple(given.shape) != tuple(sizes):
-                shape = "none" if given is None else list(given.shape)
+            array = (weights or {}).get(key)
+            if array is None or tuple(array.shape) != tuple(sizes):
+                shape = "none" if array is None else list(array.shape)
                 raise NotLiftable(f"has weights '{key}' of the sizes {shape}, and {list(sizes)} fit its input")
         id = f"n{len(self.layers) + 1}"
-        for port, one in zip(type.input_ports(), inputs, strict=True):
-            self.connections.append(Connection(one.port, Port(id, port)))
+        for port, x in zip(type.input_ports(), inputs, strict=True):
+            self.connections.append(Connection(x.port, Port(id, port)))
         stored = frozenset(filter(None, map(self.graph.origin, node.inputs if weights else ())))
         self.layers.append(Placed(id, type, node.scope, name, dict(weights or {}), node.op, stored))
-        shown = tuple(dims) if dims is not None else inputs[0].dims
-        is_whole = all(one.is_whole for one in inputs)
+        file_dims = tuple(dims) if dims is not None else inputs[0].dims
+        is_whole = all(x.is_whole for x in inputs)
         return tuple(
-            Tensor(Port(id, port), out, shown if _shows(shown, out) else canonical(out), is_whole=is_whole)
+            Tensor(Port(id, port), out, file_dims if _shows(file_dims, out) else canonical(out), is_whole=is_whole)
             for port, out in zip(type.output_ports(), types, strict=True)
         )
 
     def forget(self, count: int) -> None:
         """Leave out all layers but the first ones, with their connections."""
         del self.layers[count:]
-        known = {layer.id for layer in self.layers}
-        self.laid_out = {name: one for name, one in self.laid_out.items() if one.port.layer in known}
-        while self.connections and self.connections[-1].target.layer not in known:
+        ids = {layer.id for layer in self.layers}
+        self.laid_out = {name: tensor for name, tensor in self.laid_out.items() if tensor.port.layer in ids}
+        while self.connections and self.connections[-1].target.layer not in ids:
             self.connections.pop()
 
     def make(self, type: type[LayerType], **values: Any) -> LayerType:
@@ -216,9 +216,9 @@ class Context:
 
     def source(self, port: Port) -> Tensor:
         """Return a tensor that leaves a port, with the dimensions that the file first saw."""
-        for held in self.values.values():
-            if isinstance(held, Tensor) and held.port == port:
-                return held
+        for value in self.values.values():
+            if isinstance(value, Tensor) and value.port == port:
+                return value
         raise NotLiftable("takes a value that was joined with another")
 
     # ---- layouts ----
@@ -233,10 +233,10 @@ class Context:
 
     def as_channels_first(self, node: Node, x: Tensor) -> Tensor:
         """Return the tensor as (N, C), (N, C, T), (N, C, H, W) or (N, C, D, H, W)."""
-        wanted = {2: "C", 3: "CT", 4: "CHW", 5: "CDHW"}.get(x.rank)
-        if wanted is None:
+        axes = {2: "C", 3: "CT", 4: "CHW", 5: "CDHW"}.get(x.rank)
+        if axes is None:
             raise NotLiftable(f"works on {x.rank} dimensions")
-        return self.relayout(node, x, (BATCH, *wanted))
+        return self.relayout(node, x, (BATCH, *axes))
 
     def as_image(self, node: Node, x: Tensor) -> Tensor:
         """Return the tensor as (N, C, H, W)."""

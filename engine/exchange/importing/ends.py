@@ -41,19 +41,19 @@ def with_ends(assembled: Assembled, outputs: Outputs, labels: Mapping[str, str])
     return replace(assembled, network=network)
 
 
-def _ordered(network: Network, wanted: Sequence[Port]) -> Network:
-    """Return the network with its connections in another order, by which its outputs follow each other as wanted; as it
-    is where they do not."""
-    ranks = {port: rank for rank, port in enumerate(dict.fromkeys(wanted))}
+def _ordered(network: Network, ports: Sequence[Port]) -> Network:
+    """Return the network with its connections in another order, by which its outputs follow each other as
+    `ports` do; as it is where they do not."""
+    ranks = {port: rank for rank, port in enumerate(dict.fromkeys(ports))}
     if len(ranks) < 2 or _ranks(network, ranks) == sorted(ranks.values()):
         return network
     first: dict[str, int] = {}
     for port in network.output_ports:
         first[port.layer] = min(first.get(port.layer, len(ranks)), ranks.get(inner_port(network, port), len(ranks)))
     for id in reversed(network.order):
-        behind = [first[one.target.layer] for one in network.outgoing[id]]
+        behind = [first[line.target.layer] for line in network.outgoing[id]]
         first[id] = min([first.get(id, len(ranks)), *behind])
-    lines = tuple(sorted(network.connections, key=lambda one: first[one.target.layer]))
+    lines = tuple(sorted(network.connections, key=lambda line: first[line.target.layer]))
     changed = Network(network.layers, lines)
     return changed if _ranks(changed, ranks) == sorted(ranks.values()) else network
 

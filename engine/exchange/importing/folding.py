@@ -87,12 +87,12 @@ def fold(ctx: Context, node: Node) -> tuple[Held, ...] | None:
     names = [name for name in node.inputs if name]
     if any(isinstance(ctx.values.get(name), Headed) for name in names):
         return None  # it comes from a layer, and need not be laid out for it
-    held = [ctx.optional(node, index) for index, name in enumerate(node.inputs) if name]
-    if any(isinstance(one, Tensor) for one in held) or (not names and node.op in RANDOM):
+    values = [ctx.optional(node, index) for index, name in enumerate(node.inputs) if name]
+    if any(isinstance(value, Tensor) for value in values) or (not names and node.op in RANDOM):
         return None
-    if any(isinstance(one, Sizes) for one in held):
-        found = symbolic(ctx, node)
-        return None if found is None else (found,)
+    if any(isinstance(value, Sizes) for value in values):
+        sizes = symbolic(ctx, node)
+        return None if sizes is None else (sizes,)
     if node.op in RANDOM:
         return None
     return _computed(ctx, node)
@@ -125,8 +125,8 @@ def _cast_like(ctx: Context, node: Node) -> Known | None:
 
 
 def _shape(ctx: Context, node: Node) -> tuple[Held, ...] | None:
-    given = ctx.values.get(node.inputs[0])
-    value = given if isinstance(given, Headed) else ctx.held(node, 0)
+    headed = ctx.values.get(node.inputs[0])
+    value = headed if isinstance(headed, Headed) else ctx.held(node, 0)
     sizes: tuple[Dim, ...] = value.sizes if isinstance(value, Tensor | Headed) else _sizes_of(value)
     if node.op == "Size":
         return (simplified(Sizes((product(sizes),), is_scalar=True)),)
@@ -151,7 +151,7 @@ def _computed(ctx: Context, node: Node) -> tuple[Held, ...] | None:
         raise NotLiftable(f"would make {math.prod(shape):,} numbers")
     if node.op in GROWING and node.op not in PLAIN and shape is None:
         return None
-    is_whole = len(arrays) == 2 and all(one is not None and one.dtype.kind in "iu" for one in arrays)
+    is_whole = len(arrays) == 2 and all(array is not None and array.dtype.kind in "iu" for array in arrays)
     if node.op == "Div" and is_whole and not np.all(arrays[1]):
         raise NotLiftable("has inputs that do not fit (it divides by zero)")
     try:
@@ -168,36 +168,43 @@ def _values(ctx: Context, node: Node) -> list[Held | None]:
 
 def _grown_shape(node: Node, arrays: Sequence[np.ndarray | None]) -> Sequence[int] | None:
     """Return the shape of the output of an operator that may make much of little, or None."""
-    given = [one for one in arrays if one is not None]
+    operands = [operand for operand in arrays if operand is not None]
     match node.op:
         case "ConstantOfShape":
-            return [int(one) for one in given[0].reshape(-1)]
-        case "Expand" if len(given) > 1:
-            shape = [int(one) for one in given[1].reshape(-1)]
-            padded = [1] * (len(shape) - given[0].ndim) + list(given[0].shape)
+            return [int(size) for size in operands[0].reshape(-1)]
+        case "Expand" if len(operands) > 1:
+            shape = [int(size) for size in operands[1].reshape(-1)]
+            padded = [1] * (len(shape) - operands[0].ndim) + list(operands[0].shape)
             return [max(a, b) for a, b in zip(padded, shape[-len(padded) :] or [1], strict=False)]
-        case "Tile" if len(given) > 1:
-            return [int(size) * int(times) for size, times in zip(given[0].shape, given[1].reshape(-1), strict=False)]
-        case "Range" if len(given) == 3 and given[2]:
-            return [max(0, math.ceil((float(given[1]) - float(given[0])) / float(given[2])))]
-        case "EyeLike":
-            return given[0].shape
-        case "Concat":
-            return [sum(one.size for one in given)]
-        case "OneHot" if len(given) > 1:
-            return [*given[0].shape, int(np.max(given[1]))]
-        case "Pad" if len(given) > 1 and given[1].dtype.kind == "i":
-            half = given[1].size // 2
+        case "Tile" if len(operands) > 1:
             return [
-                s + int(b) + int(e) for s, b, e in zip(given[0].shape, given[1][:half], given[1][half:], strict=False)
+                int(size) * int(times) for size, times in zip(operands[0].shape, operands[1].reshape(-1), strict=False)
+            ]
+        case "Range" if len(operands) == 3 and operands[2]:
+            return [max(0, math.ceil((float(operands[1]) - float(operands[0])) / float(operands[2])))]
+        case "EyeLike":
+            return operands[0].shape
+        case "Concat":
+            return [sum(operand.size for operand in operands)]
+        case "OneHot" if len(operands) > 1:
+            return [*operands[0].shape, int(np.max(operands[1]))]
+        case "Pad" if len(operands) > 1 and operands[1].dtype.kind == "i":
+            half = operands[1].size // 2
+            return [
+                s + int(b) + int(e)
+                for s, b, e in zip(operands[0].shape, operands[1][:half], operands[1][half:], strict=False)
             ]
         case "MatMul" | "Gemm" | "Einsum":
-            return [one.size for one in given[:2]] if max(one.size for one in given) > 2**22 else None
-        case "Gather" if len(given) > 1:
-            return [given[1].size, given[0].size // max(1, given[0].shape[0] if given[0].ndim else 1)]
-    if node.op in ELEMENTWISE and len(given) > 1:
+            return (
+                [operand.size for operand in operands[:2]]
+                if max(operand.size for operand in operands) > 2**22
+                else None
+            )
+        case "Gather" if len(operands) > 1:
+            return [operands[1].size, operands[0].size // max(1, operands[0].shape[0] if operands[0].ndim else 1)]
+    if node.op in ELEMENTWISE and len(operands) > 1:
         try:
-            return np.broadcast_shapes(*(one.shape for one in given))
+            return np.broadcast_shapes(*(operand.shape for operand in operands))
         except ValueError:
             raise NotLiftable("has inputs whose sizes do not fit") from None
     return None
@@ -206,7 +213,7 @@ def _grown_shape(node: Node, arrays: Sequence[np.ndarray | None]) -> Sequence[in
 def _by_reference(ctx: Context, node: Node, arrays: Sequence[np.ndarray | None]) -> tuple[Held, ...] | None:
     """Return the outputs as onnx's reference evaluator computes them; None for inputs that would take it long, or
     outputs that are no arrays."""
-    is_large = sum(one.size for one in arrays if one is not None) > MOST_INPUTS_OF_REFERENCE
+    is_large = sum(array.size for array in arrays if array is not None) > MOST_INPUTS_OF_REFERENCE
     if is_large and node.op not in PLAIN:
         return None
     from onnx import ValueInfoProto, helper

@@ -91,7 +91,9 @@ class Node:
 
     def outer_names(self) -> list[str]:
         """Return the values around it that the subgraphs of the node take."""
-        graphs = [one for value in self.attributes.values() for one in (value if isinstance(value, list) else [value])]
+        graphs = [
+            item for value in self.attributes.values() for item in (value if isinstance(value, list) else [value])
+        ]
         return [name for graph in graphs if hasattr(graph, "initializer") for name in outer_names(graph)]
 
 
@@ -134,7 +136,7 @@ class Graph:
     read_branch: Callable[["onnx.GraphProto"], tuple[list[Node], dict[str, Constant]]] | None = None
     """Read the nodes and the constants of a subgraph. None where a reader has none."""
     tried: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    """What came of trying operators that are kept as they are."""
+    """The results of trying operators that are kept as they are."""
     helper: Any = None
     """The child process that tries them (`onnx_runner.Helper`), while the graph is lifted."""
     folder: Path | None = None
@@ -152,8 +154,8 @@ class Graph:
 
     def names(self) -> set[str]:
         """Return the names of all values."""
-        given = {*self.constants, *(one.name for one in self.inputs)}
-        return given.union(*(node.outputs for node in self.nodes))
+        start = {*self.constants, *(value.name for value in self.inputs)}
+        return start.union(*(node.outputs for node in self.nodes))
 
     def makers(self) -> dict[str, Node]:
         """Return the node that computes each value."""
@@ -161,9 +163,9 @@ class Graph:
 
     def users(self) -> dict[str, list[Node]]:
         """Return the nodes that take each value, also in their subgraphs, in order, once per node."""
-        found: dict[str, list[Node]] = {}
+        users_by_name: dict[str, list[Node]] = {}
         for node in self.nodes:
             for name in dict.fromkeys((*node.inputs, *node.outer_names())):
                 if name:
-                    found.setdefault(name, []).append(node)
-        return found
+                    users_by_name.setdefault(name, []).append(node)
+        return users_by_name

@@ -41,7 +41,7 @@ class OperatorRow:
 
 @dataclass(frozen=True)
 class ReadNetwork:
-    """What the reader of a format with layers of its own gives: a network with its weights, by id path and name in the
+    """The result of reading a format with layers of its own: a network with its weights, by id path and name in the
     module of a layer, or already by key of the state-dict.
 
     `compare` compares the built module with the program that the file is for; without it, `reference` is the reason
@@ -103,13 +103,13 @@ class ImportReport:
             "samples": self.parity.samples,
             "outputs": [
                 {
-                    "name": one.name,
-                    "difference": _finite(one.difference),
-                    "spread": _finite(one.spread),
-                    "agrees": one.is_close,
-                    "layer": self.ends.get(one.name, ""),
+                    "name": output.name,
+                    "difference": _finite(output.difference),
+                    "spread": _finite(output.spread),
+                    "agrees": output.is_close,
+                    "layer": self.ends.get(output.name, ""),
                 }
-                for one in self.parity.outputs
+                for output in self.parity.outputs
             ],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
@@ -127,12 +127,14 @@ def warnings_on(parity: Parity) -> tuple[str, ...]:
     warnings = []
     if parity.refusal:
         warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
-    for one in parity.outputs:
-        if not one.is_close:
-            share = f", {one.difference / one.spread:.2g} times its spread" if one.spread else ""
-            warnings.append(f"The output '{one.name}' differs from the original by {one.difference:.3g}{share}.")
-        elif not one.varies:
-            warnings.append(f"The output '{one.name}' does not vary over the random inputs: equal numbers say little.")
+    for output in parity.outputs:
+        if not output.is_close:
+            share = f", {output.difference / output.spread:.2g} times its spread" if output.spread else ""
+            warnings.append(f"The output '{output.name}' differs from the original by {output.difference:.3g}{share}.")
+        elif not output.varies:
+            warnings.append(
+                f"The output '{output.name}' does not vary over the random inputs: equal numbers say little."
+            )
     if parity.first:
         warnings.append(parity.first)
     return tuple(warnings)

@@ -102,28 +102,28 @@ def _import_file(path: Path, to: Path, options: ImportOptions) -> ImportReport:
         _refuse_copies(content.shared, options)
         return _import_network(path, to, kind, content, compares=compares)
     with contextlib.closing(content) as graph:
-        made = network_of(graph, sizes)
-        parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
-        if made.noted and parity.outputs and not parity.agrees:  # somebody changed the file after its layers were noted
-            made, parity = _without_notes(graph, sizes, made, parity)
-        _refuse_copies(made.shared, options)
-        return _written(path, to, kind, made, parity)
+        model = network_of(graph, sizes)
+        parity = model.compared() if compares else Parity(refusal="No comparison was asked for.")
+        if model.noted and parity.outputs and not parity.agrees:  # the file was changed after its layers were noted
+            model, parity = _without_notes(graph, sizes, model, parity)
+        _refuse_copies(model.shared, options)
+        return _written(path, to, kind, model, parity)
 
 
-def _written(path: Path, to: Path, kind: ImportKind, made: "Made", parity: Parity) -> ImportReport:
+def _written(path: Path, to: Path, kind: ImportKind, model: "Made", parity: Parity) -> ImportReport:
     """Write the project of a network, with its weights and constants beside it, and return what became of the file."""
     weights, constants = weights_beside(to), constants_beside(to)
-    data = made.data_notes()
-    project = Project(data.network, made.assembled.layout, identity=new_identity())
-    if made.state:
-        checksum = write_weights_file(weights, made.state, made.owners, data.record)
+    data = model.data_notes()
+    project = Project(data.network, model.assembled.layout, identity=new_identity())
+    if model.state:
+        checksum = write_weights_file(weights, model.state, model.owners, data.record)
         project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
-    if made.constants:
-        checksum = write_weights_file(constants, made.constants, {})
+    if model.constants:
+        checksum = write_weights_file(constants, model.constants, {})
         project = project.with_section("constants", ConstantsFile(file=constants.name, sha256=checksum))
     save(project, to)
-    files = (weights if made.state else None, constants if made.constants else None)
-    report = _report(path, to, *files, kind, made, parity)
+    files = (weights if model.state else None, constants if model.constants else None)
+    report = _report(path, to, *files, kind, model, parity)
     notes, warnings = (*report.notes, *data.notes), (*report.warnings, *data.warnings)
     return replace(report, inputs=inputs_of(data.network), notes=notes, warnings=warnings)
 
@@ -134,7 +134,7 @@ def _refuse_copies(shared: Sequence[str], options: ImportOptions) -> None:
         raise UserError(" ".join(shared), hint="Leave out --no-shared-copies to import it so.", code="not_supported")
 
 
-def _without_notes(graph: Graph, sizes: Mapping[str, int], made: "Made", parity: Parity) -> tuple["Made", Parity]:
+def _without_notes(graph: Graph, sizes: Mapping[str, int], model: "Made", parity: Parity) -> tuple["Made", Parity]:
     """Return the network of the operators, and its comparison; the noted one where that is about as close, as in a file
     of half precision or 8-bit integers, with which no network in float32 agrees."""
     try:
@@ -142,10 +142,10 @@ def _without_notes(graph: Graph, sizes: Mapping[str, int], made: "Made", parity:
     except UserError:
         if parity.share > REDUCED:
             raise
-        return made, parity
+        return model, parity
     compared = plain.compared()
     if not compared.agrees and parity.share <= min(REDUCED, 2 * compared.share):
-        return made, parity
+        return model, parity
     return plain, compared
 
 
@@ -183,19 +183,19 @@ class Made:
     @property
     def constants(self) -> State:
         """Return the numbers of the operators that are kept as they are."""
-        given = self.lifted.context.constants
-        return {name: torch.from_numpy(array.copy()) for name, array in given.items()}
+        arrays = self.lifted.context.constants
+        return {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
 
     def ends(self) -> tuple[list[tuple[Value, Tensor]], list[tuple[str, Tensor, int]]]:
         """Return the inputs in the order of the module's arguments, and the outputs with their places among its
         results."""
         order = {layer.id: number for number, layer in enumerate(self.network.inputs)}
         places = output_places(self.network)
-        inputs = sorted(self.lifted.context.inputs, key=lambda one: order[one[1].port.layer])
+        inputs = sorted(self.lifted.context.inputs, key=lambda pair: order[pair[1].port.layer])
         return inputs, [(name, tensor, places[tensor.port]) for name, tensor in self.lifted.outputs]
 
     def data_notes(self) -> DataNotes:
-        """Return what the file says about its data, if it is one of Netwright's own."""
+        """Return the notes on the data in the metadata of the file, if it is one of Netwright's own."""
         inputs, outputs = self.ends()
         layers = [self.network.layers[tensor.port.layer].name for _, tensor in inputs]
         names = {value.name: name for (value, _), name in zip(inputs, layers, strict=True)}
@@ -225,12 +225,12 @@ class Made:
         """Yield the path of names of each layer, and the tensor of the file that leaves it, in the order of the
         file."""
         ctx = self.lifted.context
-        given = {tensor.port for _, tensor in ctx.inputs}
-        for held in ctx.values.values():
-            if isinstance(held, Tensor) and held.name and held.port not in given:
-                path = self.assembled.paths.get(held.port.layer)
+        ports = {tensor.port for _, tensor in ctx.inputs}
+        for value in ctx.values.values():
+            if isinstance(value, Tensor) and value.name and value.port not in ports:
+                path = self.assembled.paths.get(value.port.layer)
                 if path is not None:
-                    yield name_path(self.network, path), held
+                    yield name_path(self.network, path), value
 
 
 def network_of(graph: Graph, sizes: Mapping[str, int], *, trusts_notes: bool = True) -> Made:
@@ -258,32 +258,32 @@ def _network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
     assembled = with_ends(assembled, lifted.outputs, graph.labels)
     analysis = analyse(assembled.network)
     if analysis.has_errors:
-        problem = next(one for one in analysis.problems if one.severity == "error")
+        problem = next(entry for entry in analysis.problems if entry.severity == "error")
         raise UserError(f"The network of the file does not fit together: {problem.message}")
     progress.report(total, total, "operators")
     owners = prefixes(assembled.network, analysis)
     return Made(lifted, assembled, analysis, owners, state_of(assembled, owners))
 
 
-def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork, *, compares: bool) -> ImportReport:
+def _import_network(path: Path, to: Path, kind: ImportKind, content: ReadNetwork, *, compares: bool) -> ImportReport:
     """Write the project of a network that its reader gave as layers."""
-    network = read.network
+    network = content.network
     analysis = analyse(network)
     if analysis.has_errors:
-        problem = next(one for one in analysis.problems if one.severity == "error")
+        problem = next(entry for entry in analysis.problems if entry.severity == "error")
         raise UserError(f"The network of {path.name} does not fit together: {problem.name}: {problem.message}")
-    assembled = Assembled(network, read.layout or layout_of(network), {}, dict(read.weights))
+    assembled = Assembled(network, content.layout or layout_of(network), {}, dict(content.weights))
     owners = prefixes(network, analysis)
-    state = dict(read.state) if read.state is not None else state_of(assembled, owners)
+    state = dict(content.state) if content.state is not None else state_of(assembled, owners)
     project = Project(network, assembled.layout, identity=new_identity())
     weights = weights_beside(to) if state else None
     if weights is not None:
         checksum = write_weights_file(weights, state, owners)
         project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
     save(project, to)
-    parity = Parity(refusal=read.reference if compares else "No comparison was asked for.")
-    if compares and read.compare is not None:
-        parity = read.compare(filled(network, analysis, state))
+    parity = Parity(refusal=content.reference if compares else "No comparison was asked for.")
+    if compares and content.compare is not None:
+        parity = content.compare(filled(network, analysis, state))
     return ImportReport(
         source=path,
         project=to,
@@ -292,15 +292,16 @@ def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork, *
         parameters=analysis.parameters,
         weights=weights,
         constants=None,
-        producer=read.producer,
+        producer=content.producer,
         opset=0,
-        operators=read.rows,
+        operators=content.rows,
         inputs=inputs_of(network),
         parity=parity,
-        warnings=(*warnings_on(parity), *read.shared),
-        notes=read.notes,
+        warnings=(*warnings_on(parity), *content.shared),
+        notes=content.notes,
         ends={
-            one.name: network.layers[port.layer].name for one, port in zip(parity.outputs, read.outputs, strict=False)
+            output.name: network.layers[port.layer].name
+            for output, port in zip(parity.outputs, content.outputs, strict=False)
         },
     )
 
@@ -372,8 +373,9 @@ def filled(network: Network, analysis: Analysis, state: State) -> fx.GraphModule
 def _holds_meta(module: fx.GraphModule) -> bool:
     """Return whether a part holds a tensor without numbers, also one that is neither parameter nor buffer."""
     parts = [vars(part) for part in module.modules()]
-    held = [one for part in parts for group in (part, part["_parameters"], part["_buffers"]) for one in group.values()]
-    return any(isinstance(one, torch.Tensor) and one.is_meta for one in held)
+    groups = [group for part in parts for group in (part, part["_parameters"], part["_buffers"])]
+    values = [value for group in groups for value in group.values()]
+    return any(isinstance(value, torch.Tensor) and value.is_meta for value in values)
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
@@ -394,34 +396,35 @@ def _report(
     weights: Path | None,
     constants: Path | None,
     kind: ImportKind,
-    made: Made,
+    model: Made,
     parity: Parity,
 ) -> ImportReport:
-    ctx = made.lifted.context
-    blocked = map(describe, blocked_gradients(made.network, made.analysis, has_data=False))
+    ctx = model.lifted.context
+    blocked = map(describe, blocked_gradients(model.network, model.analysis, has_data=False))
     inputs = [(value.name, tensor) for value, tensor in ctx.inputs]
-    warnings = (*made.lifted.left_out, *warnings_on(parity), *made.shared, *blocked, *_on_constants(made.network))
+    warnings = (*model.lifted.left_out, *warnings_on(parity), *model.shared, *blocked, *_on_constants(model.network))
     return ImportReport(
         source=path,
         project=to,
         kind=kind.key,
-        layers=num_layers(made.network),
-        parameters=made.analysis.parameters,
+        layers=num_layers(model.network),
+        parameters=model.analysis.parameters,
         weights=weights,
         constants=constants,
         producer=ctx.graph.producer,
         opset=ctx.graph.opset,
-        operators=tuple(_row(name, fate) for name, fate in sorted(made.lifted.fates.items(), key=_order)),
-        inputs=inputs_of(made.network),
+        operators=tuple(_row(name, fate) for name, fate in sorted(model.lifted.fates.items(), key=_order)),
+        inputs=inputs_of(model.network),
         parity=parity,
         warnings=warnings,
         notes=(
             *ctx.graph.notes,
             *ctx.notes,
-            *notes_on_ends(made.network, inputs, made.lifted.outputs, ctx.graph.labels),
+            *notes_on_ends(model.network, inputs, model.lifted.outputs, ctx.graph.labels),
         ),
         ends={
-            name: made.network.layers[made.network.output_ports[place].layer].name for name, _, place in made.ends()[1]
+            name: model.network.layers[model.network.output_ports[place].layer].name
+            for name, _, place in model.ends()[1]
         },
     )
 

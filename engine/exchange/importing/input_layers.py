@@ -35,14 +35,14 @@ FARTHEST = 6
 def add_inputs(ctx: Context, sizes: Mapping[str, int]) -> None:
     """Add an input layer for each input of the graph. Raises `UserError` for one that no input layer takes."""
     users = ctx.users
-    wanted = [value for value in ctx.graph.inputs if users.get(value.name) or _is_output(ctx, value)]
-    if not wanted:
+    values = [value for value in ctx.graph.inputs if users.get(value.name) or _is_output(ctx, value)]
+    if not values:
         raise UserError("The file has no inputs that its operators take, so there is no network in it.")
     _refuse_unknown(ctx, sizes)
-    for value in wanted:
-        given = _given(ctx, value, sizes)
-        type, dims = _layer(ctx, value, given)
-        batch = given[dims.index(BATCH)]
+    for value in values:
+        value_sizes = _given(ctx, value, sizes)
+        type, dims = _layer(ctx, value, value_sizes)
+        batch = value_sizes[dims.index(BATCH)]
         if isinstance(batch, int):
             ctx.fixed_batch = batch
         id = f"n{len(ctx.layers) + 1}"
@@ -60,8 +60,8 @@ def _refuse_unknown(ctx: Context, sizes: Mapping[str, int]) -> None:
     )
     for name in sizes:
         if name not in names:
-            known = f"it leaves {', '.join(names)} free" if names else "it leaves none free"
-            raise UserError(f"--size {name}: the file has no size of this name; {known}.", code="usage")
+            hint = f"it leaves {', '.join(names)} free" if names else "it leaves none free"
+            raise UserError(f"--size {name}: the file has no size of this name; {hint}.", code="usage")
 
 
 def free_sizes(ctx: Context) -> list[str]:
@@ -76,7 +76,7 @@ def free_sizes(ctx: Context) -> list[str]:
 
 
 def _is_output(ctx: Context, value: Value) -> bool:
-    return any(value.name == one.name for one in ctx.graph.outputs)
+    return any(value.name == output.name for output in ctx.graph.outputs)
 
 
 def _given(ctx: Context, value: Value, sizes: Mapping[str, int]) -> list[int | str | None]:
@@ -127,7 +127,7 @@ def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[L
 
 def _number(ctx: Context, value: Value, batch: int | str | None) -> LayerType:
     """Return the input layer for one number per sample, such as the length of a sequence."""
-    others = [one.sizes[0] for one in ctx.graph.inputs if one.sizes and len(one.sizes) > 1]
+    others = [other.sizes[0] for other in ctx.graph.inputs if other.sizes and len(other.sizes) > 1]
     if isinstance(batch, int) and batch not in others:
         raise UserError(
             f"The input '{value.name}' has one dimension of {batch}, which is no batch; input layers take samples.",
@@ -172,7 +172,7 @@ def _state_dims(ctx: Context, value: Value) -> tuple[str, ...] | None:
     """Return the dimensions of an input with three that holds a state for each of several layers, of which operators
     take one after another (torch: layers × batch × channels); None for another input."""
     sizes = value.sizes or ()
-    batches = {one.sizes[0] for one in ctx.graph.inputs if one.sizes and one.name != value.name}
+    batches = {other.sizes[0] for other in ctx.graph.inputs if other.sizes and other.name != value.name}
     first = [node for node in ctx.users.get(value.name, ()) if node.op != "Shape"]
     is_taken = bool(first) and all(_takes_first(ctx, node) for node in first)
     return ("T", BATCH, "C") if is_taken and sizes[1] in batches else None
@@ -182,8 +182,8 @@ def _takes_first(ctx: Context, node: Node) -> bool:
     """Return whether a node takes places of the first dimension."""
     if node.op == "Slice":
         axes = node.attributes.get("axes")
-        if axes is None and len(node.inputs) > 3 and (given := ctx.graph.constants.get(node.inputs[3])) is not None:
-            axes = [int(one) for one in given.array().reshape(-1)]
+        if axes is None and len(node.inputs) > 3 and (constant := ctx.graph.constants.get(node.inputs[3])) is not None:
+            axes = [int(number) for number in constant.array().reshape(-1)]
         return axes == [0]
     places = ctx.graph.constants.get(node.inputs[1]) if node.op == "Gather" else None
     return (node.op == "Split" or places is not None) and node.attributes.get("axis", 0) == 0

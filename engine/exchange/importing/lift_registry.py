@@ -55,6 +55,6 @@ def lift(
 @cache
 def lifts() -> dict[tuple[str, str], Lift]:
     """Return all lifts by domain and operator."""
-    for found in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{found.name}")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
     return dict(sorted(_REGISTRY.items()))

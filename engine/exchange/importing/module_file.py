@@ -69,7 +69,7 @@ def read_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
         call = ast.parse(f"f({text})", mode="eval").body
         assert isinstance(call, ast.Call)
         words = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
-        return [ast.literal_eval(one) for one in call.args], words
+        return [ast.literal_eval(value) for value in call.args], words
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
         raise UserError(
             f"The arguments {printable(text)[:80]}: expected plain values as in a call, such as 18, num_classes=10.",
@@ -103,10 +103,10 @@ def import_module(
         raise UserError(
             f"The sizes of the inputs of {name} are needed.", hint="Say them: --input 3x224x224", code="usage"
         )
-    given = read_arguments(arguments)
+    call_arguments = read_arguments(arguments)
     with tempfile.TemporaryDirectory(prefix="netwright-module-") as folder:
         program = Path(folder) / f"{name}.pt2"
-        answer = run_in_child_process(lambda: _exported(path, name, examples, given, program), PATIENCE_S)
+        answer = run_in_child_process(lambda: _exported(path, name, examples, call_arguments, program), PATIENCE_S)
         report = import_file(program, to, **options)
     return replace(report, source=path, kind="module", notes=(*report.notes, *answer["notes"]))
 
@@ -123,11 +123,11 @@ def prepare_for_code() -> None:
 
 
 def _exported(
-    path: Path, name: str, examples: Sequence[Example], given: tuple[list[Any], dict[str, Any]], target: Path
+    path: Path, name: str, examples: Sequence[Example], call_arguments: tuple[list[Any], dict[str, Any]], target: Path
 ) -> dict[str, Any]:
     prepare_for_code()
     torch.manual_seed(1)
-    return {"notes": exported(built(path, name, given), path, examples, target)}
+    return {"notes": exported(built(path, name, call_arguments), path, examples, target)}
 
 
 def exported(module: torch.nn.Module, path: Path, examples: Sequence[Example], target: Path) -> list[str]:
@@ -140,7 +140,7 @@ def exported(module: torch.nn.Module, path: Path, examples: Sequence[Example], t
     return [*notes, _agreement(module, program, examples, path)]
 
 
-def built(path: Path, name: str, given: tuple[list[Any], dict[str, Any]]) -> torch.nn.Module:
+def built(path: Path, name: str, call_arguments: tuple[list[Any], dict[str, Any]]) -> torch.nn.Module:
     """Return the module `name` of a file, built with positional and named arguments, for inference. The file runs in
     this process. Raises `UserError` with the line that fails."""
     sys.path.insert(0, str(path.resolve().parent))
@@ -152,20 +152,20 @@ def built(path: Path, name: str, given: tuple[list[Any], dict[str, Any]]) -> tor
     with failing(path, "it cannot be imported"):
         spec.loader.exec_module(code)
     if not hasattr(code, name):
-        known = ", ".join(one for one in vars(code) if _is_own(code, one))
-        raise UserError(f"{path.name} has no class '{name}'.", hint=f"It has {known or 'none'}.", code="not_found")
-    made = getattr(code, name)
-    if not isinstance(made, torch.nn.Module):
+        names = ", ".join(key for key in vars(code) if _is_own(code, key))
+        raise UserError(f"{path.name} has no class '{name}'.", hint=f"It has {names or 'none'}.", code="not_found")
+    module = getattr(code, name)
+    if not isinstance(module, torch.nn.Module):
         with failing(path, f"{name} cannot be built", hint="Give what it takes: --args 'num_classes=10'"):
-            made = made(*given[0], **given[1])
-    if not isinstance(made, torch.nn.Module):
-        raise UserError(f"{name} of {path.name} gives a {type(made).__name__}, not an nn.Module.")
-    return made.eval()
+            module = module(*call_arguments[0], **call_arguments[1])
+    if not isinstance(module, torch.nn.Module):
+        raise UserError(f"{name} of {path.name} gives a {type(module).__name__}, not an nn.Module.")
+    return module.eval()
 
 
 def _is_own(code: types.ModuleType, name: str) -> bool:
-    made = getattr(code, name)
-    return isinstance(made, type) and issubclass(made, torch.nn.Module) and made.__module__ == code.__name__
+    value = getattr(code, name)
+    return isinstance(value, type) and issubclass(value, torch.nn.Module) and value.__module__ == code.__name__
 
 
 def _program(
@@ -195,7 +195,7 @@ def _agreement(
     count = 1 if program.graph_signature.user_inputs and _is_fixed(program) else SAMPLES
     inputs = tuple(example.tensor()[:count] for example in examples)
     with failing(path, "it fails on inputs of these sizes"), torch.no_grad():
-        ours, theirs = (_pytree.tree_leaves(one(*inputs)) for one in (program.module(), module))
+        ours, theirs = (_pytree.tree_leaves(call(*inputs)) for call in (program.module(), module))
     pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if isinstance(a, torch.Tensor)]
     difference = max((float((a.double() - b.double()).abs().max()) for a, b in pairs if a.numel()), default=0.0)
     spread = max((float(b.double().std()) for _, b in pairs if b.numel() > 1), default=0.0)
@@ -209,8 +209,8 @@ def _is_fixed(program: torch.export.ExportedProgram) -> bool:
 
 
 @contextlib.contextmanager
-def failing(path: Path, what: str, hint: str = "") -> Any:
-    """Raise `UserError` with `what` in words, and the line, where the user's code in the file `path` fails inside."""
+def failing(path: Path, problem: str, hint: str = "") -> Any:
+    """Raise `UserError` with the `problem`, and the line, where the user's code in the file `path` fails inside."""
     try:
         yield
     except UserError:
@@ -224,4 +224,4 @@ def failing(path: Path, what: str, hint: str = "") -> Any:
         line = f", line {rows[-1]}" if rows else ""
         words = next((text for text in str(error).strip().splitlines() if text.strip()), "")
         reason = printable(f"{type(error).__name__}: {words}"[:300]).rstrip(".: ")
-        raise UserError(f"{path.name}{line}: {what}: {reason}.", hint=hint) from None
+        raise UserError(f"{path.name}{line}: {problem}: {reason}.", hint=hint) from None

@@ -40,7 +40,7 @@ def read(path: Path) -> Graph:
     """Return the graph of an ONNX file. Raises `UserError`, with the reason, for a file that is none, is damaged or is
     beyond the limits."""
     model = _model(path)
-    opsets = {"" if one.domain in ONNX_DOMAINS else one.domain: one.version for one in model.opset_import}
+    opsets = {"" if entry.domain in ONNX_DOMAINS else entry.domain: entry.version for entry in model.opset_import}
     if model.functions:
         model = _inlined(model)
     opset = opsets.get("", 0)
@@ -109,19 +109,21 @@ def _graph(model: "onnx.ModelProto", path: Path, opset: int, opsets: Mapping[str
         constants[name] = constant(tensor, path)
     for sparse in proto.sparse_initializer:
         raise refused(path, f"the tensor '{sparse.values.name}' is sparse, which is not read")
-    inputs = tuple(_value(one, path) for one in proto.input if text(one.name) not in constants)
+    inputs = tuple(_value(value, path) for value in proto.input if text(value.name) not in constants)
     own = "netwright" in {entry.key for entry in model.metadata_props}
     producer = "netwright" if own else text(model.producer_name)
     nodes = [_node(node, path, constants, opset) for node in proto.node]
-    _check_names(nodes, [*constants, *(one.name for one in inputs)], [text(one.name) for one in proto.output], path)
+    _check_names(
+        nodes, [*constants, *(value.name for value in inputs)], [text(value.name) for value in proto.output], path
+    )
     return Graph(
-        nodes=_sorted(nodes, {*constants, *(one.name for one in inputs)}, path),
+        nodes=_sorted(nodes, {*constants, *(value.name for value in inputs)}, path),
         constants=constants,
         inputs=inputs,
-        outputs=tuple(_value(one, path) for one in proto.output),
+        outputs=tuple(_value(value, path) for value in proto.output),
         opset=opset,
         opsets=opsets,
-        labels=_labels(nodes, [text(one.name) for one in proto.output]),
+        labels=_labels(nodes, [text(value.name) for value in proto.output]),
         title=path.stem,
         producer=" ".join(filter(None, (producer, text(model.producer_version)))),
         metadata={text(entry.key): text(entry.value) for entry in model.metadata_props},
@@ -175,7 +177,7 @@ def _branch(proto: "onnx.GraphProto", path: Path, opset: int) -> tuple[list[Node
 def _node(proto: "onnx.NodeProto", path: Path, constants: Mapping[str, Constant], opset: int) -> Node:
     if proto.domain in ONNX_DOMAINS:
         _refuse_unfit(proto, path, opset)
-    attributes = {text(one.name): _attribute(one, path, proto.op_type) for one in proto.attribute}
+    attributes = {text(attribute.name): _attribute(attribute, path, proto.op_type) for attribute in proto.attribute}
     return Node(
         op=text(proto.op_type),
         inputs=[text(name) for name in proto.input],
@@ -196,7 +198,7 @@ def _refuse_unfit(proto: "onnx.NodeProto", path: Path, opset: int) -> None:
     label = f"{proto.op_type} {text(proto.name)}".rstrip()
     if not schema.min_input <= len(proto.input) <= schema.max_input:
         raise refused(path, f"{label} has {len(proto.input):,} inputs")
-    types = {text(one.name): one.type for one in proto.attribute}
+    types = {text(entry.name): entry.type for entry in proto.attribute}
     for name, attribute in schema.attributes.items():
         if name in types and types[name] != attribute.type.value:
             raise refused(path, f"'{name}' of {proto.op_type} is of another type than ONNX says")
@@ -260,7 +262,7 @@ def scope_of(proto: "onnx.NodeProto") -> tuple[str, ...]:
     for entry in proto.metadata_props:
         if entry.key == SCOPES:
             try:
-                noted = [str(one) for one in ast.literal_eval(entry.value)][:-1]
+                noted = [str(part) for part in ast.literal_eval(entry.value)][:-1]
             except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
                 break
             return _relative(noted, separator=".")
@@ -278,57 +280,57 @@ def _with_weights(
     name = text(proto.input[1]) if scope and proto.op_type in ("Conv", "ConvTranspose") and len(proto.input) > 1 else ""
     if not name.endswith(".weight") or name not in constants:
         return scope
-    found = tuple(part for part in name.removesuffix(".weight").split(".") if part)
-    return found if len(found) == len(scope) and found[:-1] == scope[:-1] else scope
+    module = tuple(part for part in name.removesuffix(".weight").split(".") if part)
+    return module if len(module) == len(scope) and module[:-1] == scope[:-1] else scope
 
 
 def _relative(parts: Iterable[str], separator: str) -> tuple[str, ...]:
     """Return each path without the path before it: `layer1`, `layer1.0` becomes `layer1`, `0`."""
-    found: list[str] = []
+    names: list[str] = []
     before = ""
     for part in parts:
         if not part or part == before:
             continue
         short = part.removeprefix(before + separator) if before else part
-        found += [one for one in short.split(separator) if one]
+        names += [name for name in short.split(separator) if name]
         before = part
-    return tuple(found[:32])
+    return tuple(names[:32])
 
 
-def _check_names(nodes: Sequence[Node], given: Sequence[str], outputs: Sequence[str], path: Path) -> None:
+def _check_names(nodes: Sequence[Node], inputs: Sequence[str], outputs: Sequence[str], path: Path) -> None:
     """Refuse values that nothing computes, or that are computed twice."""
-    known = set()
-    for name in given:
-        if not name or name in known:
+    values = set()
+    for name in inputs:
+        if not name or name in values:
             raise refused(path, f"two inputs are named '{name}', or one has no name")
-        known.add(name)
+        values.add(name)
     for node in nodes:
         if not node.op:
             raise refused(path, "one of its operators has no name")
         for name in node.outputs:
-            if name and name in known:
+            if name and name in values:
                 raise refused(path, f"'{name}' is computed twice")
-            known.add(name)
+            values.add(name)
     for node in nodes:
         for name in node.inputs:
-            if name and name not in known:
+            if name and name not in values:
                 raise refused(path, f"{node.op} {node.name} takes '{name}', which nothing computes")
     for name in outputs:
-        if name not in known:
+        if name not in values:
             raise refused(path, f"nothing computes its output '{name}'")
 
 
-def _sorted(nodes: list[Node], given: set[str], path: Path) -> list[Node]:
+def _sorted(nodes: list[Node], inputs: set[str], path: Path) -> list[Node]:
     """Return the nodes in topological order, unchanged where they have one. Raises `UserError` for a cycle."""
-    known = set(given)
+    values = set(inputs)
     waiting = nodes
     ordered: list[Node] = []
     while waiting:
         later = []
         for node in waiting:
             needs = [*node.inputs, *node.outer_names()]
-            if all(not name or name in known for name in needs):
-                known.update(node.outputs)
+            if all(not name or name in values for name in needs):
+                values.update(node.outputs)
                 ordered.append(node)
             else:
                 later.append(node)

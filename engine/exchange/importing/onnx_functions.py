@@ -75,7 +75,7 @@ def _varint(data: mmap.mmap, at: int) -> tuple[int, int]:
 def refuse_large_functions(model: "onnx.ModelProto") -> None:
     """Refuse functions that call each other, or that stand for more operators or bytes than a file may have. Raises
     `UserError`."""
-    functions = {_key(one.domain, one.name, one): one for one in model.functions}
+    functions = {_key(function.domain, function.name, function): function for function in model.functions}
     sizes: dict[Key, tuple[int, int]] = {}
 
     def size(key: Key, within: tuple[Key, ...]) -> tuple[int, int]:
@@ -114,5 +114,5 @@ def _with_inner(node: "onnx.NodeProto") -> "Iterator[onnx.NodeProto]":
 
 
 def _key(domain: str, name: str, holder: "onnx.NodeProto | onnx.FunctionProto") -> Key:
-    """Return what tells a function from others."""
+    """Return the identity of a function: domain, name and overload."""
     return "" if domain in ONNX_DOMAINS else domain, name, holder.overload

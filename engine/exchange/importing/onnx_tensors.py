@@ -77,29 +77,31 @@ def _name(dtype: np.dtype[Any]) -> str:
 def _refuse_short(proto: "onnx.TensorProto", count: int, dtype: np.dtype[Any], path: Path) -> None:
     """Refuse a tensor whose sizes promise more numbers than there are, before memory is taken for them."""
     if proto.raw_data:
-        held = len(proto.raw_data) * 8
+        amount = len(proto.raw_data) * 8
         bits = max(2, dtype.itemsize * 8)
         if "int4" in _name(dtype) or "float4" in _name(dtype):
             bits = 4
         elif "int2" in _name(dtype):
             bits = 2
-        if held < count * bits or held > (count + 8) * bits:
-            raise refused(path, f"{proto.name or 'a tensor'} has {held // 8:,} bytes, and needs {count * bits // 8:,}")
+        if amount < count * bits or amount > (count + 8) * bits:
+            raise refused(
+                path, f"{proto.name or 'a tensor'} has {amount // 8:,} bytes, and needs {count * bits // 8:,}"
+            )
         return
     fields = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
-    held = max(len(getattr(proto, name)) for name in fields)
+    amount = max(len(getattr(proto, name)) for name in fields)
     least = count // 4 if "4" in _name(dtype) or "2" in _name(dtype).removeprefix("u") else count
-    if held < min(least, count) or (count == 0 and held):
-        raise refused(path, f"{proto.name or 'a tensor'} has {held:,} numbers, and needs {count:,}")
+    if amount < min(least, count) or (count == 0 and amount):
+        raise refused(path, f"{proto.name or 'a tensor'} has {amount:,} numbers, and needs {count:,}")
 
 
 def _external(proto: "onnx.TensorProto", shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) -> Constant:
     """Return a tensor in another file. Raises `UserError` for a file outside the folder of the model."""
-    said = {text(entry.key): text(entry.value) for entry in proto.external_data}
-    file = external_file(path, said.get("location", ""))
+    entries = {text(entry.key): text(entry.value) for entry in proto.external_data}
+    file = external_file(path, entries.get("location", ""))
     try:
-        offset = int(said.get("offset", "0") or 0)
-        length = int(said.get("length", "0") or 0)
+        offset = int(entries.get("offset", "0") or 0)
+        length = int(entries.get("length", "0") or 0)
     except ValueError:
         raise refused(path, f"the place of {proto.name} in its file is not a whole number") from None
     needed = math.prod(shape) * dtype.itemsize

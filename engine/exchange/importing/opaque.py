@@ -93,7 +93,7 @@ def _made_of_sizes(ctx: Context, names: Sequence[str]) -> list[str]:
 
 def _inner_opsets(ctx: Context, node: Node) -> tuple[str, ...]:
     """Return the versions of the domains that subgraphs use, besides that of the operator."""
-    graphs = [one for value in node.attributes.values() for one in (value if isinstance(value, list) else [value])]
+    graphs = [item for value in node.attributes.values() for item in (value if isinstance(value, list) else [value])]
     domains = set[str]().union(*(inner_domains(graph) for graph in graphs if hasattr(graph, "initializer")))
     versions = {domain: ctx.graph.opsets.get(domain, ctx.opset if not domain else 1) for domain in sorted(domains)}
     return tuple(f"{domain or 'ai.onnx'} {version}" for domain, version in versions.items() if domain != node.domain)
@@ -101,7 +101,7 @@ def _inner_opsets(ctx: Context, node: Node) -> tuple[str, ...]:
 
 def _joined(node: Node) -> str:
     """Return the operators that a node holds, in words."""
-    names = list(dict.fromkeys(one.op for one in node.members))
+    names = list(dict.fromkeys(member.op for member in node.members))
     return ", ".join([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
 
 
@@ -116,13 +116,14 @@ def _operands(ctx: Context, node: Node) -> tuple[list[Tensor], list[str], dict[s
     constants: dict[str, np.ndarray] = {}
     for index, name in enumerate(node.inputs):
         try:
-            held = ctx.optional(node, index)
-            if held is None:
+            value = ctx.optional(node, index)
+            if value is None:
                 operands.append(OMITTED)
-            elif isinstance(held, Tensor):
-                placed = _placed(ctx, node, held)
+            elif isinstance(value, Tensor):
+                placed = _placed(ctx, node, value)
                 at = next(
-                    (n for n, one in enumerate(tensors) if (one.port, one.dims) == (placed.port, placed.dims)), None
+                    (n for n, other in enumerate(tensors) if (other.port, other.dims) == (placed.port, placed.dims)),
+                    None,
                 )
                 if at is None:
                     at = len(tensors)
@@ -143,14 +144,14 @@ def _operands(ctx: Context, node: Node) -> tuple[list[Tensor], list[str], dict[s
 
 def _placed(ctx: Context, node: Node, x: Tensor) -> Tensor:
     """Return a tensor with its axes in the order of the file."""
-    shown = [dim for dim in x.dims if dim not in (BATCH, ONE)]
-    if not shown:  # one number per sample
+    dims = [dim for dim in x.dims if dim not in (BATCH, ONE)]
+    if not dims:  # one number per sample
         return x if x.type.rank == 1 else ctx.reshaped(node, x, ("C",), (1,)).viewed(x.dims)
-    if len(shown) < x.type.rank and (layout := BY_RANK.get(len(shown))) is not None:
+    if len(dims) < x.type.rank and (layout := BY_RANK.get(len(dims))) is not None:
         names = iter(layout)  # an axis of size 1 that the file does not have
         x = ctx.relayout(node, x, [d if d in (BATCH, ONE) else next(names) for d in x.dims])
-        shown = list(layout)
-    return x if BATCH in x.dims and shown == list(x.type.axes) else ctx.in_order(node, x)
+        dims = list(layout)
+    return x if BATCH in x.dims and dims == list(x.type.axes) else ctx.in_order(node, x)
 
 
 def _in_order(count: int) -> list[str]:
@@ -179,12 +180,12 @@ def _input_type(x: Tensor) -> str:
 # ---- attributes ----
 
 
-def _attributes(ctx: Context, node: Node, constants: dict[str, np.ndarray], taken: Mapping[str, str]) -> str:
-    """Return the attributes as JSON; long ones are added to the constants. `taken` are the names by which subgraphs
+def _attributes(ctx: Context, node: Node, constants: dict[str, np.ndarray], around: Mapping[str, str]) -> str:
+    """Return the attributes as JSON; long ones are added to the constants. `around` are the names by which subgraphs
     take values around them."""
     from onnx import external_data_helper, helper, numpy_helper
 
-    given = (
+    attributes = (
         node.raw.attribute
         if node.raw is not None
         else [
@@ -194,10 +195,10 @@ def _attributes(ctx: Context, node: Node, constants: dict[str, np.ndarray], take
             for name, value in node.attributes.items()
         ]
     )
-    for proto in given:
+    for proto in attributes:
         if proto.HasField("t") and external_data_helper.uses_external_data(proto.t):
             raise NotLiftable(f"has the numbers of '{proto.name}' in another file")
-    protos = {proto.name: enclosed(proto, _prefix(ctx), taken) for proto in given}
+    protos = {proto.name: enclosed(proto, _prefix(ctx), around) for proto in attributes}
     plain = {name: _plain(proto) for name, proto in protos.items()}
     while len(text := json.dumps(plain)) > LONGEST_TEXT or any(value is None for value in plain.values()):
         longest = max(plain, key=lambda name: math.inf if plain[name] is None else len(json.dumps(plain[name])))
@@ -213,7 +214,9 @@ def _plain(proto: "onnx.AttributeProto") -> Any:
 
     try:
         value = helper.get_attribute_value(proto)
-        value = [one.decode() if isinstance(one, bytes) else one for one in value] if isinstance(value, list) else value
+        value = (
+            [item.decode() if isinstance(item, bytes) else item for item in value] if isinstance(value, list) else value
+        )
         value = value.decode() if isinstance(value, bytes) else value
         is_plain = (
             onnx_attribute(proto.name, value, {}) == proto if isinstance(value, int | float | str | list) else False
@@ -234,11 +237,11 @@ def _results(
     ctx: Context, node: Node, reason: str, draft: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
 ) -> tuple[Held | None, ...]:
     """Try the operator with several sizes, and return the results of the layer."""
-    wanted = [ctx.is_used(name) for name in node.outputs]
-    if not any(wanted):
+    needs = [ctx.is_used(name) for name in node.outputs]
+    if not any(needs):
         raise NotLiftable(reason)
-    results = tuple(OMITTED if not kept else "float32" for kept in wanted)
-    draft = draft.replace(results=results, num_outputs=sum(wanted))
+    results = tuple(OMITTED if not needed else "float32" for needed in needs)
+    draft = draft.replace(results=results, num_outputs=sum(needs))
     is_first = all(x.dims[0] == BATCH for x in tensors)
     is_for_one = ctx.fixed_batch == 1 and is_first
     if node.members:
@@ -260,22 +263,22 @@ def _results(
                 raise _said_of_batch(ctx, error, constants) from None
             draft, arrays = tried_formats(ctx, node, reason, draft, tensors, constants)
     symbols = {str(size): size for x in tensors for size in x.type.sizes if isinstance(size, Symbol)}
-    types, shown = [], []
+    types, layouts = [], []
     for several in zip(*arrays, strict=True):
         text, dims = _placed_type(several, list(symbols.values()), tensors)
         types.append(text)
-        shown.append(dims)
+        layouts.append(dims)
     texts = iter(types)
-    layer = draft.replace(results=tuple(next(texts) if kept else OMITTED for kept in wanted))
+    layer = draft.replace(results=tuple(next(texts) if needed else OMITTED for needed in needs))
     if problems := layer.problems():
         raise NotLiftable(f"{reason} ({problems[0]})")
     if layer.whole_batch:
         ctx.notes.append(f"{node.members[-1].op if node.members else node.op} {ACROSS}")
     ctx.constants |= constants
     name = node.members[-1].op if node.members else node.op
-    found = zip(ctx.add_all(node, layer, *tensors, name=f"{name.lower()}_1"), shown, strict=True)
-    made = iter([tensor.viewed(dims) for tensor, dims in found])
-    return tuple(next(made) if kept else None for kept in wanted)
+    pairs = zip(ctx.add_all(node, layer, *tensors, name=f"{name.lower()}_1"), layouts, strict=True)
+    outputs = iter([tensor.viewed(dims) for tensor, dims in pairs])
+    return tuple(next(outputs) if needed else None for needed in needs)
 
 
 Freed = tuple[OnnxOperator, list[list[np.ndarray]], dict[str, np.ndarray]]
@@ -290,8 +293,8 @@ def _freed(
     if count < 2 or node.members:
         return None
     choices = [[array, *_for_one(array, count)] for array in constants.values()]
-    for chosen in itertools.islice(itertools.product(*choices), 1, MOST_CHOICES):
-        freed = dict(zip(constants, chosen, strict=True))
+    for choice in itertools.islice(itertools.product(*choices), 1, MOST_CHOICES):
+        freed = dict(zip(constants, choice, strict=True))
         alone = draft.replace(one_by_one=True, constants=_described(freed))
         try:
             alone, arrays = tried_formats(ctx, node, reason, alone, tensors, freed, Original(draft, constants, count))
@@ -302,18 +305,18 @@ def _freed(
 
 
 def _for_one(array: np.ndarray, count: int) -> list[np.ndarray]:
-    """Return what a constant for `count` samples may be for one: one of equal parts along a dimension, or sizes of
+    """Return the constants for one sample that one for `count` may stand for: one of equal parts, or sizes of
     which one is the number of samples."""
-    found = []
+    variants = []
     for axis in [at for at, size in enumerate(array.shape) if size == count][:1]:
         first = array.take([0], axis)
         if np.array_equal(np.broadcast_to(first, array.shape), array):
-            found.append(first)
+            variants.append(first)
     if array.ndim == 1 and array.dtype.kind == "i" and count in array:
         sizes = array.copy()
         sizes[int(np.argmax(array == count))] = 1
-        found.append(sizes)
-    return found
+        variants.append(sizes)
+    return variants
 
 
 def _said_of_batch(ctx: Context, error: NotLiftable, constants: dict[str, np.ndarray]) -> NotLiftable:
@@ -336,20 +339,20 @@ def _placed_type(
     """Return number format and sizes of a result as text, and its dimensions in the file. Where the batch is not the
     first of them, dimensions of size 1 are none of the port."""
     place = batch_axis(several[0], several[1]) or 0
-    moved = [np.moveaxis(one, place, 0) for one in several]
-    absent = [at for at in range(1, moved[0].ndim) if place and all(one.shape[at] == 1 for one in moved)]
-    kept = tuple(one.squeeze(tuple(absent)) for one in moved)
-    out, dims = _type_of((kept[0], kept[1], kept[2]), symbols, tensors)
-    text = written_type(str(several[0].dtype), out if kept[0].ndim > 1 else None)
+    moved = [np.moveaxis(array, place, 0) for array in several]
+    absent = [at for at in range(1, moved[0].ndim) if place and all(array.shape[at] == 1 for array in moved)]
+    arrays = tuple(array.squeeze(tuple(absent)) for array in moved)
+    out, dims = _type_of((arrays[0], arrays[1], arrays[2]), symbols, tensors)
+    text = written_type(str(several[0].dtype), out if arrays[0].ndim > 1 else None)
     if not place:
         return text, dims
     dtype, *sizes = text.split()
-    left, names = iter(sizes), iter(dims[1:])
-    words = [ABSENT if at in absent else next(left) for at in range(1, moved[0].ndim)]
-    shown = [ONE if at in absent else next(names) for at in range(1, moved[0].ndim)]
+    rest, names = iter(sizes), iter(dims[1:])
+    words = [ABSENT if at in absent else next(rest) for at in range(1, moved[0].ndim)]
+    file_dims = [ONE if at in absent else next(names) for at in range(1, moved[0].ndim)]
     return (
         " ".join([dtype, *words[:place], PLACE, *words[place:]]),
-        (*shown[:place], BATCH, *shown[place:]),
+        (*file_dims[:place], BATCH, *file_dims[place:]),
     )
 
 

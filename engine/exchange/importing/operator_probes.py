@@ -87,30 +87,30 @@ def tried_formats(
         key = (*key, *(array.tobytes() if array.size <= SMALL else array.shape for array in constants.values()))
     if key not in ctx.graph.tried:
         try:
-            found = _from_child(ctx, (_plain(node), reason, candidates, tensors, constants, original))
+            outcome = _from_child(ctx, (_plain(node), reason, candidates, tensors, constants, original))
         except RunError as error:
             ctx.graph.tried[key] = node, _told(reason, error)
         else:
-            ctx.graph.tried[key] = node, found  # the node, so that its id is no other's
-    found = ctx.graph.tried[key][1]
-    if isinstance(found, NotLiftable):
-        raise found
-    at, passes, *arrays = found
+            ctx.graph.tried[key] = node, outcome  # the node, so that its id is no other's
+    outcome = ctx.graph.tried[key][1]
+    if isinstance(outcome, NotLiftable):
+        raise outcome
+    at, passes, *arrays = outcome
     layer = candidates[int(at)]
     layer = layer.replace(gradients=tuple(itertools.compress(layer.input_ports(), passes)))
     each = len(arrays) // TRIES
     return layer, [arrays[start : start + each] for start in range(0, len(arrays), each)]
 
 
-def _from_child(ctx: Context, given: tuple[Any, ...]) -> list[np.ndarray]:
-    """Return what `_first_computed` returns in the child process that tries all operators; where that dies, in one of
-    its own, which tells whether this operator is the reason. Raises `RunError`."""
-    constants = given[4].values()
-    if ctx.graph.helper is not None and sum(one.nbytes for one in constants) <= MOST_BYTES_PIPED:
-        found = ctx.graph.helper.arrays(PATIENCE_S, *given)
-        if found is not None:
-            return list(found)
-    return arrays_from_child(lambda: _first_computed(*given), TRYING, PATIENCE_S)
+def _from_child(ctx: Context, arguments: tuple[Any, ...]) -> list[np.ndarray]:
+    """Return the arrays of `_first_computed` from the child process that tries all operators; where that dies, from one
+    for this operator, which tells whether it is the reason. Raises `RunError`."""
+    constants = arguments[4].values()
+    if ctx.graph.helper is not None and sum(array.nbytes for array in constants) <= MOST_BYTES_PIPED:
+        arrays = ctx.graph.helper.arrays(PATIENCE_S, *arguments)
+        if arrays is not None:
+            return list(arrays)
+    return arrays_from_child(lambda: _first_computed(*arguments), TRYING, PATIENCE_S)
 
 
 @contextlib.contextmanager
@@ -126,7 +126,7 @@ def helped(graph: Graph) -> Iterator[None]:
 
 
 def _plain(node: Node) -> Node:
-    """Return what a trial needs of a node."""
+    """Return a node with its operator and outputs alone, all that a trial needs."""
     return Node(node.op, [], list(node.outputs), domain=node.domain)
 
 
@@ -143,15 +143,15 @@ def _candidates(type: OnnxOperator, tensors: list[Tensor]) -> list[OnnxOperator]
     return [
         type.replace(
             input_tensors=tuple(
-                " ".join([dtype, *text.split()[1:]]) for dtype, text in zip(chosen, type.input_tensors, strict=True)
+                " ".join([dtype, *text.split()[1:]]) for dtype, text in zip(dtypes, type.input_tensors, strict=True)
             )
         )
-        for chosen in choices
+        for dtypes in choices
     ]
 
 
 def _told(reason: str, error: RunError) -> NotLiftable:
-    """Return what a child process said of an operator (`_said`)."""
+    """Return the refusal of an operator that a child process wrote (`_said`)."""
     try:
         kind, text, leaving = json.loads(str(error))
     except ValueError:
@@ -178,7 +178,7 @@ def _first_computed(
     first: NotLiftable | None = None
     for at, type in enumerate(types):
         try:
-            found = _tried(node, reason, type, tensors, constants)
+            trials = _tried(node, reason, type, tensors, constants)
             if original is not None:
                 _refuse_other(node, reason, type, tensors, constants, original)
         except NotComputed as error:
@@ -187,31 +187,31 @@ def _first_computed(
             raise _said(error) from None
         else:
             passes = _gradients(node, type, tensors, constants)
-            return [np.asarray(at), passes, *(one for several in found for one in several)]
+            return [np.asarray(at), passes, *(array for several in trials for array in several)]
     raise _said(first or NotLiftable(reason))
 
 
 def _tried(
     node: Node, reason: str, type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
 ) -> list[list[np.ndarray]]:
-    """Return what the operator gives for two batch sizes, and for two lengths where sizes are free."""
+    """Return the results of the operator for two batch sizes, and for two lengths where sizes are free."""
     module = _module(type, tensors, constants)
     generator = np.random.default_rng(0)
-    found: list[list[np.ndarray]] = []
+    results: list[list[np.ndarray]] = []
     sample: list[torch.Tensor] = []
     try:
         if type.one_by_one:
             _refuse_joined(node, reason, type, module, [_made_up(x, 1, STEPS[0], generator) for x in tensors])
         for batch, steps in TRIED_SIZES:
-            given = [_made_up(x, batch, steps, generator) for x in tensors]
-            found.append([np.asarray(one) for one in module.computed(*given)])
-            sample = given if len(found) == 1 else sample
+            inputs = [_made_up(x, batch, steps, generator) for x in tensors]
+            results.append([np.asarray(array) for array in module.computed(*inputs)])
+            sample = inputs if len(results) == 1 else sample
     except NotLiftable:
         raise
     except Exception as error:  # onnx, ONNX Runtime and numpy raise classes of their own
         raise NotComputed(f"{reason}, and cannot be computed by itself ({type_name(error)})") from None
     names = _kept(node, type)
-    for number, (two, three) in enumerate(zip(found[0], found[1], strict=True)):
+    for number, (two, three) in enumerate(zip(results[0], results[1], strict=True)):
         if two.dtype.kind not in "fiubc" or str(two.dtype) not in KINDS:
             text = f"{reason}, and gives {two.dtype} as its output {number + 1}, which a layer cannot hold"
             raise NotLiftable(text, leaving=[names[number]])
@@ -220,10 +220,10 @@ def _tried(
             is_joined = two.size * BATCH_SIZES[1] == three.size * BATCH_SIZES[0]
             kind = NotLiftable if is_joined else AcrossSamples
             raise kind(f"{reason}, and gives no result for each sample", leaving=[names[number]])
-    is_apart = type.whole_batch or _keeps_apart(node, module, sample, found)
-    if not is_apart or not (type.whole_batch or _keeps_apart(node, module, _signed(tensors, sample), found)):
+    is_apart = type.whole_batch or _keeps_apart(node, module, sample, results)
+    if not is_apart or not (type.whole_batch or _keeps_apart(node, module, _signed(tensors, sample), results)):
         raise AcrossSamples(f"{reason}, and computes across the samples of a batch")
-    return found
+    return results
 
 
 def _gradients(node: Node, type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]) -> np.ndarray:
@@ -237,10 +237,10 @@ def _gradients(node: Node, type: OnnxOperator, tensors: list[Tensor], constants:
         for (batch, steps), factor in itertools.product(TRIED_SIZES, (1.0, -3.0)):
             inputs = [_made_up(x, batch, steps, generator) for x in tensors]
             inputs = [
-                one * factor if one.is_floating_point() and not x.is_whole else one
-                for x, one in zip(tensors, inputs, strict=True)
+                value * factor if value.is_floating_point() and not x.is_whole else value
+                for x, value in zip(tensors, inputs, strict=True)
             ]
-            leaves = [one.requires_grad_(one.is_floating_point()) for one in inputs]
+            leaves = [value.requires_grad_(value.is_floating_point()) for value in inputs]
             results = ours.tensors(*leaves)
             for result, expected in zip(results, module.computed(*leaves), strict=True):
                 numbers = result.detach().numpy()
@@ -261,33 +261,37 @@ def _unread(module: OperatorModule, results: list[torch.Tensor], inputs: list[to
     stopped there."""
     with torch.no_grad():
         others = [
-            module.tensors(*inputs[:at], -2 * one, *inputs[at + 1 :]) if one.is_floating_point() else []
-            for at, one in enumerate(inputs)
+            module.tensors(*inputs[:at], -2 * value, *inputs[at + 1 :]) if value.is_floating_point() else []
+            for at, value in enumerate(inputs)
         ]
     return np.array([bool(several) and all(map(torch.equal, several, results)) for several in others])
 
 
 def _reached(results: list[torch.Tensor], inputs: list[torch.Tensor]) -> np.ndarray:
     """Return for each input whether it gets a gradient that is not 0 everywhere."""
-    ends = [one for one in results if one.requires_grad]
-    starts = [one for one in inputs if one.requires_grad]
+    ends = [tensor for tensor in results if tensor.requires_grad]
+    starts = [tensor for tensor in inputs if tensor.requires_grad]
     if not ends or not starts:
         return np.zeros(len(inputs), bool)
-    weights = [torch.linspace(0.5, 1.5, one.numel(), dtype=one.dtype).reshape(one.shape) for one in ends]
+    weights = [torch.linspace(0.5, 1.5, tensor.numel(), dtype=tensor.dtype).reshape(tensor.shape) for tensor in ends]
     slopes = iter(torch.autograd.grad(ends, starts, weights, allow_unused=True))
-    return np.array([one.requires_grad and (slope := next(slopes)) is not None and bool(slope.any()) for one in inputs])
+    return np.array(
+        [tensor.requires_grad and (slope := next(slopes)) is not None and bool(slope.any()) for tensor in inputs]
+    )
 
 
-def is_alike(one: np.ndarray, other: np.ndarray) -> bool:
+def is_alike(a: np.ndarray, b: np.ndarray) -> bool:
     """Return whether results are equal but for rounding."""
-    return np.allclose(one, other, 1e-4, 1e-5, equal_nan=True)
+    return np.allclose(a, b, 1e-4, 1e-5, equal_nan=True)
 
 
 def _module(type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]) -> OperatorModule:
     call = type.lower(*(x.type for x in tensors))
     assert not isinstance(call, tuple)
     module: OperatorModule = resolve(call.target)(**call.kwargs)
-    module.load_state_dict({f"constant_{n}": torch.from_numpy(one.copy()) for n, one in enumerate(constants.values())})
+    module.load_state_dict(
+        {f"constant_{n}": torch.from_numpy(array.copy()) for n, array in enumerate(constants.values())}
+    )
     return module
 
 
@@ -303,15 +307,15 @@ def _refuse_other(
     `NotComputed`."""
     before = original.type.replace(input_tensors=type.input_tensors)
     generator = np.random.default_rng(1)
-    given = [_made_up(x, original.count, STEPS[0], generator) for x in tensors]
+    inputs = [_made_up(x, original.count, STEPS[0], generator) for x in tensors]
     try:
-        theirs = _module(before, tensors, original.constants).computed(*given)
-        ours = _module(type, tensors, constants).computed(*given)
+        theirs = _module(before, tensors, original.constants).computed(*inputs)
+        ours = _module(type, tensors, constants).computed(*inputs)
     except Exception as error:  # onnx, ONNX Runtime and numpy raise classes of their own
         raise NotComputed(f"{reason}, and cannot be computed by itself ({type_name(error)})") from None
     is_same = node.op in RANDOM or all(
-        one.shape == other.shape and is_alike(one, other)
-        for one, other in zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True)
+        a.shape == b.shape and is_alike(a, b)
+        for a, b in zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True)
     )
     if not is_same:
         raise NotComputed(f"{reason}, and is for {original.count} samples together")
@@ -327,18 +331,20 @@ def _signed(tensors: list[Tensor], sample: list[torch.Tensor]) -> list[torch.Ten
     ]
 
 
-def _keeps_apart(node: Node, module: OperatorModule, sample: list[torch.Tensor], found: list[list[np.ndarray]]) -> bool:
-    """Return whether each of two samples by itself gives what it gives beside the other. `found` are results for two
+def _keeps_apart(
+    node: Node, module: OperatorModule, sample: list[torch.Tensor], results: list[list[np.ndarray]]
+) -> bool:
+    """Return whether each of two samples by itself gives what it gives beside the other. `results` are results for two
     and for three samples."""
     try:
-        together = [np.asarray(one) for one in module.computed(*sample)]
+        together = [np.asarray(result) for result in module.computed(*sample)]
         alone = [module.computed(*(x[at : at + 1] for x in sample)) for at in range(BATCH_SIZES[0])]
     except Exception:  # onnx, ONNX Runtime and numpy raise classes of their own
         return False
-    for *ones, both, two, three in zip(*alone, together, found[0], found[1], strict=True):
+    for *ones, both, two, three in zip(*alone, together, results[0], results[1], strict=True):
         axis = batch_axis(two, three)
         assert axis is not None
-        if any(one.shape != (*both.shape[:axis], 1, *both.shape[axis + 1 :]) for one in ones):
+        if any(result.shape != (*both.shape[:axis], 1, *both.shape[axis + 1 :]) for result in ones):
             return False
         if node.op not in RANDOM and not is_alike(np.concatenate(ones, axis), both):
             return False
@@ -351,11 +357,11 @@ def _kept(node: Node, type: OnnxOperator) -> list[str]:
 
 
 def _refuse_joined(
-    node: Node, reason: str, type: OnnxOperator, module: OperatorModule, one: list[torch.Tensor]
+    node: Node, reason: str, type: OnnxOperator, module: OperatorModule, sample: list[torch.Tensor]
 ) -> None:
     """Refuse a result for one sample that has no dimension for it."""
     module.one_by_one = False
-    shapes = [np.shape(value) for value in module.computed(*one)]
+    shapes = [np.shape(value) for value in module.computed(*sample)]
     module.one_by_one = True
     for name, shape in zip(_kept(node, type), shapes, strict=True):
         if shape[:1] != (1,):

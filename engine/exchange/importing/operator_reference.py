@@ -20,21 +20,21 @@ _TABLE = re.compile(r"(<!-- operators: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 def of_onnx() -> dict[str, tuple[str, str]]:
     """Return for each operator of ONNX itself that becomes layers, or is computed at the import, the layers and the
     limits in words."""
-    found = {op: ("computed at the import", note) for op, note in FOLDED.items()}
+    rows = {op: ("computed at the import", note) for op, note in FOLDED.items()}
     for (domain, op), lift in lifts().items():
         if not domain and onnx.defs.has(op):
-            found[op] = (", ".join(f"`{key}`" for key in lift.becomes) or "no layer", lift.note)
-    return dict(sorted(found.items()))
+            rows[op] = (", ".join(f"`{key}`" for key in lift.becomes) or "no layer", lift.note)
+    return dict(sorted(rows.items()))
 
 
 def of_runtime() -> dict[str, tuple[str, str]]:
     """Return the same for operators that are ONNX Runtime's alone."""
-    found = {
+    rows = {
         op: (", ".join(f"`{key}`" for key in lift.becomes), lift.note)
         for (domain, op), lift in lifts().items()
         if domain == MICROSOFT or (domain != OWN_DOMAIN and not onnx.defs.has(op))
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(rows.items()))
 
 
 def text(page: str) -> str:
@@ -47,8 +47,8 @@ def text(page: str) -> str:
         f"and {len(runtime)} that are ONNX Runtime's (`{MICROSOFT}`):\n\n"
         f"{head}{''.join(map(_row, runtime.items()))}\n"
     )
-    made = f"<!-- operators: made by `{COMMAND}` -->\n"
-    return _TABLE.sub(lambda match: f"{made}{table}{match[2]}", page)
+    head_comment = f"<!-- operators: made by `{COMMAND}` -->\n"
+    return _TABLE.sub(lambda match: f"{head_comment}{table}{match[2]}", page)
 
 
 def _row(item: tuple[str, tuple[str, str]]) -> str:

@@ -24,7 +24,7 @@ _Damaged = (KeyError, TypeError, ValueError, AttributeError, RecursionError, Fie
 
 @dataclass(frozen=True)
 class DataNotes:
-    """What metadata says about the data: the network with the normalisation that the file leaves out, the record of the
+    """The metadata on the data: the network with the normalisation that the file leaves out, the record of the
     preparation, and sentences for the report."""
 
     network: Network
@@ -36,7 +36,7 @@ class DataNotes:
 def read_data_notes(
     metadata: Mapping[str, str], network: Network, analysis: Analysis, names: Mapping[str, str]
 ) -> DataNotes:
-    """Return what the metadata says, for a network whose inputs and outputs have the names `names`, by those in the
+    """Return the metadata on the data, for a network whose inputs and outputs have the names `names`, by those in the
     file. Metadata that is damaged or about another network is left out, which a warning says."""
     if OWN not in metadata:
         return DataNotes(network)
@@ -80,18 +80,18 @@ def _record(text: str, network: Network, analysis: Analysis, names: Mapping[str,
 
 
 def _sentences(record: Preparation) -> Iterator[str]:
-    for given in record.inputs:
-        if given.column_names:
-            yield f"Columns of '{given.name}', in this order: {_listed(given.column_names)}."
+    for entry in record.inputs:
+        if entry.column_names:
+            yield f"Columns of '{entry.name}', in this order: {_listed(entry.column_names)}."
     for target in record.targets:
         if names := target.classes or target.columns:
             yield f"{KINDS[target.task]} of '{target.name}', in this order: {_listed(names)}."
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = [printable(name) for name in names[:MOST_NAMED]]
+    texts = [printable(name) for name in names[:MOST_NAMED]]
     more = [f"and {len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
-    return ", ".join([*shown, *more])
+    return ", ".join([*texts, *more])
 
 
 def _normalized(network: Network, name: str, numbers: Mapping[str, Any]) -> Network:
@@ -104,7 +104,7 @@ def _normalized(network: Network, name: str, numbers: Mapping[str, Any]) -> Netw
     if not is_by_channel or len(shift) not in (1, channels) or not all(map(math.isfinite, (*shift, *scale))):
         raise ValueError
     values = {"normalization": "zscore", "statistics": "given", "mean": shift}
-    network = edits.set_fields(network, layer.id, {**values, "deviation": tuple(1.0 / one for one in scale)})
+    network = edits.set_fields(network, layer.id, {**values, "deviation": tuple(1.0 / factor for factor in scale)})
     if problems := network.layers[layer.id].type.problems():
         raise FieldErrors(problems)
     return network

@@ -73,7 +73,7 @@ class Parity:
     @property
     def agrees(self) -> bool:
         """Return whether every output is close to that of the original."""
-        return bool(self.outputs) and all(one.is_close for one in self.outputs)
+        return bool(self.outputs) and all(output.is_close for output in self.outputs)
 
     @property
     def share(self) -> float:
@@ -83,7 +83,7 @@ class Parity:
     @property
     def says_much(self) -> bool:
         """Return whether there was a comparison, and an output that varies over the random inputs or differs."""
-        return not self.refusal and any(one.varies or not one.is_close for one in self.outputs)
+        return not self.refusal and any(output.varies or not output.is_close for output in self.outputs)
 
 
 def compare(
@@ -98,15 +98,15 @@ def compare(
     outputs."""
     if graph.compute is None:
         return Parity(refusal="There is no program here that computes the file.")
-    found = _compare(graph, module, network, inputs, outputs, fixed_batch, TOKENS)
-    if found.says_much or not any(tensor.is_whole or tensor.type.kind == "index" for _, tensor in inputs):
-        return found
+    parity = _compare(graph, module, network, inputs, outputs, fixed_batch, TOKENS)
+    if parity.says_much or not any(tensor.is_whole or tensor.type.kind == "index" for _, tensor in inputs):
+        return parity
     # Lengths, places and masks are bounded by what the file does not say: small ones fit.
     for few in FEW:
         again = _compare(graph, module, network, inputs, outputs, fixed_batch, few)
-        if again.says_much or (found.refusal and not again.refusal):
+        if again.says_much or (parity.refusal and not again.refusal):
             return again
-    return found
+    return parity
 
 
 def _compare(
@@ -132,24 +132,24 @@ def _compare(
     ]
     theirs: list[list[np.ndarray]] = [[] for _ in names]
     ours: list[list[np.ndarray]] = [[] for _ in names]
-    runs = [batches] if fixed_batch is None and _are_small(batches) else [[one] for one in batches]
-    given = [
-        {value.name: _joined([one[value.name] for one in several], tensor) for value, tensor in inputs}
+    runs = [batches] if fixed_batch is None and _are_small(batches) else [[batch] for batch in batches]
+    run_feeds = [
+        {value.name: _joined([batch[value.name] for batch in several], tensor) for value, tensor in inputs}
         for several in runs
     ]
-    for number, (several, feeds) in enumerate(zip(runs, given, strict=True)):
+    for number, (several, feeds) in enumerate(zip(runs, run_feeds, strict=True)):
         progress.report(number, len(runs), "comparisons")
         try:
-            found = graph.compute({**_unused(graph, feeds, count * len(several)), **feeds}, names)
+            expected = graph.compute({**_unused(graph, feeds, count * len(several)), **feeds}, names)
             own = _computed_apart(module, inputs, outputs, feeds)
         except RunError as error:
             return Parity(refusal=str(error))
         for at, (_, tensor, _) in enumerate(outputs):
-            theirs[at] += _apart(found[at], tensor, len(several))
+            theirs[at] += _apart(expected[at], tensor, len(several))
             ours[at] += _apart(own[at], tensor, len(several))
     rows = [_compared(name, theirs[at], ours[at]) for at, name in enumerate(names)]
     if not all(row.is_close for row in rows) and all(math.isfinite(row.difference) for row in rows):
-        exact = _in_float64(module, inputs, outputs, given, len(runs[0]))
+        exact = _in_float64(module, inputs, outputs, run_feeds, len(runs[0]))
         if exact is not None:
             rows = [_compared(name, theirs[at], ours[at], exact[at]) for at, name in enumerate(names)]
     return Parity(tuple(rows), len(batches) * count)
@@ -159,20 +159,20 @@ def _in_float64(
     module: fx.GraphModule,
     inputs: Sequence[tuple[Value, Tensor]],
     outputs: Sequence[tuple[str, Tensor, int]],
-    given: Sequence[dict[str, np.ndarray]],
+    run_feeds: Sequence[dict[str, np.ndarray]],
     count: int,
 ) -> list[list[np.ndarray]] | None:
     """Return the outputs of our module in float64, `count` batches of each run; None where it cannot compute them."""
-    is_large = sum(one.nbytes for one in module.state_dict().values()) > MOST_BYTES_IN_FLOAT64
+    is_large = sum(weight.nbytes for weight in module.state_dict().values()) > MOST_BYTES_IN_FLOAT64
     if is_large or any(isinstance(part, OnnxOperator) for part in module.modules()):
         return None  # ONNX Runtime computes its operators in float32
     try:
         precise = copy.deepcopy(module).double()
-        found = [computed(precise, inputs, outputs, feeds, np.float64) for feeds in given]
+        results = [computed(precise, inputs, outputs, feeds, np.float64) for feeds in run_feeds]
     except RuntimeError:  # tensors that a part makes in float32 do not mix with float64
         return None
     return [
-        [array for own in found for array in _apart(own[at], tensor, count)]
+        [array for own in results for array in _apart(own[at], tensor, count)]
         for at, (_, tensor, _) in enumerate(outputs)
     ]
 
@@ -260,28 +260,28 @@ def first_difference(
     them.
     """
     nodes = {node.meta[LAYER]: node for node in module.graph.nodes if LAYER in node.meta}
-    found = [(layer, tensor) for layer, tensor in values if layer in nodes]
+    pairs = [(layer, tensor) for layer, tensor in values if layer in nodes]
     generator = np.random.default_rng(1)
     count = fixed_batch or SAMPLES
     steps = _steps(network, inputs)
     feeds = {value.name: _random(value, tensor, generator, 1.0, count, network, steps) for value, tensor in inputs}
-    if not found or graph.compute is None:
+    if not pairs or graph.compute is None:
         return ""
     try:
-        theirs = graph.compute({**_unused(graph, feeds, count), **feeds}, [tensor.name for _, tensor in found])
+        theirs = graph.compute({**_unused(graph, feeds, count), **feeds}, [tensor.name for _, tensor in pairs])
     except RunError:
         return ""
-    wanted = [nodes[layer] for layer, _ in found]
+    targets = [nodes[layer] for layer, _ in pairs]
 
     def work() -> list[np.ndarray]:
-        seen = seen_outputs(module, set(wanted), tuple(_given(inputs, feeds)))
-        return [seen.get(node, np.zeros(())) for node in wanted]
+        outputs = seen_outputs(module, set(targets), tuple(_given(inputs, feeds)))
+        return [outputs.get(node, np.zeros(())) for node in targets]
 
     try:
         ours = _apart_from_us(module, work)
     except RunError:
         return ""
-    for (layer, tensor), array, expected in zip(found, ours, theirs, strict=True):
+    for (layer, tensor), array, expected in zip(pairs, ours, theirs, strict=True):
         if array.ndim != tensor.type.rank + 1 or expected.dtype.kind not in "fiub":
             continue
         row = _compared(layer, [expected] * BATCHES, [as_file(torch.from_numpy(array), tensor)] * BATCHES)
@@ -314,11 +314,11 @@ def _random(
     whole: int = TOKENS,
 ) -> np.ndarray:
     """Return random numbers for an input of the file; whole numbers from 0 for indices, less than `whole`."""
-    known = {
+    sizes = {
         axis: steps if isinstance(size, Symbol) else size
         for axis, size in zip(tensor.type.axes, tensor.type.sizes, strict=True)
     }
-    shape = [count if dim == BATCH else 1 if dim == ONE else known[dim] for dim in tensor.dims]
+    shape = [count if dim == BATCH else 1 if dim == ONE else sizes[dim] for dim in tensor.dims]
     _refuse_huge(shape)
     if tensor.type.kind == "index":
         high = min(vocabulary(network, value.name), whole)
@@ -331,20 +331,20 @@ def _random(
 
 def vocabulary(network: Network, name: str) -> int:
     """Return the number of indices that every embedding of a network knows."""
-    found = [int(size) for size in _vocabularies(network)]
-    return min(found, default=TOKENS)
+    sizes = [int(size) for size in _vocabularies(network)]
+    return min(sizes, default=TOKENS)
 
 
 def _vocabularies(network: Network) -> list[int]:
-    found = []
+    sizes = []
     for layer in network.layers.values():
         inner = getattr(layer.type, "network", None)
         if isinstance(inner, Network):
-            found += _vocabularies(inner)
-        found += [
+            sizes += _vocabularies(inner)
+        sizes += [
             value for name in ("vocabulary", "classes") if isinstance(value := getattr(layer.type, name, None), int)
         ]
-    return found
+    return sizes
 
 
 def computed(
@@ -355,9 +355,9 @@ def computed(
     real: type[np.floating[Any]] = np.float32,
 ) -> list[np.ndarray]:
     """Return the outputs of our module, whose numbers are `real`, with their dimensions as in the file."""
-    given = [torch.from_numpy(array) for array in _given(inputs, feeds, real)]
+    arguments = [torch.from_numpy(array) for array in _given(inputs, feeds, real)]
     with torch.no_grad():
-        result = module(*given)
+        result = module(*arguments)
     results = result if isinstance(result, tuple) else (result,)
     return [as_file(results[place], tensor) for _, tensor, place in outputs]
 
@@ -366,7 +366,7 @@ def _given(
     inputs: Sequence[tuple[Value, Tensor]], feeds: dict[str, np.ndarray], real: type[np.floating[Any]] = np.float32
 ) -> list[np.ndarray]:
     """Return the inputs of the file as those of our module."""
-    given = []
+    arrays = []
     for value, tensor in inputs:
         numbers = feeds[value.name]
         if tensor.dims == (BATCH,):
@@ -374,8 +374,8 @@ def _given(
         else:
             numbers = numbers.transpose([tensor.dims.index(dim) for dim in (BATCH, *tensor.type.axes)])
         dtype = numbers.dtype if tensor.type.kind == "index" else real
-        given.append(np.ascontiguousarray(numbers, dtype))
-    return given
+        arrays.append(np.ascontiguousarray(numbers, dtype))
+    return arrays
 
 
 def as_file(array: torch.Tensor, tensor: Tensor) -> np.ndarray:
@@ -383,10 +383,10 @@ def as_file(array: torch.Tensor, tensor: Tensor) -> np.ndarray:
     names = [name for dim in tensor.dims for name in dim.split("*") if name != ONE]
     ours = (BATCH, *tensor.type.axes)
     absent = [axis for axis in ours if axis not in names]  # of size 1
-    found = array.permute([ours.index(name) for name in (*names, *absent)])
-    sizes = dict(zip(names, found.shape, strict=False))
+    output = array.permute([ours.index(name) for name in (*names, *absent)])
+    sizes = dict(zip(names, output.shape, strict=False))
     shape = [int(np.prod([sizes.get(name, 1) for name in dim.split("*")])) for dim in tensor.dims]
-    return found.reshape(shape).numpy()
+    return output.reshape(shape).numpy()
 
 
 def _compared(
@@ -397,10 +397,10 @@ def _compared(
     worst = Compared(name, 0.0, 0.0, True, varies=False)
     for start in range(0, len(theirs), BATCHES):
         pairs = list(zip(theirs[start : start + BATCHES], ours[start : start + BATCHES], strict=True))
-        if any(one.shape != other.shape for one, other in pairs):
+        if any(expected.shape != output.shape for expected, output in pairs):
             return Compared(name, float("inf"), 0.0, False)
-        a = np.concatenate([_real(one) for one, _ in pairs])
-        b = np.concatenate([_real(other) for _, other in pairs])
+        a = np.concatenate([_real(expected) for expected, _ in pairs])
+        b = np.concatenate([_real(output) for _, output in pairs])
         same = (a == b) | (np.isnan(a) & np.isnan(b))
         with np.errstate(invalid="ignore"):
             apart = np.where(same, 0.0, np.abs(a - b))
@@ -428,9 +428,9 @@ def _real(array: np.ndarray) -> np.ndarray:
 
 def _largest_error(ours: list[np.ndarray], exact: list[np.ndarray]) -> float:
     """Return the largest rounding error of finite outputs."""
-    errors = [distances(_real(one), _real(other)) for one, other in zip(ours, exact, strict=True)]
+    errors = [distances(_real(output), _real(precise)) for output, precise in zip(ours, exact, strict=True)]
     return max(float(error[np.isfinite(error)].max(initial=0.0)) for error in errors)
 
 
-def _share(one: Compared) -> float:
-    return one.difference / one.spread if one.spread else one.difference
+def _share(row: Compared) -> float:
+    return row.difference / row.spread if row.spread else row.difference

@@ -41,11 +41,15 @@ def counted_from_the_end(match: Match, node: Node) -> Node | None:
     if less is None or less.inputs[0] != x or match.number(less.inputs[1]) != 0 or rows is None or rows[0] != x:
         return None
     tables = [match.constant(user.inputs[0]) for user in users if user.op == "Gather" and user.inputs[1] != x]
-    if add is None or len(tables) < len(users) or any(one is None or one.shape[:1] != (rows[1],) for one in tables):
+    if (
+        add is None
+        or len(tables) < len(users)
+        or any(table is None or table.shape[:1] != (rows[1],) for table in tables)
+    ):
         return None
-    found = merged(node, "Identity", [x], (less, add, node))
-    found.domain = ""
-    return found
+    identity = merged(node, "Identity", [x], (less, add, node))
+    identity.domain = ""
+    return identity
 
 
 @rewrite("Conv")
@@ -55,8 +59,8 @@ def pad_and_conv(match: Match, node: Node) -> Node | None:
     if pad is None or match.only_user(pad.outputs[0]) is not node:
         return None
     pads = pad.attributes.get("pads")
-    if pads is None and len(pad.inputs) > 1 and (given := match.whole(pad.inputs[1])) is not None:
-        pads = [int(one) for one in given.array().reshape(-1)]
+    if pads is None and len(pad.inputs) > 1 and (numbers := match.whole(pad.inputs[1])) is not None:
+        pads = [int(number) for number in numbers.array().reshape(-1)]
     value = match.number(pad.inputs[2]) if len(pad.inputs) > 2 and pad.inputs[2] else pad.attributes.get("value", 0.0)
     if not pads or value != 0.0 or pad.attributes.get("mode", "constant") != "constant" or len(pad.inputs) > 3:
         return None
@@ -69,9 +73,9 @@ def pad_and_conv(match: Match, node: Node) -> Node | None:
         return None
     sides = [a + b for a, b in zip(own, [*before, *after], strict=True)]
     attributes = {name: value for name, value in node.attributes.items() if name not in ("pads", "auto_pad")}
-    found = merged(node, "Conv", [pad.inputs[0], *node.inputs[1:]], (pad, node), **attributes, pads=sides)
-    found.domain = ""
-    return found
+    conv = merged(node, "Conv", [pad.inputs[0], *node.inputs[1:]], (pad, node), **attributes, pads=sides)
+    conv.domain = ""
+    return conv
 
 
 def _activation(last: Node, x: str, parts: list[Node], type: LayerType) -> Node:
@@ -88,11 +92,11 @@ def gelu(match: Match, node: Node) -> Node | None:
     if scaled is None:
         return None
     root = math.sqrt(2.0) if scaled.op == "Div" else math.sqrt(0.5)
-    given = match.with_number(scaled, root)
+    operands = match.with_number(scaled, root)
     plus = match.only_user(node.outputs[0], "Add")
-    if given is None or plus is None or match.with_number(plus, 1.0) is None:
+    if operands is None or plus is None or match.with_number(plus, 1.0) is None:
         return None
-    return _half_product(match, given[0], plus, [scaled, node, plus], activation.Gelu())
+    return _half_product(match, operands[0], plus, [scaled, node, plus], activation.Gelu())
 
 
 def _half_product(match: Match, x: str, plus: Node, parts: list[Node], type: LayerType) -> Node | None:
@@ -112,8 +116,8 @@ def _half_product(match: Match, x: str, plus: Node, parts: list[Node], type: Lay
             return _activation(last, x, [*parts, first, last], type)
         return None
     half = match.maker(other, "Mul", "Div")
-    given = match.with_number(half, 0.5 if half is not None and half.op == "Mul" else 2.0)
-    if half is not None and given is not None and given[0] == x:
+    operands = match.with_number(half, 0.5 if half is not None and half.op == "Mul" else 2.0)
+    if half is not None and operands is not None and operands[0] == x:
         return _activation(first, x, [*parts, half, first], type)
     return None
 
@@ -122,25 +126,25 @@ def _half_product(match: Match, x: str, plus: Node, parts: list[Node], type: Lay
 def tanh_gelu(match: Match, node: Node) -> Node | None:
     """x / 2 · (1 + tanh(√(2 / π) · (x + 0.044715 x³)))."""
     scaled = match.maker(node.inputs[0], "Mul")
-    given = match.with_number(scaled, math.sqrt(2.0 / math.pi))
-    inner = match.maker(given[0], "Add") if given is not None else None
+    operands = match.with_number(scaled, math.sqrt(2.0 / math.pi))
+    inner = match.maker(operands[0], "Add") if operands is not None else None
     plus = match.only_user(node.outputs[0], "Add")
     if scaled is None or inner is None or plus is None or match.with_number(plus, 1.0) is None:
         return None
     for x, cubed in (inner.inputs, inner.inputs[::-1]):
         parts = _cube(match, x, match.maker(cubed, "Mul"))
         if parts:
-            made = [*parts, inner, scaled, node, plus]
-            return _half_product(match, x, plus, made, activation.Gelu(approximation="tanh"))
+            operators = [*parts, inner, scaled, node, plus]
+            return _half_product(match, x, plus, operators, activation.Gelu(approximation="tanh"))
     return None
 
 
 def _cube(match: Match, x: str, node: Node | None) -> list[Node]:
     """Return the operators of 0.044715 x³, none where they are not that."""
-    given = match.with_number(node, 0.044715)
-    if node is None or given is None:
+    operands = match.with_number(node, 0.044715)
+    if node is None or operands is None:
         return []
-    power = match.maker(given[0], "Pow", "Mul")
+    power = match.maker(operands[0], "Pow", "Mul")
     if power is None:
         return []
     if power.op == "Pow":
@@ -175,11 +179,11 @@ def hard_swish(match: Match, node: Node) -> Node | None:
 @rewrite("Add")
 def hard_sigmoid(match: Match, node: Node) -> Node | None:
     """relu6(x + 3) / 6, and x · relu6(x + 3) / 6."""
-    given = match.with_number(node, 3.0)
+    operands = match.with_number(node, 3.0)
     clip = match.only_user(node.outputs[0], "Clip")
-    if given is None or clip is None or _limits(match, clip) != (0.0, 6.0):
+    if operands is None or clip is None or _limits(match, clip) != (0.0, 6.0):
         return None
-    x = given[0]
+    x = operands[0]
     after = match.only_user(clip.outputs[0], "Mul", "Div")
     if after is None:
         return None
@@ -196,13 +200,13 @@ def hard_sigmoid(match: Match, node: Node) -> Node | None:
 
 
 def _limits(match: Match, clip: Node) -> tuple[float | None, float | None]:
-    found = []
+    limits = []
     for index, name in ((1, "min"), (2, "max")):
-        given = clip.attributes.get(name)
-        if given is None and len(clip.inputs) > index:
-            given = match.number(clip.inputs[index])
-        found.append(given)
-    return found[0], found[1]
+        limit = clip.attributes.get(name)
+        if limit is None and len(clip.inputs) > index:
+            limit = match.number(clip.inputs[index])
+        limits.append(limit)
+    return limits[0], limits[1]
 
 
 @rewrite("Softplus")
@@ -239,7 +243,7 @@ def affine(match: Match, node: Node) -> Node | None:
         if step is None or (chain and step[0] != chain[-1].outputs[0]):
             break
         source, times, plus = step
-        if len({one.shape for one in (factor, shift, times, plus)} - {()}) > 1:
+        if len({array.shape for array in (factor, shift, times, plus)} - {()}) > 1:
             break
         x = x or source
         factor, shift = factor * times, shift * times + plus
@@ -261,14 +265,14 @@ def _step(match: Match, node: Node) -> tuple[str, np.ndarray, np.ndarray] | None
             continue
         numbers = constant.array().astype(np.float64)
         numbers = numbers.reshape(()) if numbers.size == 1 else numbers
-        one, zero = np.ones(()), np.zeros(())
+        unit, zero = np.ones(()), np.zeros(())
         if node.op == "Div" and (at == 0 or not np.all(numbers)):
             return None
         match node.op:
             case "Add":
-                return node.inputs[1 - at], one, numbers
+                return node.inputs[1 - at], unit, numbers
             case "Sub":
-                return (node.inputs[0], one, -numbers) if at else (node.inputs[1], -one, numbers)
+                return (node.inputs[0], unit, -numbers) if at else (node.inputs[1], -unit, numbers)
             case "Mul":
                 return node.inputs[1 - at], numbers, zero
             case "Div":
@@ -301,7 +305,9 @@ def position_embedding(match: Match, node: Node) -> Node | None:
 def _first_row(match: Match, node: Node, rank: int) -> int | None:
     """Return the first row of a slice of a table that ends at a row which follows from sizes, None for another."""
     numbers = [match.whole(name) if name else None for name in (*node.inputs, "", "", "", "")[1:5]]
-    starts, ends, axes, steps = (None if one is None else one.array().reshape(-1).tolist() for one in numbers)
+    starts, ends, axes, steps = (
+        None if constant is None else constant.array().reshape(-1).tolist() for constant in numbers
+    )
     is_plain = steps in (None, [1]) and axes in ([rank - 2], [-2]) and starts is not None and starts[0] >= 0
     return int(starts[0]) if is_plain and starts and ends is None and match.is_known(node.inputs[2]) else None
 
@@ -317,7 +323,7 @@ def _first_index(match: Match, node: Node, parts: list[Node]) -> int | None:
     if counted is None or node.attributes.get("axis", 0) or match.constant(counted.inputs[1]) is not None:
         return None
     makers = [match.maker(name, "CastLike") for name in counted.inputs]
-    ends = [name if one is None else one.inputs[0] for one, name in zip(makers, counted.inputs, strict=True)]
+    ends = [name if maker is None else maker.inputs[0] for maker, name in zip(makers, counted.inputs, strict=True)]
     start, step = match.number(ends[0]), match.number(ends[2])
     parts.append(counted)
     return int(start) if start is not None and step == 1 and match.is_known(counted.inputs[1]) else None
@@ -336,7 +342,7 @@ def attention(match: Match, node: Node) -> Node | None:
     while (before := match.maker(at, "Add", "Mul", "Div")) is not None and len(parts) < LONGEST_CHAIN:
         if match.only_user(at) is None or (before.op == "Add" and mask):
             return None
-        other = next((one for one in (1, 0) if match.is_known(before.inputs[one])), None)
+        other = next((side for side in (1, 0) if match.is_known(before.inputs[side])), None)
         if other is None or (before.op == "Div" and other == 0):
             return None
         if before.op == "Add":
@@ -362,18 +368,18 @@ def _is_causal(match: Match, mask: str) -> bool:
     a large negative number elsewhere."""
     where = match.maker(mask, "Where")
     equal = match.maker(where.inputs[0], "Equal") if where is not None else None
-    given = match.with_number(equal, 0.0)
-    lower = match.maker(given[0], "Trilu") if given is not None else None
+    operands = match.with_number(equal, 0.0)
+    lower = match.maker(operands[0], "Trilu") if operands is not None else None
     if where is None or lower is None or lower.attributes.get("upper", 1) or len(lower.inputs) > 1:
         return False
     ones = match.maker(lower.inputs[0], "Expand")
-    hidden, seen = (match.number(name) for name in where.inputs[1:])
+    hidden, visible = (match.number(name) for name in where.inputs[1:])
     return (
         ones is not None
         and match.number(ones.inputs[0]) == 1.0
         and hidden is not None
         and hidden <= HIDDEN
-        and seen == 0.0
+        and visible == 0.0
     )
 
 
@@ -401,7 +407,7 @@ def quantised_and_back(match: Match, node: Node) -> Node | None:
     if back is None or len(node.inputs) != len(back.inputs) or node.attributes.get("output_dtype"):
         return None
     pairs = zip(node.inputs[1:], back.inputs[1:], strict=True)
-    if not all(one == other or _are_equal(match.constant(one), match.constant(other)) for one, other in pairs):
+    if not all(first == second or _are_equal(match.constant(first), match.constant(second)) for first, second in pairs):
         return None
     return merged(back, "FakeQuantization", node.inputs, (node, back), scope_of=node)
 

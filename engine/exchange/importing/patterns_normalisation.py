@@ -36,15 +36,15 @@ def layer_norm(match: Match, node: Node) -> Node | None:
 
 
 def _squared(match: Match, name: str) -> Node | None:
-    found = [node for node in match.users.get(name, []) if node.op == "Mul" and node.inputs == [name, name]]
-    return found[0] if found else None
+    squares = [node for node in match.users.get(name, []) if node.op == "Mul" and node.inputs == [name, name]]
+    return squares[0] if squares else None
 
 
 def _is_last(match: Match, node: Node) -> bool:
     """Return whether a reduction goes over the last dimension and keeps it."""
     axes = node.attributes.get("axes")
-    if axes is None and len(node.inputs) > 1 and (given := match.whole(node.inputs[1])) is not None:
-        axes = [int(one) for one in given.array().reshape(-1)]
+    if axes is None and len(node.inputs) > 1 and (constant := match.whole(node.inputs[1])) is not None:
+        axes = [int(number) for number in constant.array().reshape(-1)]
     return axes == [-1] and bool(node.attributes.get("keepdims", 1))
 
 
@@ -67,9 +67,9 @@ def _scaled(match: Match, last: Node, x: str, parts: list[Node], op: str, epsilo
             parts, last = [*parts, plus], plus
         else:
             shift = ""
-    found = merged(last, op, [x, scale, *([shift] if shift else [])], parts, axis=-1, epsilon=epsilon)
-    found.domain = ""
-    return found
+    norm = merged(last, op, [x, scale, *([shift] if shift else [])], parts, axis=-1, epsilon=epsilon)
+    norm.domain = ""
+    return norm
 
 
 @rewrite("ReduceMean")
@@ -118,10 +118,17 @@ def group_norm(match: Match, node: Node) -> Node | None:
     if times is None or plus is None:
         return None
     names = [match.other(times, after.outputs[0]), match.other(plus, times.outputs[0])]
-    given = [match.constant(name) for name in names]
-    if any(one is None or one.shape != (one.count, *[1] * (len(one.shape) - 1)) for one in given):
+    constants = [match.constant(name) for name in names]
+    if any(
+        constant is None or constant.shape != (constant.count, *[1] * (len(constant.shape) - 1))
+        for constant in constants
+    ):
         return None
-    if len({one.shape for one in given if one is not None}) > 1 or given[0] is None or given[0].count % groups:
+    if (
+        len({constant.shape for constant in constants if constant is not None}) > 1
+        or constants[0] is None
+        or constants[0].count % groups
+    ):
         return None
     parts = (before, node, times, plus)
     # The second reshape comes first: it may be to other sizes than those of the input.
@@ -129,8 +136,8 @@ def group_norm(match: Match, node: Node) -> Node | None:
     match.users.setdefault(x, []).append(after)
     after.inputs[0] = x
     epsilon = node.attributes.get("epsilon", 1e-5)
-    found = merged(
+    norm = merged(
         plus, "GroupNormalization", [after.outputs[0], *names], parts, scope_of=node, num_groups=groups, epsilon=epsilon
     )
-    found.domain = ""
-    return found
+    norm.domain = ""
+    return norm

@@ -18,26 +18,26 @@ Matrix = tuple[np.ndarray, np.ndarray | None]
 """Weight and bias of a fully connected layer."""
 
 
-def with_projections(ctx: Context, ends: Collection[Port], made: Mapping[str, Counter[str]]) -> None:
+def with_projections(ctx: Context, ends: Collection[Port], counts: Mapping[str, Counter[str]]) -> None:
     """Replace each attention whose queries, keys, values and output are all projected. `ends` are the outputs of the
-    network; `made` counts the layers by operator, for the report."""
+    network; `counts` counts the layers by operator, for the report."""
     fuser = _Fuser(ctx, ends)
-    for layer in [one for one in ctx.layers if type(one.type) is Attention]:
+    for layer in [layer for layer in ctx.layers if type(layer.type) is Attention]:
         label = fuser.replaced(layer)
         if label:
-            _count(made, Attention.label, 1, label)
-            _count(made, FullyConnected.label, fuser.taken[FullyConnected.label])
-            _count(made, Slice.label, fuser.taken[Slice.label])
+            _count(counts, Attention.label, 1, label)
+            _count(counts, FullyConnected.label, fuser.taken[FullyConnected.label])
+            _count(counts, Slice.label, fuser.taken[Slice.label])
 
 
-def _count(made: Mapping[str, Counter[str]], label: str, number: int, instead: str = "") -> None:
+def _count(counts: Mapping[str, Counter[str]], label: str, number: int, instead: str = "") -> None:
     """Take a number of layers out of the counts, and put one in for a new label."""
-    for counter in made.values():
-        taken = min(number, counter[label])
-        counter.subtract({label: taken})
-        if instead and taken:
-            counter[instead] += taken
-        number -= taken
+    for counter in counts.values():
+        amount = min(number, counter[label])
+        counter.subtract({label: amount})
+        if instead and amount:
+            counter[instead] += amount
+        number -= amount
         for empty in [key for key, value in counter.items() if not value]:
             del counter[empty]
 
@@ -49,23 +49,23 @@ class _Fuser:
 
     def replaced(self, layer: Placed) -> str:
         """Replace an attention with its projections; return the label of the new layer, empty where it stays."""
-        self.layers = {one.id: one for one in self.ctx.layers}
+        self.layers = {layer.id: layer for layer in self.ctx.layers}
         self.entering: dict[str, list[Connection]] = {}
         self.leaving: dict[str, list[Connection]] = {}
-        for one in self.ctx.connections:
-            self.entering.setdefault(one.target.layer, []).append(one)
-            self.leaving.setdefault(one.source.layer, []).append(one)
+        for connection in self.ctx.connections:
+            self.entering.setdefault(connection.target.layer, []).append(connection)
+            self.leaving.setdefault(connection.source.layer, []).append(connection)
         attention = layer.type
         after = self._only_user(layer.id)
         if not isinstance(attention, Attention) or attention.scale or after is None:
             return ""
-        gone = {layer.id}
-        given = {one.target.name: one.source for one in self.entering[layer.id]}
-        parts = [self._projection(given[name].layer, layer.id, gone) for name in NAMES]
-        if any(one is None for one in parts) or not isinstance(after.type, FullyConnected):
+        old_ids = {layer.id}
+        ports = {connection.target.name: connection.source for connection in self.entering[layer.id]}
+        parts = [self._projection(ports[name].layer, layer.id, old_ids) for name in NAMES]
+        if any(part is None for part in parts) or not isinstance(after.type, FullyConnected):
             return ""
-        sources = [one[0] for one in parts if one is not None]
-        matrices = [one[1] for one in parts if one is not None] + [_matrix(after)]
+        sources = [part[0] for part in parts if part is not None]
+        matrices = [part[1] for part in parts if part is not None] + [_matrix(after)]
         values = self._values(attention, matrices)
         is_self = len(set(sources)) == 1
         (query, _), (key, _), (value, _), (result, _) = matrices
@@ -73,9 +73,11 @@ class _Fuser:
             return ""
         type = (SelfAttention if is_self else MultiheadAttention)(**values)
         weights = _weights(matrices, has_bias=bool(values["bias"]))
-        stored = frozenset[str]().union(*(self.layers[id].stored for id in (*gone, after.id)))
-        self._put(Placed(after.id, type, self._scope([*gone, after.id]), "", weights, layer.op, stored), sources, gone)
-        self.taken = Counter(self.layers[id].type.label for id in gone if id != layer.id)
+        stored = frozenset[str]().union(*(self.layers[id].stored for id in (*old_ids, after.id)))
+        self._put(
+            Placed(after.id, type, self._scope([*old_ids, after.id]), "", weights, layer.op, stored), sources, old_ids
+        )
+        self.taken = Counter(self.layers[id].type.label for id in old_ids if id != layer.id)
         self.taken[FullyConnected.label] += 1
         return type.label
 
@@ -83,43 +85,47 @@ class _Fuser:
         users = self.leaving.get(id, [])
         return self.layers[users[0].target.layer] if len(users) == 1 and id not in self.ends else None
 
-    def _projection(self, id: str, user: str, gone: set[str]) -> tuple[Port, Matrix] | None:
-        """Return what enters the projection that a layer gives, with its rows; notes the layers that it consists of."""
+    def _projection(self, id: str, user: str, old_ids: set[str]) -> tuple[Port, Matrix] | None:
+        """Return the input of the projection that a layer computes, and its matrix; add its layers to `old_ids`."""
         rows = slice(None)
-        found = self.layers[id]
-        if isinstance(found.type, Slice):
-            cut = found.type
+        layer = self.layers[id]
+        if isinstance(layer.type, Slice):
+            cut = layer.type
             if (
                 cut.axis != "C"
                 or cut.step != 1
                 or cut.start < 0
-                or any(one.target.layer != user for one in self.leaving[id])
+                or any(connection.target.layer != user for connection in self.leaving[id])
             ):
                 return None
             rows = slice(cut.start, cut.end or None)
-            gone.add(id)
-            found = self.layers[self.entering[id][0].source.layer]
-        if not isinstance(found.type, FullyConnected) or found.id in self.ends:
+            old_ids.add(id)
+            layer = self.layers[self.entering[id][0].source.layer]
+        if not isinstance(layer.type, FullyConnected) or layer.id in self.ends:
             return None
-        users = {one.target.layer for one in self.leaving[found.id]}
-        slices = {one for one in users if isinstance(self.layers[one].type, Slice) and self._reaches(one, user)}
+        users = {connection.target.layer for connection in self.leaving[layer.id]}
+        slices = {
+            user_id
+            for user_id in users
+            if isinstance(self.layers[user_id].type, Slice) and self._reaches(user_id, user)
+        }
         if users - slices - {user}:
             return None
-        gone.add(found.id)
-        weight, bias = _matrix(found)
-        return self.entering[found.id][0].source, (weight[rows], None if bias is None else bias[rows])
+        old_ids.add(layer.id)
+        weight, bias = _matrix(layer)
+        return self.entering[layer.id][0].source, (weight[rows], None if bias is None else bias[rows])
 
     def _reaches(self, id: str, user: str) -> bool:
-        return id not in self.ends and all(one.target.layer == user for one in self.leaving[id])
+        return id not in self.ends and all(connection.target.layer == user for connection in self.leaving[id])
 
     def _values(self, attention: Attention, matrices: list[Matrix]) -> dict[str, Any]:
         channels = matrices[0][0].shape[1]
         keys, values, outputs = matrices[0][0].shape[0], matrices[2][0].shape[0], matrices[3][0].shape[0]
-        given: dict[str, Any] = {"heads": attention.heads, "mask": attention.mask}
-        given |= {"key_channels": keys} if keys != channels else {}
-        given |= {"value_channels": values} if values != keys else {}
-        given |= {"outputs": outputs} if outputs != channels else {}
-        return given | {"bias": any(bias is not None for _, bias in matrices)}
+        fields: dict[str, Any] = {"heads": attention.heads, "mask": attention.mask}
+        fields |= {"key_channels": keys} if keys != channels else {}
+        fields |= {"value_channels": values} if values != keys else {}
+        fields |= {"outputs": outputs} if outputs != channels else {}
+        return fields | {"bias": any(bias is not None for _, bias in matrices)}
 
     def _scope(self, ids: list[str]) -> tuple[str, ...]:
         """Return the modules that all of these layers are in."""
@@ -129,13 +135,13 @@ class _Fuser:
             count += 1
         return scopes[0][:count]
 
-    def _put(self, new: Placed, sources: list[Port], gone: set[str]) -> None:
-        """Put the new layer in the place of the last of those that go."""
+    def _put(self, new: Placed, sources: list[Port], old_ids: set[str]) -> None:
+        """Replace the last of the old layers with the new one, and remove the others."""
         ctx = self.ctx
-        ctx.layers[:] = [new if one.id == new.id else one for one in ctx.layers if one.id not in gone]
-        kept = [one for one in ctx.connections if one.target.layer not in {*gone, new.id}]
+        ctx.layers[:] = [new if layer.id == new.id else layer for layer in ctx.layers if layer.id not in old_ids]
+        others = [connection for connection in ctx.connections if connection.target.layer not in {*old_ids, new.id}]
         ports = new.type.input_ports()
-        ctx.connections[:] = kept + [
+        ctx.connections[:] = others + [
             Connection(source, Port(new.id, port)) for source, port in zip(sources, ports, strict=False)
         ]
 
@@ -145,9 +151,9 @@ def _matrix(layer: Placed) -> Matrix:
 
 
 def _weights(matrices: list[Matrix], *, has_bias: bool) -> dict[str, np.ndarray]:
-    found = {}
+    weights = {}
     for name, (weight, bias) in zip((*NAMES, "result"), matrices, strict=True):
-        found[f"{name}.weight"] = weight
+        weights[f"{name}.weight"] = weight
         if has_bias:
-            found[f"{name}.bias"] = np.zeros(len(weight), np.float32) if bias is None else bias
-    return found
+            weights[f"{name}.bias"] = np.zeros(len(weight), np.float32) if bias is None else bias
+    return weights

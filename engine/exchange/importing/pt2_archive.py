@@ -86,8 +86,8 @@ def _root(members: Mapping[str, zipfile.ZipInfo], path: Path) -> str:
     if any(name.endswith("serialized_exported_program.json") for name in members):
         raise refused(path, "it was saved by a version of torch before 2.8, whose files hold pickles")
     if len(models) != 1 or len(members) > MOST_MEMBERS:
-        what = f"it holds {len(models)} models" if models else "it holds no model"
-        raise refused(path, f"{what} (a compiled package of AOTInductor is none)" if not models else what)
+        problem = f"it holds {len(models)} models" if models else "it holds no model"
+        raise refused(path, f"{problem} (a compiled package of AOTInductor is none)" if not models else problem)
     return root
 
 
@@ -219,7 +219,7 @@ def _degree(node: ast.expr) -> int:
             if power := powers.get(ast.unparse(exponent)):
                 return power * _degree(base)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in ARITHMETIC:
-            degrees = [_degree(one) for one in args]
+            degrees = [_degree(arg) for arg in args]
             return sum(degrees) if name == "Mul" else max(degrees, default=0)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return _degree(operand)

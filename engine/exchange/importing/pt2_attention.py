@@ -73,17 +73,17 @@ def _core(nodes: Sequence[FxNode]) -> Core:
 
 def _sources(marker: Marker, node: FxNode, inside: set[FxNode]) -> list[FxNode]:
     """Return the tensors from outside of a module, other than its weights, that a node inside of it depends on."""
-    waiting, seen, found = [node], set[FxNode](), dict[FxNode, None]()
+    waiting, visited, sources = [node], set[FxNode](), dict[FxNode, None]()
     while waiting:
-        one = waiting.pop()
-        if one in seen or marker.stored(one):
+        current = waiting.pop()
+        if current in visited or marker.stored(current):
             continue
-        seen.add(one)
-        if one in inside:
-            waiting += one.all_input_nodes
-        elif isinstance(one.meta.get("val"), torch.Tensor):
-            found[one] = None
-    return list(found)
+        visited.add(current)
+        if current in inside:
+            waiting += current.all_input_nodes
+        elif isinstance(current.meta.get("val"), torch.Tensor):
+            sources[current] = None
+    return list(sources)
 
 
 def is_causal(marker: Marker, mask: Any) -> bool:
@@ -114,20 +114,22 @@ def _leaving(nodes: Iterable[FxNode], inside: set[FxNode]) -> list[FxNode]:
 def attention(marker: Marker, nodes: list[FxNode]) -> None:
     """Mark a `nn.MultiheadAttention`: query, key, value and its weights; outputs are torch's."""
     inside = set(nodes)
-    given = {marker.stored(one): one for node in nodes for one in node.all_input_nodes if marker.stored(one)}
+    stored = {
+        marker.stored(source): source for node in nodes for source in node.all_input_nodes if marker.stored(source)
+    }
     weights = {
-        name: one
-        for path, one in given.items()
+        name: weight
+        for path, weight in stored.items()
         for name in {*PACKED, *APART}
         if path == name or path.endswith(f".{name}")
     }
     names = PACKED if "in_proj_weight" in weights else APART
     is_packed = names is PACKED
-    if any(name.endswith("bias_k") for name in given) or not set(weights) <= set(names):
+    if any(name.endswith("bias_k") for name in stored) or not set(weights) <= set(names):
         raise NotMarked("has learned keys")
     core = _core(nodes)
-    ends = [_sources(marker, one, inside) for one in (core.query, core.key, core.value)]
-    if any(len(one) != 1 or len(one[0].meta["val"].shape) != 3 for one in ends):
+    ends = [_sources(marker, end, inside) for end in (core.query, core.key, core.value)]
+    if any(len(sources) != 1 or len(sources[0].meta["val"].shape) != 3 for sources in ends):
         raise NotMarked("is not batched, or mixes its inputs")
     (query,), (key,), (value,) = ends
     causal = core.is_causal or is_causal(marker, core.mask)
@@ -135,8 +137,12 @@ def attention(marker: Marker, nodes: list[FxNode]) -> None:
         user.target is ATEN.transpose.int and sorted(user.args[1:]) == [0, 1] for user in query.users if user in inside
     )
     result = next(node for node in nodes if weights["out_proj.weight"] in node.all_input_nodes)
-    main = [one for one in _leaving(nodes, inside) if result in _behind(one, inside)]
-    scores = [one for one in _leaving(nodes, inside) if one not in main and isinstance(one.meta["val"], torch.Tensor)]
+    main = [output_node for output_node in _leaving(nodes, inside) if result in _behind(output_node, inside)]
+    scores = [
+        output_node
+        for output_node in _leaving(nodes, inside)
+        if output_node not in main and isinstance(output_node.meta["val"], torch.Tensor)
+    ]
     if len(main) != 1 or len(scores) > 1:
         raise NotMarked("gives more than torch's layer")
     heads = weights["out_proj.weight"].meta["val"].shape[1] // core.channels
@@ -145,7 +151,7 @@ def attention(marker: Marker, nodes: list[FxNode]) -> None:
         min((*main, *scores), key=order.__getitem__),
         "nn.MultiheadAttention",
         [query, key, value, *_in_order(weights, is_packed=is_packed)],
-        [one.meta["val"].shape for one in (*main, *scores)],
+        [output_node.meta["val"].shape for output_node in (*main, *scores)],
         {
             "heads": heads,
             "causal": int(causal),
@@ -154,9 +160,9 @@ def attention(marker: Marker, nodes: list[FxNode]) -> None:
             "scores": "none" if not scores else "mean" if len(scores[0].meta["val"].shape) == 3 else "heads",
         },
     )
-    for one, output in zip((*main, *scores), outputs, strict=True):
-        output.meta["val"] = one.meta["val"]
-        one.replace_all_uses_with(output)
+    for output_node, output in zip((*main, *scores), outputs, strict=True):
+        output.meta["val"] = output_node.meta["val"]
+        output_node.replace_all_uses_with(output)
 
 
 def _in_order(weights: Mapping[str, FxNode], *, is_packed: bool) -> list[FxNode | None]:
@@ -168,13 +174,13 @@ def _in_order(weights: Mapping[str, FxNode], *, is_packed: bool) -> list[FxNode 
 
 def _behind(node: FxNode, inside: set[FxNode]) -> set[FxNode]:
     """Return the node and all nodes of the module that it depends on."""
-    waiting, seen = [node], set[FxNode]()
+    waiting, visited = [node], set[FxNode]()
     while waiting:
-        one = waiting.pop()
-        if one not in seen and one in inside:
-            seen.add(one)
-            waiting += one.all_input_nodes
-    return seen
+        current = waiting.pop()
+        if current not in visited and current in inside:
+            visited.add(current)
+            waiting += current.all_input_nodes
+    return visited
 
 
 def encoder_layer(marker: Marker, nodes: list[FxNode]) -> None:
@@ -185,15 +191,15 @@ def encoder_layer(marker: Marker, nodes: list[FxNode]) -> None:
     attends = [node for node in nodes if marker.made.get(node, ("",))[0] == "nn.MultiheadAttention"]
     norms, linear = of.get(ATEN.layer_norm.default, []), of.get(ATEN.linear.default, [])
     relu, gelu = of.get(ATEN.relu.default, []), of.get(ATEN.gelu.default, [])
-    counts = [len(one) for one in (attends, norms, linear, relu + gelu, of.get(ATEN.add.Tensor, []))]
+    counts = [len(group) for group in (attends, norms, linear, relu + gelu, of.get(ATEN.add.Tensor, []))]
     if counts != [1, 2, 2, 1, 2] or any("approximate" in node.kwargs for node in gelu):
         raise NotMarked("is of another form")
-    (attend,), told = attends, marker.made[attends[0]][1]
+    (attend,), fields = attends, marker.made[attends[0]][1]
     query, key, value, *projections = attend.args[0]
-    sources = {one for node in nodes for one in _sources(marker, node, inside)}
+    sources = {source for node in nodes for source in _sources(marker, node, inside)}
     (end,) = _leaving(nodes, inside)
     epsilons = {_argument(node, 4, "eps", 1e-5) for node in norms}
-    if len(sources) != 1 or query is not key or key is not value or told["scores"] != "none" or len(epsilons) != 1:
+    if len(sources) != 1 or query is not key or key is not value or fields["scores"] != "none" or len(epsilons) != 1:
         raise NotMarked("is of another form")
     affine = [_argument(node, place, name) for node in norms for place, name in ((2, "weight"), (3, "bias"))]
     dropouts = [node.args[1] for node in of.get(ATEN.dropout.default, [])]
@@ -208,7 +214,7 @@ def encoder_layer(marker: Marker, nodes: list[FxNode]) -> None:
         ],
         [end.meta["val"].shape],
         {
-            **{name: told[name] for name in ("heads", "causal", "batch_first", "packed")},
+            **{name: fields[name] for name in ("heads", "causal", "batch_first", "packed")},
             "norm_first": int(at[norms[0]] < at[attend]),
             "activation": "relu" if relu else "gelu",
             "epsilon": float(epsilons.pop()),
@@ -244,7 +250,7 @@ def product(marker: Marker, node: FxNode) -> None:
     """Mark an attention between changes of shape: from (N, T, C) to heads, and back. With the projections before and
     behind it, it is one layer."""
     core, scale = (_fused(node), _argument(node, 6, "scale")) if node.target is PRODUCT else _written_out(marker, node)
-    parts = [_steps(one) for one in (core.query, core.key, core.value)]
+    parts = [_steps(source) for source in (core.query, core.key, core.value)]
     causal = core.is_causal or is_causal(marker, core.mask)
     back = _user(node)
     if not _swaps_heads(back):
@@ -266,7 +272,7 @@ def product(marker: Marker, node: FxNode) -> None:
         )
     else:
         with marker.graph.inserting_before(node):
-            inputs = [_taken(marker, one, node) for one in parts]
+            inputs = [_taken(marker, part, node) for part in parts]
         sizes = [(batch, steps, heads * channels)]
         (output,) = marker.put(node, FUNCTION, inputs, sizes, {**attributes, "scale": scale})
     output.meta["val"] = end.meta["val"]
@@ -325,17 +331,20 @@ def _projected(
     nodes = [part.node for part in parts]
     last = _user(end) if len(end.users) == 1 else end
     linear = [*nodes, last]
-    if any(one.target is not ATEN.linear.default or not marker.stored(one.args[1]) for one in linear):
+    if any(
+        linear_node.target is not ATEN.linear.default or not marker.stored(linear_node.args[1])
+        for linear_node in linear
+    ):
         return None
-    if last.args[0] is not end or len({one.args[0] for one in nodes}) != 1:
+    if last.args[0] is not end or len({linear_node.args[0] for linear_node in nodes}) != 1:
         return None
-    biases = [_argument(one, 2, "bias") for one in linear]
+    biases = [_argument(linear_node, 2, "bias") for linear_node in linear]
     result = [last.args[1], biases[3]]
     third = nodes[0].meta["val"].shape[2] // 3
     if len(set(nodes)) == 1 and [part.start for part in parts] == [0, third, 2 * third]:
         return nodes[0].args[0], [nodes[0].args[1], biases[0], *result], True, last
     if len(set(nodes)) == 3 and all(part.is_whole for part in parts):
-        weights = [*(one.args[1] for one in nodes), *biases[:3], *result]
+        weights = [*(linear_node.args[1] for linear_node in nodes), *biases[:3], *result]
         return nodes[0].args[0], weights, False, last
     return None
 

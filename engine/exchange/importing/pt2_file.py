@@ -76,11 +76,11 @@ def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
     names = [value.name for value in graph.outputs]
     graph.labels = dict(zip(names, _keys(program), strict=False))
 
-    def compute(inputs: Mapping[str, np.ndarray], wanted: Sequence[str]) -> list[np.ndarray]:
+    def compute(inputs: Mapping[str, np.ndarray], targets: Sequence[str]) -> list[np.ndarray]:
         """Return outputs by running the program; values inside it by ONNX Runtime."""
-        if not set(wanted) <= set(names) and others is not None:
-            return others(inputs, wanted)
-        return _run(module, [inputs[value.name] for value in graph.inputs], [names.index(name) for name in wanted])
+        if not set(targets) <= set(names) and others is not None:
+            return others(inputs, targets)
+        return _run(module, [inputs[value.name] for value in graph.inputs], [names.index(name) for name in targets])
 
     graph.compute = compute
     graph.folder = folder
@@ -130,9 +130,9 @@ def _run(module: torch.nn.Module, inputs: Sequence[np.ndarray], places: Sequence
 
     try:
         with _quiet(), torch.no_grad():
-            given = [torch.from_numpy(np.ascontiguousarray(array)) for array in inputs]
-            found = [one for one in _pytree.tree_leaves(module(*given)) if isinstance(one, torch.Tensor)]
-            return [found[place].numpy() for place in places]
+            tensors = [torch.from_numpy(np.ascontiguousarray(array)) for array in inputs]
+            outputs = [leaf for leaf in _pytree.tree_leaves(module(*tensors)) if isinstance(leaf, torch.Tensor)]
+            return [outputs[place].numpy() for place in places]
     except Exception as error:  # such as a size that the program has fixed
         raise RunError(f"torch cannot run the program: {_words(error)}.") from None
 

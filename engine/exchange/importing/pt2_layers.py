@@ -61,35 +61,35 @@ class Marker:
 
     def regions(self, kind: str) -> list[list[FxNode]]:
         """Return the nodes of each module of a class, in order."""
-        found: dict[str, list[FxNode]] = {}
+        by_path: dict[str, list[FxNode]] = {}
         for node in self.graph.nodes:
             for path, name in (node.meta.get("nn_module_stack") or {}).values():
                 if name == kind:
-                    found.setdefault(path, []).append(node)
-        return list(found.values())
+                    by_path.setdefault(path, []).append(node)
+        return list(by_path.values())
 
-    def value(self, node: Any, known: dict[FxNode, Any] | None = None) -> Any:
+    def value(self, node: Any, values: dict[FxNode, Any] | None = None) -> Any:
         """Return the numbers of a node that depends on no input. Raises `NotMarked` where it does."""
-        known = {} if known is None else known
+        values = {} if values is None else values
         if isinstance(node, (list, tuple)):
-            return [self.value(one, known) for one in node]
+            return [self.value(part, values) for part in node]
         if not isinstance(node, fx.Node):
             return node
-        if node not in known:
-            known[node] = self._computed(node, known)
-        return known[node]
+        if node not in values:
+            values[node] = self._computed(node, values)
+        return values[node]
 
-    def _computed(self, node: FxNode, known: dict[FxNode, Any]) -> Any:
-        held = node.meta.get("val")
-        if isinstance(held, torch.SymInt):
+    def _computed(self, node: FxNode, values: dict[FxNode, Any]) -> Any:
+        value = node.meta.get("val")
+        if isinstance(value, torch.SymInt):
             return PROBED
         if name := self.stored(node):
             return self._tensors[name]
-        if node.op != "call_function" or not (isinstance(held, torch.Tensor | int)):
+        if node.op != "call_function" or not (isinstance(value, torch.Tensor | int)):
             raise NotMarked("depends on an input")
         return node.target(
-            *(self.value(one, known) for one in node.args),
-            **{name: self.value(one, known) for name, one in node.kwargs.items()},
+            *(self.value(arg, values) for arg in node.args),
+            **{name: self.value(arg, values) for name, arg in node.kwargs.items()},
         )
 
     def _size(self, size: Any, sources: Iterable[FxNode], meta: Mapping[str, Any]) -> Any:
@@ -120,12 +120,12 @@ class Marker:
             sizes = [[self._size(size, sources, meta) for size in shape] for shape in shapes]
             encoded = _symbolic_impl.EncodedAttrs.from_dict(dict(attributes))
             names = ("attr_keys", "attr_types", "attr_pos", "attr_ints", "attr_floats", "attr_strs")
-            given = {name: getattr(encoded, name) for name in names}
+            encoding = {name: getattr(encoded, name) for name in names}
             node = self.graph.call_function(
                 torch.ops.onnx_symbolic._symbolic_multi_out.default,
                 (list(inputs), op, [FLOAT] * len(shapes)),
                 {
-                    **given,
+                    **encoding,
                     "shapes": sizes,
                     "metadata_props_keys": [],
                     "metadata_props_values": [],
@@ -134,8 +134,8 @@ class Marker:
                 },
             )
             outputs = [self.graph.call_function(operator.getitem, (node, number)) for number in range(len(shapes))]
-        for one in (node, *outputs):
-            one.meta = dict(meta)
+        for new_node in (node, *outputs):
+            new_node.meta = dict(meta)
         self.made[node] = (op, dict(attributes))
         return outputs
 
@@ -167,13 +167,13 @@ def recurrent(marker: Marker, node: FxNode) -> None:
     Its outputs are those of torch, and one more: the last output of the top layer, of the backward direction after its
     last step, which is what `hidden[-1]` and `cat((hidden[-2], hidden[-1]), 1)` are.
     """
-    x, given, weights, has_biases, layers, _, _, is_both, is_batch_first = node.args
+    x, state, weights, has_biases, layers, _, _, is_both, is_batch_first = node.args
     directions = 2 if is_both else 1
     if len(x.meta["val"].shape) != 3 or len(weights) != layers * directions * (4 if has_biases else 2):
         raise NotMarked("is not batched, or projects its state")
-    states = list(given) if isinstance(given, (list, tuple)) else [given]
-    is_zero = all(one.target in (ATEN.zeros.default, ATEN.zeros_like.default) for one in states)
-    values = [one.shape for one in node.meta["val"]]
+    states = list(state) if isinstance(state, (list, tuple)) else [state]
+    is_zero = all(part.target in (ATEN.zeros.default, ATEN.zeros_like.default) for part in states)
+    values = [value.shape for value in node.meta["val"]]
     batch = values[1][1]
     outputs = marker.put(
         node,
@@ -190,9 +190,9 @@ def recurrent(marker: Marker, node: FxNode) -> None:
         },
     )
     for number, output in enumerate(outputs[:-1]):
-        if (taken := item(node, number)) is not None:
+        if (getter := item(node, number)) is not None:
             output.meta["val"] = node.meta["val"][number]
-            taken.replace_all_uses_with(output)
+            getter.replace_all_uses_with(output)
     _use_last(marker, outputs, layers, directions, steps=1 if is_batch_first else 0)
 
 
@@ -205,18 +205,18 @@ def _use_last(marker: Marker, outputs: list[FxNode], layers: int, directions: in
     }
     for user, number in top.items():
         if directions == 1 and number == layers - 1:
-            others = [one for one in outputs[1].users if one is not user]
-            if not outputs[0].users and not others and not any(one.users for one in outputs[2:-1]):
+            others = [other for other in outputs[1].users if other is not user]
+            if not outputs[0].users and not others and not any(output.users for output in outputs[2:-1]):
                 user.replace_all_uses_with(outputs[-1])
                 continue
             with marker.graph.inserting_before(user):  # the last step of the sequence is the same
                 last = marker.graph.call_function(ATEN.select.int, (outputs[0], steps, -1))
             last.meta = dict(user.meta)
             user.replace_all_uses_with(last)
-    wanted = [2 * layers - 2, 2 * layers - 1]
+    both = [2 * layers - 2, 2 * layers - 1]
     for user in list(next(iter(top), outputs[-1]).users) if directions == 2 else ():
         parts = user.args[0] if user.target is ATEN.cat.default else ()
-        if [top.get(one) for one in parts] == wanted and (user.args[1:] or (0,))[0] in (1, -1):
+        if [top.get(part) for part in parts] == both and (user.args[1:] or (0,))[0] in (1, -1):
             user.replace_all_uses_with(outputs[-1])
 
 
@@ -231,11 +231,11 @@ def split(marker: Marker, node: FxNode) -> None:
         size = part.shape[dim]
         if not isinstance(size, int):
             raise NotMarked("has sizes that are known only when the network runs")
-        if (taken := item(node, number)) is not None:
+        if (getter := item(node, number)) is not None:
             with marker.graph.inserting_before(node):
                 piece = marker.graph.call_function(ATEN.slice.Tensor, (x, dim, start, start + size))
-            piece.meta = dict(taken.meta)
-            taken.replace_all_uses_with(piece)
+            piece.meta = dict(getter.meta)
+            getter.replace_all_uses_with(piece)
         start += size
 
 

@@ -50,34 +50,34 @@ def known_operators() -> frozenset[str]:
         table = ONNXRegistry.from_torchlib(opset_version=OPSET)
     finally:
         logging.disable(before)
-    translated = [one.fx_target for several in table.functions.values() for one in several]
-    found = {
-        str(one)
-        for one in (*translated, *torch.export.default_decompositions(), *decomposition_table)
-        if isinstance(one, torch._ops.OpOverload) and one.namespace in ("aten", "prims")
+    translated = [entry.fx_target for several in table.functions.values() for entry in several]
+    operators = {
+        str(operator)
+        for operator in (*translated, *torch.export.default_decompositions(), *decomposition_table)
+        if isinstance(operator, torch._ops.OpOverload) and operator.namespace in ("aten", "prims")
     }
-    names = {f"torch.ops.{name}" for name in found | _composed()}
+    names = {f"torch.ops.{name}" for name in operators | _composed()}
     return frozenset(names | _in_place({name.rpartition(".")[0] for name in names}) | SIZES | PLAIN | {WRAPPED})
 
 
 def _composed() -> set[str]:
     """Return the operators that ATen itself writes as others, and that change no tensor in place."""
-    found = set()
+    operators = set()
     for name in torch._C._dispatch_get_registrations_for_dispatch_key("CompositeImplicitAutograd"):
         namespace, _, inner = name.partition("::")
         base, _, overload = inner.partition(".")
         if namespace == "aten":
             operator = getattr(getattr(torch.ops.aten, base), overload or "default")
             if not operator._schema.is_mutable:
-                found.add(str(operator))
-    return found
+                operators.add(str(operator))
+    return operators
 
 
 def _in_place(packets: Set[str]) -> set[str]:
     """Return the operators that change their first tensor instead, such as `aten.add_.Tensor` of `aten.add`."""
-    found = set()
+    operators = set()
     for name in torch._C._dispatch_get_all_op_names():
         base, _, overload = name.removeprefix("aten::").partition(".")
         if name.startswith("aten::") and base.endswith("_") and f"torch.ops.aten.{base[:-1]}" in packets:
-            found.add(f"torch.ops.aten.{base}.{overload or 'default'}")
-    return found
+            operators.add(f"torch.ops.aten.{base}.{overload or 'default'}")
+    return operators

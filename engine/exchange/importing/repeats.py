@@ -57,14 +57,20 @@ def _is_only_around(network: Network, id: str) -> bool:
     block = network.layers[id].type
     if not isinstance(block, Block):
         return False
-    ins = [one for one, layer in network.layers.items() if isinstance(layer.type, BlockInput)]
-    outs = [one for one, layer in network.layers.items() if isinstance(layer.type, BlockOutput)]
-    given = [Connection(Port(one, "out"), Port(id, port)) for one, port in zip(ins, block.input_ports(), strict=False)]
-    taken = [Connection(Port(id, port), Port(one, "in")) for one, port in zip(outs, block.output_ports(), strict=False)]
+    ins = [port_id for port_id, layer in network.layers.items() if isinstance(layer.type, BlockInput)]
+    outs = [port_id for port_id, layer in network.layers.items() if isinstance(layer.type, BlockOutput)]
+    entries = [
+        Connection(Port(port_id, "out"), Port(id, port))
+        for port_id, port in zip(ins, block.input_ports(), strict=False)
+    ]
+    exits = [
+        Connection(Port(id, port), Port(port_id, "in"))
+        for port_id, port in zip(outs, block.output_ports(), strict=False)
+    ]
     ports = (len(block.input_ports()), len(block.output_ports()))
-    names = [network.layers[one].name for one in (*ins, *outs)]
+    names = [network.layers[port_id].name for port_id in (*ins, *outs)]
     same = names == [*block.input_ports(), *block.output_ports()]
-    return same and ports == (len(ins), len(outs)) and set(network.connections) == {*given, *taken}
+    return same and ports == (len(ins), len(outs)) and set(network.connections) == {*entries, *exits}
 
 
 def _runs(network: Network) -> list[list[str]]:
@@ -89,28 +95,28 @@ def _runs(network: Network) -> list[list[str]]:
 def _follows(network: Network, forms: Mapping[str, Any], before: str, id: str) -> bool:
     """Return whether a layer is equal to another one, takes all it gives, and the rest from the same ports."""
     ins, outs = network.layers[id].type.input_ports(), network.layers[before].type.output_ports()
-    given, others = network.incoming[id], network.incoming[before]
+    sources, others = network.incoming[id], network.incoming[before]
     if forms[id] != forms[before] or len(outs) > len(ins):
         return False
-    is_fed = all(given.get(port) == Port(before, out) for port, out in zip(ins, outs, strict=False))
+    is_fed = all(sources.get(port) == Port(before, out) for port, out in zip(ins, outs, strict=False))
     rest = ins[len(outs) :]
-    is_same = all(given.get(port) is not None and given[port] == others.get(port) for port in rest)
-    users = [one.target.layer for one in network.connections if one.source.layer == before]
+    is_same = all(sources.get(port) is not None and sources[port] == others.get(port) for port in rest)
+    users = [line.target.layer for line in network.connections if line.source.layer == before]
     return is_fed and is_same and set(users) == {id}
 
 
 def _form(layer: Layer) -> Any:
-    """Return what is equal in equal layers: without ids and names."""
+    """Return the type of a layer, for a block also its contents, without ids and names: equal for equal layers."""
     if not isinstance(layer.type, Block):
         return layer.type
     inner = layer.type.network
     number = {id: place for place, id in enumerate(inner.layers)}
-    ports = [(number[one.source.layer], number[one.target.layer], one) for one in inner.connections]
+    ports = [(number[line.source.layer], number[line.target.layer], line) for line in inner.connections]
     lines = tuple(
-        (source, _port(inner, one.source, is_source=True), target, _port(inner, one.target, is_source=False))
-        for source, target, one in ports
+        (source, _port(inner, line.source, is_source=True), target, _port(inner, line.target, is_source=False))
+        for source, target, line in ports
     )
-    return layer.type.repeat, tuple(_form(one) for one in inner.layers.values()), tuple(sorted(lines))
+    return layer.type.repeat, tuple(_form(inner_layer) for inner_layer in inner.layers.values()), tuple(sorted(lines))
 
 
 def _port(network: Network, port: Port, *, is_source: bool) -> int:
@@ -137,14 +143,14 @@ def _merged(network: Network, run: Sequence[str]) -> Network:
     stem = re.sub(r"_\d+$", "", first.name)
     half = stem[: len(stem) // 2]
     stem = half if stem == f"{half}_{half}" else stem
-    taken = {one.name for id, one in network.layers.items() if id not in run}
-    name = stem if stem not in taken else first.name
+    other_names = {other.name for id, other in network.layers.items() if id not in run}
+    name = stem if stem not in other_names else first.name
     new = Layer(layer.id, name, block.replace(repeat=len(run)))
     ins = dict(zip(first.type.input_ports(), block.input_ports(), strict=True))
     outs = dict(zip(last.type.output_ports(), block.output_ports(), strict=True))
     connections = []
-    for one in network.connections:
-        source, target = one.source, one.target
+    for line in network.connections:
+        source, target = line.source, line.target
         if target.layer in run and (target.layer != run[0] or source.layer in run):
             continue
         if target.layer == run[0]:
@@ -163,11 +169,14 @@ def _merged(network: Network, run: Sequence[str]) -> Network:
 
 def _around(layer: Layer) -> Layer:
     """Return a block that holds one layer of one input and one output."""
-    (given,), (taken,) = layer.type.input_ports(), layer.type.output_ports()
+    (input_port,), (output_port,) = layer.type.input_ports(), layer.type.output_ports()
     layers = {
         IN: Layer(IN, IN, BlockInput()),
         layer.id: Layer(layer.id, layer.type.key, layer.type),
         OUT: Layer(OUT, OUT, BlockOutput()),
     }
-    lines = (Connection(Port(IN, "out"), Port(layer.id, given)), Connection(Port(layer.id, taken), Port(OUT, "in")))
+    lines = (
+        Connection(Port(IN, "out"), Port(layer.id, input_port)),
+        Connection(Port(layer.id, output_port), Port(OUT, "in")),
+    )
     return Layer(f"r{layer.id}", layer.name, Block(Network(layers, lines)))

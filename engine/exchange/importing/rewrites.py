@@ -39,7 +39,7 @@ class Match:
         self.graph = graph
         self.makers = graph.makers()
         self.users = graph.users()
-        self.outputs = {one.name for one in graph.outputs}
+        self.outputs = {value.name for value in graph.outputs}
 
     def maker(self, name: str, *ops: str) -> Node | None:
         """Return the node that computes a value, if it is one of these operators."""
@@ -55,8 +55,8 @@ class Match:
 
     def user(self, name: str, *ops: str) -> Node | None:
         """Return the one node of these operators among those that take a value."""
-        found = [node for node in self.users.get(name, []) if node.op in ops]
-        return found[0] if len(found) == 1 else None
+        nodes = [node for node in self.users.get(name, []) if node.op in ops]
+        return nodes[0] if len(nodes) == 1 else None
 
     def constant(self, name: str) -> Constant | None:
         """Return known numbers."""
@@ -82,7 +82,7 @@ class Match:
         if node is None or depth == 0:
             return False
         return node.op == "Shape" or (
-            bool(node.inputs) and all(not one or self.is_known(one, depth - 1) for one in node.inputs)
+            bool(node.inputs) and all(not source or self.is_known(source, depth - 1) for source in node.inputs)
         )
 
     def with_number(

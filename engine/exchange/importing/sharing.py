@@ -18,16 +18,16 @@ def note_transposed(graph: Graph) -> None:
     """Note the origin of tensors that an exporter transposed beside the weight itself, such as the head of a language
     model that has the weights of its embedding."""
     matrices = {
-        name: one
-        for name, one in graph.constants.items()
-        if one.is_stored and one.dtype.kind == "f" and len(one.shape) == 2
+        name: constant
+        for name, constant in graph.constants.items()
+        if constant.is_stored and constant.dtype.kind == "f" and len(constant.shape) == 2
     }
-    named: dict[tuple[int, ...], list[str]] = {}
+    by_shape: dict[tuple[int, ...], list[str]] = {}
     for name, matrix in matrices.items():
         if not EXPORTED.fullmatch(name):
-            named.setdefault(matrix.shape, []).append(name)
+            by_shape.setdefault(matrix.shape, []).append(name)
     for name, matrix in matrices.items():
-        for other in named.get(matrix.shape[::-1], ()) if EXPORTED.fullmatch(name) else ():
+        for other in by_shape.get(matrix.shape[::-1], ()) if EXPORTED.fullmatch(name) else ():
             if np.array_equal(matrix.array(), graph.constants[other].array().T):
                 matrix.origin = other
 
@@ -46,11 +46,11 @@ def shared_weights(
         if len(paths) > 1 and _tells_apart(constants[name]):
             groups[tuple(paths)] = groups.get(tuple(paths), 0) + constants[name].count
     for several, count in groups.items():
-        shown = [f"'{name}'" for name in several[:MOST_NAMED]]
+        texts = [f"'{name}'" for name in several[:MOST_NAMED]]
         if len(several) > MOST_NAMED:
-            shown.append(f"{len(several) - MOST_NAMED:,} more")
+            texts.append(f"{len(several) - MOST_NAMED:,} more")
         yield (
-            f"{listed(shown)} share their weights in the file. Here each has its own, and they can drift apart in "
+            f"{listed(texts)} share their weights in the file. Here each has its own, and they can drift apart in "
             f"training: {count:,} parameters became {count * len(several):,}."
         )
 

@@ -35,26 +35,26 @@ def simplified(value: Sizes) -> Held:
 
 
 def symbolic(ctx: Context, node: Node) -> Held | None:
-    """Return what a node makes of sizes of which some are symbols, None where that has no form."""
+    """Return the sizes that a node computes from sizes with symbols; None where they have no form."""
     if node.op == "ConstantOfShape":
         return _filled(ctx, node)
-    given = [as_sizes(ctx.optional(node, index)) for index in range(len(node.inputs))]
+    operands = [as_sizes(ctx.optional(node, index)) for index in range(len(node.inputs))]
     rule = SYMBOLIC.get(node.op)
     if rule is None:
         return None
-    found = rule(ctx, node, given)
-    return None if found is None else simplified(found)
+    sizes = rule(ctx, node, operands)
+    return None if sizes is None else simplified(sizes)
 
 
 Given = Sequence[Sizes | None]
 
 
-def _same(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    return given[0]
+def _same(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    return operands[0]
 
 
-def _gather(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    data, at = given[0], given[1]
+def _gather(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    data, at = operands[0], operands[1]
     if data is None or at is None or data.is_scalar:
         return None
     places = [item for item in at.items if isinstance(item, int)]
@@ -63,24 +63,24 @@ def _gather(ctx: Context, node: Node, given: Given) -> Sizes | None:
     return Sizes(tuple(data.items[place] for place in places), is_scalar=at.is_scalar)
 
 
-def _concat(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    if any(one is None or one.is_scalar for one in given):
+def _concat(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    if any(part is None or part.is_scalar for part in operands):
         return None
-    items = tuple(item for one in given if one is not None for item in one.items)
+    items = tuple(item for part in operands if part is not None for item in part.items)
     return Sizes(items) if len(items) <= LONGEST_SHAPE else None
 
 
-def _unsqueeze(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    return Sizes(given[0].items) if given[0] is not None and given[0].is_scalar else None
+def _unsqueeze(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    return Sizes(operands[0].items) if operands[0] is not None and operands[0].is_scalar else None
 
 
-def _squeeze(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    data = given[0]
+def _squeeze(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    data = operands[0]
     return Sizes(data.items, is_scalar=True) if data is not None and len(data.items) == 1 else None
 
 
-def _slice(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    data = given[0]
+def _slice(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    data = operands[0]
     starts, ends = ctx.ints(node, 1, "starts"), ctx.ints(node, 2, "ends")
     steps = ctx.ints(node, 4, "steps") or [1]
     if data is None or data.is_scalar or not starts or not ends or len(starts) != 1 or not steps[0]:
@@ -93,24 +93,24 @@ def python_end(end: int, step: int) -> int | None:
     return None if step < 0 and end < -(2**31) else end
 
 
-def _reshape(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    data, shape = given[0], given[1]
+def _reshape(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    data, shape = operands[0], operands[1]
     if data is None or shape is None or len(shape.items) > 1:
         return None
     return Sizes(data.items, is_scalar=not shape.items)
 
 
 def _elementwise(rule: Callable[[Dim, Dim], Dim | None]) -> Callable[[Context, Node, Given], Sizes | None]:
-    def compute(ctx: Context, node: Node, given: Given) -> Sizes | None:
-        a, b = given[0], given[1]
+    def compute(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+        a, b = operands[0], operands[1]
         if a is None or b is None or (len(a.items) != len(b.items) and 1 not in (len(a.items), len(b.items))):
             return None
         length = max(len(a.items), len(b.items))
-        left, right = ((one.items * length)[:length] for one in (a, b))
-        found = [rule(x, y) for x, y in zip(left, right, strict=True)]
-        if any(one is None for one in found):
+        first, second = ((operand.items * length)[:length] for operand in (a, b))
+        results = [rule(x, y) for x, y in zip(first, second, strict=True)]
+        if any(item is None for item in results):
             return None
-        return Sizes(tuple(one for one in found if one is not None), is_scalar=a.is_scalar and b.is_scalar)
+        return Sizes(tuple(item for item in results if item is not None), is_scalar=a.is_scalar and b.is_scalar)
 
     return compute
 
@@ -136,19 +136,21 @@ def _equal(a: Dim, b: Dim) -> Dim | None:
     return 1 if a == b else 0 if isinstance(other, int) and other <= 0 else None
 
 
-def _where(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    condition, a, b = given
-    if condition is None or a is None or b is None or any(isinstance(one, Free) for one in condition.items):
+def _where(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    condition, a, b = operands
+    if condition is None or a is None or b is None or any(isinstance(item, Free) for item in condition.items):
         return None
-    length = max(len(one.items) for one in (condition, a, b))
-    if any(len(one.items) not in (1, length) for one in (condition, a, b)):
+    length = max(len(operand.items) for operand in (condition, a, b))
+    if any(len(operand.items) not in (1, length) for operand in (condition, a, b)):
         return None
-    rows = zip(*((one.items * length)[:length] for one in (condition, a, b)), strict=True)
-    return Sizes(tuple(x if c else y for c, x, y in rows), is_scalar=all(one.is_scalar for one in (condition, a, b)))
+    rows = zip(*((operand.items * length)[:length] for operand in (condition, a, b)), strict=True)
+    return Sizes(
+        tuple(x if c else y for c, x, y in rows), is_scalar=all(operand.is_scalar for operand in (condition, a, b))
+    )
 
 
-def _reduce_product(ctx: Context, node: Node, given: Given) -> Sizes | None:
-    data = given[0]
+def _reduce_product(ctx: Context, node: Node, operands: Given) -> Sizes | None:
+    data = operands[0]
     if data is None:
         return None
     return Sizes((product(data.items),), is_scalar=not node.attributes.get("keepdims", 1))
@@ -165,11 +167,11 @@ def _filled(ctx: Context, node: Node) -> np.ndarray | None:
     sizes = as_sizes(ctx.optional(node, 0))
     if sizes is None:
         return None
-    known = grown(ctx, node, sizes)
-    if any(size < 0 for size in known) or math.prod(known) * 8 > MOST_BYTES:
-        raise NotLiftable(f"would make {math.prod(known):,} numbers")
+    shape = grown(ctx, node, sizes)
+    if any(size < 0 for size in shape) or math.prod(shape) * 8 > MOST_BYTES:
+        raise NotLiftable(f"would make {math.prod(shape):,} numbers")
     value = node.attributes.get("value")
-    return np.full(known, value.array().reshape(-1)[0] if isinstance(value, Constant) else np.float32(0))
+    return np.full(shape, value.array().reshape(-1)[0] if isinstance(value, Constant) else np.float32(0))
 
 
 def grown(ctx: Context, node: Node, sizes: Sizes) -> list[int]:

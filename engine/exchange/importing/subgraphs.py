@@ -39,34 +39,34 @@ def join(ctx: Context, failures: Sequence[Failure]) -> bool:
     be."""
     graph = ctx.graph
     joined: set[int] = set()
-    nodes, outputs = list(graph.nodes), {one.name for one in graph.outputs}
+    nodes, outputs = list(graph.nodes), {value.name for value in graph.outputs}
     for failure in failures:
         if failure.is_behind or id(failure.node) in joined:
             continue
         makers = graph.makers()
         members = _joined(ctx, failure, makers, outputs)
-        is_across = any(one.is_across for one in members) or _reads_samples(ctx, failure)
-        found = members and _contract(graph, members, outputs, is_across=is_across)
-        if not found:
+        is_across = any(member.is_across for member in members) or _reads_samples(ctx, failure)
+        ids = members and _contract(graph, members, outputs, is_across=is_across)
+        if not ids:
             graph.nodes = nodes
             return False
-        joined.update(found)
+        joined.update(ids)
     return bool(joined)
 
 
 def _joined(ctx: Context, failure: Failure, makers: Mapping[str, Node], outputs: set[str]) -> list[Node]:
     """Return the operators that have to be one; none where there is no way."""
     if failure.error.entering:
-        found = {id(failure.node): failure.node}
+        nodes = {id(failure.node): failure.node}
         names = list(failure.error.entering)
         while names:
             maker = makers.get(names.pop())
             if maker is None:
                 return []
-            if id(maker) not in found:
-                found[id(maker)] = maker
+            if id(maker) not in nodes:
+                nodes[id(maker)] = maker
                 names += [name for name in (*maker.inputs, *maker.outer_names()) if not _can_enter(ctx, name)]
-        return list(found.values())
+        return list(nodes.values())
     leaving = failure.error.leaving
     if not leaving or outputs & set(leaving):
         return []
@@ -79,7 +79,7 @@ def _reads_samples(ctx: Context, failure: Failure) -> bool:
     from sizes alone keeps the samples apart, unless a trial says otherwise."""
     if not isinstance(failure.error, AcrossSamples):
         return False
-    from_sizes = {*ctx.graph.constants, *(name for name, held in ctx.values.items() if isinstance(held, Known))}
+    from_sizes = {*ctx.graph.constants, *(name for name, value in ctx.values.items() if isinstance(value, Known))}
     for node in _apart(ctx.graph.nodes):
         if node.op in ("Shape", "Size") or from_sizes.issuperset(_taken(node)):
             from_sizes.update(node.outputs)
@@ -87,10 +87,10 @@ def _reads_samples(ctx: Context, failure: Failure) -> bool:
 
 
 def _can_enter(ctx: Context, name: str) -> bool:
-    held = ctx.values.get(name)
-    if isinstance(held, Sizes):
-        return not any(isinstance(item, Free) for item in held.items)
-    return not name or held is not None or name in ctx.graph.constants
+    value = ctx.values.get(name)
+    if isinstance(value, Sizes):
+        return not any(isinstance(item, Free) for item in value.items)
+    return not name or value is not None or name in ctx.graph.constants
 
 
 def _contract(graph: Graph, members: Sequence[Node], outputs: set[str], *, is_across: bool) -> set[int]:
@@ -100,19 +100,19 @@ def _contract(graph: Graph, members: Sequence[Node], outputs: set[str], *, is_ac
     ordered = _as_in_file(graph, [node for node in graph.nodes if id(node) in inside])
     if len(ordered) > MOST_JOINED or any(node.raw is None or node.domain == OWN_DOMAIN for node in ordered):
         return set()
-    made = [name for node in ordered for name in node.outputs if name]
+    values = [name for node in ordered for name in node.outputs if name]
     needed = outputs.union(*(_taken(node) for node in graph.nodes if id(node) not in inside))
-    node = _one_of(graph, ordered, [name for name in made if name in needed])
+    node = _one_of(graph, ordered, [name for name in values if name in needed])
     node.is_across = is_across
-    last = max(at for at, one in enumerate(graph.nodes) if id(one) in inside)
+    last = max(at for at, other in enumerate(graph.nodes) if id(other) in inside)
     before: list[Node] = []
     after: list[Node] = []
-    known = set(node.outputs)
-    for one in graph.nodes[:last]:
-        if id(one) not in inside:
-            is_after = not known.isdisjoint(_taken(one))
-            known.update(one.outputs if is_after else ())
-            (after if is_after else before).append(one)
+    later_names = set(node.outputs)
+    for other in graph.nodes[:last]:
+        if id(other) not in inside:
+            is_after = not later_names.isdisjoint(_taken(other))
+            later_names.update(other.outputs if is_after else ())
+            (after if is_after else before).append(other)
     graph.nodes = [*before, node, *after, *graph.nodes[last + 1 :]]
     return inside
 
@@ -126,18 +126,18 @@ def _apart(nodes: Iterable[Node]) -> Iterator[Node]:
 def _as_in_file(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
     """Return the operators of nodes as the file has them, in order, those of a rewrite with all in between."""
     places = {id(node): place for place, node in enumerate(graph.plain.values())}
-    known = graph.names()
-    chosen: dict[int, Node] = {}
+    names = graph.names()
+    members: dict[int, Node] = {}
     for node in _apart(nodes):
         waiting = list(node.outputs) if node.raw is None else []
         if node.raw is not None:
-            chosen[id(node)] = node
+            members[id(node)] = node
         while waiting:
             maker = graph.plain.get(waiting.pop(), node)
-            if id(maker) not in chosen:
-                chosen[id(maker)] = maker
-                waiting += [name for name in _taken(maker) if name not in known]
-    return sorted(chosen.values(), key=lambda node: places.get(id(node), -1))
+            if id(maker) not in members:
+                members[id(maker)] = maker
+                waiting += [name for name in _taken(maker) if name not in names]
+    return sorted(members.values(), key=lambda node: places.get(id(node), -1))
 
 
 def _taken(node: Node) -> list[str]:
@@ -154,13 +154,13 @@ def _with_between(graph: Graph, members: Iterable[Node]) -> set[int]:
         if id(node) in inside or not behind.isdisjoint(_taken(node)):
             behind.update(name for name in node.outputs if name)
             follows.add(id(node))
-    found = set(inside)
+    between = set(inside)
     for node in reversed(graph.nodes):
         if id(node) in inside or not before.isdisjoint(node.outputs):
             before.update(_taken(node))
             if id(node) in follows:
-                found.add(id(node))
-    return found
+                between.add(id(node))
+    return between
 
 
 def _one_of(graph: Graph, members: Sequence[Node], outputs: Sequence[str]) -> Node:
@@ -194,13 +194,13 @@ def _one_of(graph: Graph, members: Sequence[Node], outputs: Sequence[str]) -> No
 # ---- names ----
 
 
-def enclosed(proto: "onnx.AttributeProto", prefix: str, taken: Mapping[str, str]) -> "onnx.AttributeProto":
-    """Return an attribute whose subgraphs take values around them by the names `taken`, and whose own names begin with
+def enclosed(proto: "onnx.AttributeProto", prefix: str, around: Mapping[str, str]) -> "onnx.AttributeProto":
+    """Return an attribute whose subgraphs take values around them by the names `around`, and whose own names begin with
     a prefix, so that they are nobody else's."""
     whole = type(proto)()
     whole.CopyFrom(proto)
     for graph in _graphs(whole):
-        _rename(graph, prefix, taken)
+        _rename(graph, prefix, around)
     return whole
 
 
@@ -211,7 +211,9 @@ def _graphs(proto: "onnx.AttributeProto") -> list["onnx.GraphProto"]:
 def _rename(graph: "onnx.GraphProto", prefix: str, around: Mapping[str, str]) -> None:
     from onnx import helper
 
-    own = [one.name for one in (*graph.input, *graph.initializer)] + [n for node in graph.node for n in node.output]
+    own = [tensor.name for tensor in (*graph.input, *graph.initializer)] + [
+        n for node in graph.node for n in node.output
+    ]
     new = {name: f"{prefix}/{name}" for name in own if name}
     names = {**around, **new, "": ""}
     del graph.value_info[:], graph.quantization_annotation[:]
@@ -228,13 +230,13 @@ def _rename(graph: "onnx.GraphProto", prefix: str, around: Mapping[str, str]) ->
             value.name = passed
         else:
             value.name = names[value.name]
-    for one in (*graph.input, *graph.initializer):
-        one.name = names[one.name]
+    for tensor in (*graph.input, *graph.initializer):
+        tensor.name = names[tensor.name]
 
 
 def inner_domains(graph: "onnx.GraphProto") -> set[str]:
     """Return the domains of the operators of a graph and of its subgraphs."""
-    found = {"" if node.domain == "ai.onnx" else node.domain for node in graph.node}
-    return found.union(
+    domains = {"" if node.domain == "ai.onnx" else node.domain for node in graph.node}
+    return domains.union(
         *(inner_domains(inner) for node in graph.node for attribute in node.attribute for inner in _graphs(attribute))
     )

@@ -31,11 +31,11 @@ def tidied(graph: Graph) -> None:
     if graph.opset >= OLDEST:
         match = Match(graph)
         nodes: list[Node] = []
-        gone: set[int] = set()
+        old_ids: set[int] = set()
         for node in graph.nodes:
-            if id(node) not in gone:
-                nodes += (_product(match, node, gone) if node.op == "Einsum" and not node.domain else None) or [node]
-        graph.nodes = [node for node in nodes if id(node) not in gone]
+            if id(node) not in old_ids:
+                nodes += (_product(match, node, old_ids) if node.op == "Einsum" and not node.domain else None) or [node]
+        graph.nodes = [node for node in nodes if id(node) not in old_ids]
     _rewrite(graph)
 
 
@@ -43,11 +43,11 @@ def tidied(graph: Graph) -> None:
 
 
 def _without_casts(graph: Graph) -> None:
-    fixed = {one.name for one in graph.outputs} | {name for node in graph.nodes for name in node.outer_names()}
-    formats = {one.name: one.dtype for one in graph.inputs}
+    fixed = {value.name for value in graph.outputs} | {name for node in graph.nodes for name in node.outer_names()}
+    formats = {value.name: value.dtype for value in graph.inputs}
     formats |= {name: str(constant.dtype) for name, constant in graph.constants.items()}
     names: dict[str, str] = {}
-    kept = []
+    nodes = []
     for node in graph.nodes:
         node.inputs = [names.get(name, name) for name in node.inputs]
         if not node.domain and node.inputs:
@@ -57,8 +57,8 @@ def _without_casts(graph: Graph) -> None:
                 names[node.outputs[0]] = node.inputs[0]
                 continue
             formats |= dict.fromkeys(node.outputs, format) if format else {}
-        kept.append(node)
-    graph.nodes = kept
+        nodes.append(node)
+    graph.nodes = nodes
 
 
 def _format(node: Node, formats: Mapping[str, str]) -> str:
@@ -77,47 +77,47 @@ def _format(node: Node, formats: Mapping[str, str]) -> str:
 # ---- sums ----
 
 
-def _product(match: Match, node: Node, gone: set[int]) -> list[Node] | None:
+def _product(match: Match, node: Node, old_ids: set[int]) -> list[Node] | None:
     """Return nodes that compute a sum with known numbers as a product of matrices: the last letters of the input are
     summed, and those of the numbers take their place. A sum of a known vector behind it is added before they are
-    divided. Nodes that go are added to `gone`. None for another equation."""
+    divided. Nodes that go are added to `old_ids`. None for another equation."""
     if len(node.inputs) != 2:
         return None
     x, weight = node.inputs
     numbers = match.constant(weight)
-    left, _, right = node.attributes["equation"].replace(" ", "").partition("->")
-    first, _, second = left.partition(",")
+    terms, _, right = node.attributes["equation"].replace(" ", "").partition("->")
+    first, _, second = terms.partition(",")
     if numbers is None or match.constant(x) is not None or not (first + second + right).isalpha():
         return None
-    summed = "".join(one for one in first if one in second and one not in right)
-    new = "".join(one for one in right if one not in first)
-    kept = first[: -len(summed)] if summed else ""
-    is_product = kept and first == kept + summed and right == kept + new and sorted(second) == sorted(summed + new)
+    summed = "".join(letter for letter in first if letter in second and letter not in right)
+    new = "".join(letter for letter in right if letter not in first)
+    rest = first[: -len(summed)] if summed else ""
+    is_product = rest and first == rest + summed and right == rest + new and sorted(second) == sorted(summed + new)
     if not is_product or not new or len(set(second)) < len(second) or len(second) != len(numbers.shape):
         return None
-    array = np.transpose(numbers.array(), [second.index(one) for one in summed + new])
+    array = np.transpose(numbers.array(), [second.index(letter) for letter in summed + new])
     sizes = array.shape[len(summed) :]
     last, bias = node, _bias(match, node, sizes)
     nodes: list[Node] = []
     if len(summed) > 1:
-        x = _reshaped(match, node, nodes, x, f"{node.outputs[0]}/joined", [*(0 for _ in kept), -1])
+        x = _reshaped(match, node, nodes, x, f"{node.outputs[0]}/joined", [*(0 for _ in rest), -1])
     matrix = f"{node.outputs[0]}/matrix"
     match.graph.constants[matrix] = Constant.of(array.reshape(-1, int(np.prod(sizes))), match.graph.origin(weight))
     parts = [("MatMul", [x, matrix])]
     if bias is not None:
         last, vector = bias
-        gone.add(id(last))
+        old_ids.add(id(last))
         match.graph.constants[f"{node.outputs[0]}/bias"] = Constant.of(vector)
         parts.append(("Add", ["", f"{node.outputs[0]}/bias"]))
     for number, (op, inputs) in enumerate(parts):
         is_end = number == len(parts) - 1 and len(new) == 1
         name = last.outputs[0] if is_end else f"{node.outputs[0]}/{op}"
         nodes.append(
-            Node(op, [one or nodes[-1].outputs[0] for one in inputs], [name], name=node.name, scope=node.scope)
+            Node(op, [source or nodes[-1].outputs[0] for source in inputs], [name], name=node.name, scope=node.scope)
         )
     nodes[-1].parts = ("Einsum",)
     if len(new) > 1:
-        _reshaped(match, node, nodes, nodes[-1].outputs[0], last.outputs[0], [*(0 for _ in kept), *sizes])
+        _reshaped(match, node, nodes, nodes[-1].outputs[0], last.outputs[0], [*(0 for _ in rest), *sizes])
     return nodes
 
 
@@ -148,18 +148,18 @@ def _rewrite(graph: Graph) -> None:
         for rule in REWRITES.get(node.op, []) if not node.domain else []:
             if id(node) not in places:
                 break
-            found = _tried(rule, match, node)
-            if found is not None:
-                last = match.makers[found.outputs[0]]
+            new = _tried(rule, match, node)
+            if new is not None:
+                last = match.makers[new.outputs[0]]
                 at = places.pop(id(last))
-                graph.nodes[at] = found
-                places[id(found)] = at
-                _relink(match, found, last)
+                graph.nodes[at] = new
+                places[id(new)] = at
+                _relink(match, new, last)
                 break
 
 
 def _tried(rule: Rewrite, match: Match, node: Node) -> Node | None:
-    """Return what a rewrite makes of a node; attributes of a wrong type, or too few inputs, are no pattern."""
+    """Return the node of a rewrite; attributes of a wrong type, or too few inputs, are no pattern."""
     try:
         return rule(match, node)
     except (ValueError, TypeError, IndexError, KeyError, AttributeError, ArithmeticError):
@@ -168,7 +168,7 @@ def _tried(rule: Rewrite, match: Match, node: Node) -> Node | None:
 
 def _relink(match: Match, node: Node, last: Node) -> None:
     for name in dict.fromkeys(last.inputs):
-        match.users[name] = [one for one in match.users.get(name, []) if one is not last]
+        match.users[name] = [user for user in match.users.get(name, []) if user is not last]
     for name in node.outputs:
         match.makers[name] = node
     for name in dict.fromkeys(node.inputs):

@@ -84,7 +84,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Tensor:
-    """What leaves a port of a layer, and how the file sees it.
+    """The output of a port of a layer, and its dimensions in the file.
 
     `dims` names, for each dimension that the file sees, the axis of the layer's `type` that it is: `N` for the batch,
     `1` for a dimension of size 1 that the layer's tensor does not have, `N*T` where batch and steps are one dimension.
@@ -169,7 +169,7 @@ def as_sizes(value: Held | None) -> Sizes | None:
     if not isinstance(value, np.ndarray) or value.ndim > 1 or value.size > LONGEST_SHAPE:
         return None
     if value.dtype.kind in "iub" or (value.dtype.kind == "f" and np.all(value == np.round(value))):
-        return Sizes(tuple(int(one) for one in value.reshape(-1)), is_scalar=value.ndim == 0)
+        return Sizes(tuple(int(number) for number in value.reshape(-1)), is_scalar=value.ndim == 0)
     return None
 
 

@@ -127,9 +127,9 @@ def clip(ctx: Context, node: Node) -> Tensor:
     """Limits are attributes before version 11."""
     limits = []
     for index, name in ((1, "min"), (2, "max")):
-        given = node.attributes.get(name)
+        limit = node.attributes.get(name)
         numbers = ctx.optional_numbers(node, index)
-        limits.append(given if given is not None else None if numbers is None else float(numbers.reshape(-1)[0]))
+        limits.append(limit if limit is not None else None if numbers is None else float(numbers.reshape(-1)[0]))
     low, high = limits
     x = ctx.tensor(node, 0)
     if (low is None or low < -3e38) and (high is None or high > 3e38):

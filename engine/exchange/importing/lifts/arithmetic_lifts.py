@@ -46,7 +46,7 @@ LEAST = float(np.finfo(np.float32).tiny)
 def binary(ctx: Context, node: Node) -> Tensor:
     """Known numbers become a scaling, one number per channel a learned scale, others a learned parameter."""
     a, b = ctx.held(node, 0), ctx.held(node, 1)
-    if node.op == "Div" and any(isinstance(one, Tensor) and one.is_whole for one in (a, b)):
+    if node.op == "Div" and any(isinstance(operand, Tensor) and operand.is_whole for operand in (a, b)):
         raise NotLiftable("divides whole numbers without a remainder")
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return combined(ctx, node, TWO[node.op](), a, b)
@@ -77,16 +77,16 @@ def _with_numbers(ctx: Context, node: Node, x: Tensor, numbers: np.ndarray, *, i
 
 def affine(ctx: Context, node: Node, x: Tensor, factor: np.ndarray | None, shift: np.ndarray | None) -> Tensor:
     """Return factor · x + shift, with numbers that broadcast to x."""
-    factor, shift = (None if one is None else _for_all(ctx, one, x) for one in (factor, shift))
-    given = [one for one in (factor, shift) if one is not None]
+    factor, shift = (None if numbers is None else _for_all(ctx, numbers, x) for numbers in (factor, shift))
+    operands = [numbers for numbers in (factor, shift) if numbers is not None]
     count = joined_with_batch(x)
-    if count and not any(np.ndim(one) > x.rank for one in given):
-        factor, shift = (_apart_numbers(one, x, count) for one in (factor, shift))
+    if count and not any(np.ndim(numbers) > x.rank for numbers in operands):
+        factor, shift = (_apart_numbers(numbers, x, count) for numbers in (factor, shift))
         return together(affine(ctx, node, apart(x), factor, shift), count)
-    x = expanded(ctx, node, x, max(np.ndim(one) for one in given))
-    x = _widened(ctx, node, x, given)
-    shapes = [(1,) * (x.rank - np.ndim(one)) + np.shape(one) for one in given]
-    if all(np.size(one) == 1 for one in given):
+    x = expanded(ctx, node, x, max(np.ndim(numbers) for numbers in operands))
+    x = _widened(ctx, node, x, operands)
+    shapes = [(1,) * (x.rank - np.ndim(numbers)) + np.shape(numbers) for numbers in operands]
+    if all(np.size(numbers) == 1 for numbers in operands):
         values = [
             1.0 if factor is None else float(np.reshape(factor, ())),
             0.0 if shift is None else float(np.reshape(shift, ())),
@@ -101,21 +101,23 @@ def affine(ctx: Context, node: Node, x: Tensor, factor: np.ndarray | None, shift
         sizes = {int(size) for shape in shapes for size in shape} - {1}
         if not sizes - {channels}:
             weight, bias = (
-                np.broadcast_to(np.reshape(default if one is None else one, -1), (channels,)).astype(np.float32)
-                for one, default in ((factor, np.ones(1)), (shift, np.zeros(1)))
+                np.broadcast_to(np.reshape(default if numbers is None else numbers, -1), (channels,)).astype(np.float32)
+                for numbers, default in ((factor, np.ones(1)), (shift, np.zeros(1)))
             )
             type = LearnedScale(bias=shift is not None)
             return ctx.add(node, type, x, weights={"weight": weight} | ({"bias": bias} if shift is not None else {}))
-    for one, kind, name in ((factor, combination.Multiplication, "factor"), (shift, combination.Addition, "shift")):
-        if one is not None:
-            x = combined(ctx, node, kind(), x, parameter(ctx, node, one, x, name))
+    for numbers, kind, name in ((factor, combination.Multiplication, "factor"), (shift, combination.Addition, "shift")):
+        if numbers is not None:
+            x = combined(ctx, node, kind(), x, parameter(ctx, node, numbers, x, name))
     return x
 
 
-def _widened(ctx: Context, node: Node, x: Tensor, given: Sequence[np.ndarray]) -> Tensor:
+def _widened(ctx: Context, node: Node, x: Tensor, operands: Sequence[np.ndarray]) -> Tensor:
     """Return the tensor with an axis for each dimension of size 1 that known numbers broadcast to more, such as the
     frequencies of a time."""
-    wide = {x.rank - np.ndim(one) + at for one in given for at, size in enumerate(np.shape(one)) if size != 1}
+    wide = {
+        x.rank - np.ndim(numbers) + at for numbers in operands for at, size in enumerate(np.shape(numbers)) if size != 1
+    }
     real = [at for at, dim in enumerate(x.dims) if dim not in (BATCH, ONE) or at in wide]
     layout = next((axes for axes in LAYOUTS.values() if len(axes) == len(real)), None)
     if layout is None or all(x.dims[at] != ONE for at in wide):
@@ -148,9 +150,9 @@ def parameter(ctx: Context, node: Node, numbers: np.ndarray, like: Tensor, name:
     """Return known numbers as a layer, with the dimensions of another tensor to which they broadcast."""
     numbers = _for_all(ctx, numbers, like)
     if count := joined_with_batch(like):
-        given = _apart_numbers(numbers, like, count)
-        assert given is not None
-        return together(parameter(ctx, node, given, apart(like), name), count)
+        apart_numbers = _apart_numbers(numbers, like, count)
+        assert apart_numbers is not None
+        return together(parameter(ctx, node, apart_numbers, apart(like), name), count)
     shape = (1,) * (like.rank - numbers.ndim) + numbers.shape
     batch = like.dims.index(BATCH) if BATCH in like.dims else -1
     if batch < 0 or shape[batch] != 1 or numbers.dtype.kind not in "fiub":
@@ -185,21 +187,21 @@ def combined(ctx: Context, node: Node, type: LayerType, *inputs: Tensor) -> Tens
 
 def aligned(ctx: Context, node: Node, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Return the tensors with the same axes, so that they broadcast to each other as the file says."""
-    rank = max(one.rank for one in inputs)
-    inputs = [expanded(ctx, node, one, rank) for one in inputs]
-    first = max(inputs, key=lambda one: (one.type.rank, sum(isinstance(s, int) and s > 1 for s in one.sizes)))
-    if all(one.dims == first.dims and one.type.axes == first.type.axes for one in inputs):
+    rank = max(x.rank for x in inputs)
+    inputs = [expanded(ctx, node, x, rank) for x in inputs]
+    first = max(inputs, key=lambda x: (x.type.rank, sum(isinstance(s, int) and s > 1 for s in x.sizes)))
+    if all(x.dims == first.dims and x.type.axes == first.type.axes for x in inputs):
         return list(inputs)
     want = list(first.dims)
-    if any(want[at] == ONE and one.dims[at] != ONE for one in inputs for at in range(rank)):
+    if any(want[at] == ONE and x.dims[at] != ONE for x in inputs for at in range(rank)):
         want = _union(inputs, rank)
-    return [ctx.relayout(node, one, tuple(want)) for one in inputs]
+    return [ctx.relayout(node, x, tuple(want)) for x in inputs]
 
 
 def _union(inputs: Sequence[Tensor], rank: int) -> list[str]:
     """Return names for all dimensions that any of the tensors has, in the order of a layout."""
-    real = [at for at in range(rank) if any(one.dims[at] not in (ONE, BATCH) for one in inputs)]
-    batch = next(at for at in range(rank) if any(one.dims[at] == BATCH for one in inputs))
+    real = [at for at in range(rank) if any(x.dims[at] not in (ONE, BATCH) for x in inputs)]
+    batch = next(at for at in range(rank) if any(x.dims[at] == BATCH for x in inputs))
     layout = next((axes for axes in LAYOUTS.values() if len(axes) == len(real)), None)
     if layout is None:
         raise NotLiftable(f"combines {len(real)} dimensions")
@@ -219,18 +221,18 @@ def several(ctx: Context, node: Node) -> Tensor:
         "Min": combination.Minimum,
         "Mean": combination.Average,
     }
-    held = [ctx.held(node, index) for index in range(len(node.inputs))]
-    tensors = [one for one in held if isinstance(one, Tensor)]
+    values = [ctx.held(node, index) for index in range(len(node.inputs))]
+    tensors = [value for value in values if isinstance(value, Tensor)]
     if not tensors:
         raise NotLiftable("takes no tensor")
-    like = max(tensors, key=lambda one: one.type.rank)
-    given = [
-        one if isinstance(one, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
-        for at, one in enumerate(held)
+    like = max(tensors, key=lambda tensor: tensor.type.rank)
+    inputs = [
+        value if isinstance(value, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
+        for at, value in enumerate(values)
     ]
-    if len(given) == 1:
-        return given[0]
-    return combined(ctx, node, ctx.make(kinds[node.op], inputs=len(given)), *given)
+    if len(inputs) == 1:
+        return inputs[0]
+    return combined(ctx, node, ctx.make(kinds[node.op], inputs=len(inputs)), *inputs)
 
 
 @lift("Sqrt", "Log", becomes=("math_function",), note="of numbers above 1e-12")
@@ -277,15 +279,15 @@ def remainder(ctx: Context, node: Node) -> Tensor:
     like = a if isinstance(a, Tensor) else b
     assert isinstance(like, Tensor)
     x, y = (
-        one if isinstance(one, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
-        for at, one in enumerate((a, b))
+        value if isinstance(value, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
+        for at, value in enumerate((a, b))
     )
     if not ctx.attribute(node, "fmod", 0):
         return _remainder(ctx, node, x, y)
     size = MathFunction(function="abs")
-    found = _remainder(ctx, node, ctx.add(node, size, x, name="size"), ctx.add(node, size, y, name="size"))
+    rest = _remainder(ctx, node, ctx.add(node, size, x, name="size"), ctx.add(node, size, y, name="size"))
     sign = ctx.add(node, MathFunction(function="sign"), x, name="sign")
-    return combined(ctx, node, combination.Multiplication(), found, sign)
+    return combined(ctx, node, combination.Multiplication(), rest, sign)
 
 
 def _remainder(ctx: Context, node: Node, x: Tensor, y: Tensor) -> Tensor:

@@ -32,9 +32,9 @@ def written_out(ctx: Context, node: Node) -> Values | Headed:
     mask, is_causal = ctx.optional(node, 3), bool(node.attributes["causal"])
     if mask is not None and not isinstance(mask, np.ndarray):
         raise NotLiftable("adds a mask that is not known before the network runs")
-    known = [size for size in (query.sizes[-2], key.sizes[-1]) if isinstance(size, int)]
-    if is_causal and len(known) == 2:
-        mask = np.triu(np.full(known, -3e38, np.float32), 1)  # for products of matrices
+    sizes = [size for size in (query.sizes[-2], key.sizes[-1]) if isinstance(size, int)]
+    if is_causal and len(sizes) == 2:
+        mask = np.triu(np.full(sizes, -3e38, np.float32), 1)  # for products of matrices
     return attended(ctx, node, (query, key, value), mask, _scale(ctx, node), is_causal=is_causal)
 
 
@@ -72,7 +72,7 @@ def _learned(ctx: Context, node: Node, at: int, like: Headed, *, turns: bool) ->
     as those of another input are, which may be joined with the batch."""
     numbers = ctx.numbers(node, at)
     numbers = np.swapaxes(numbers, -1, -2) if turns else numbers
-    heads = product_of([one.size for one in like.dims[0] if one.axis != BATCH]) if numbers.ndim == 3 else 1
+    heads = product_of([factor.size for factor in like.dims[0] if factor.axis != BATCH]) if numbers.ndim == 3 else 1
     if numbers.ndim not in (3, 4) or not isinstance(heads, int) or numbers.shape[0] % heads:
         raise NotLiftable("has known numbers that differ between the samples")
     apart = numbers.reshape(-1, heads, *numbers.shape[1:]) if numbers.ndim == 3 else numbers
@@ -101,7 +101,7 @@ def _learned(ctx: Context, node: Node, at: int, like: Headed, *, turns: bool) ->
 def attended(
     ctx: Context,
     node: Node,
-    given: tuple[Headed, Headed, Headed],
+    inputs: tuple[Headed, Headed, Headed],
     mask: np.ndarray | None,
     scale: float,
     *,
@@ -109,13 +109,13 @@ def attended(
 ) -> Tensor | Headed:
     """Return softmax(scale · Q Kᵀ + mask) V of tensors with an axis of heads, the keys with their channels before their
     steps: a layer, or products of matrices. With `is_causal`, `mask` is None only where the steps are not known."""
-    query, key, value = given
+    query, key, value = inputs
     heads = {_heads(query), _heads(key, transposed=True), _heads(value)}
     kind = "causal" if is_causal else mask_kind(mask)
     if len(heads) > 1 or None in heads or kind is None:
         if is_causal and mask is None:
             raise NotLiftable("has a mask whose size is known only when the network runs")
-        return _products(ctx, node, given, mask, scale)
+        return _products(ctx, node, inputs, mask, scale)
     (count,) = heads
     assert count is not None
     each = query.factors["C"][-1].size
@@ -139,7 +139,7 @@ def _heads(x: Headed, *, transposed: bool = False) -> int | None:
         steps, channels = channels, steps
     *outer, inner = x.factors["C"]
     is_apart = steps == x.factors["T"] and len(x.factors["T"]) == 1 and channels == (inner,)
-    if not is_apart or len(outer) > 1 or [one for dim in first for one in dim] != [*x.factors[BATCH], *outer]:
+    if not is_apart or len(outer) > 1 or [factor for dim in first for factor in dim] != [*x.factors[BATCH], *outer]:
         return None
     count = outer[0].size if outer else 1
     return count if isinstance(count, int) else None
@@ -151,8 +151,8 @@ def _divided(out: Headed, query: Headed, value: Headed) -> Headed:
     own = {**out.factors, "C": value.factors["C"]}
     names = {id(query.factors[BATCH][0]): own[BATCH][0], id(query.factors["T"][0]): own["T"][0]}
     names |= {id(query.factors["C"][-1]): own["C"][-1]}
-    names |= {id(one): other for one, other in zip(query.factors["C"][:-1], outer, strict=True)}
-    return Headed(out.tensor, tuple(tuple(names[id(one)] for one in dim) for dim in query.dims), own)
+    names |= {id(factor): out_factor for factor, out_factor in zip(query.factors["C"][:-1], outer, strict=True)}
+    return Headed(out.tensor, tuple(tuple(names[id(factor)] for factor in dim) for dim in query.dims), own)
 
 
 def _scale(ctx: Context, node: Node) -> float:
@@ -178,9 +178,9 @@ def mask_kind(mask: np.ndarray | None) -> str | None:
     return "causal" if not np.any(square[~later]) and bool((square[later] <= HIDDEN).all()) else None
 
 
-def _products(ctx: Context, node: Node, given: tuple[Headed, ...], mask: np.ndarray | None, scale: float) -> Tensor:
+def _products(ctx: Context, node: Node, inputs: tuple[Headed, ...], mask: np.ndarray | None, scale: float) -> Tensor:
     """Return an attention as products of matrices, for masks and layouts that the layer does not have."""
-    query, key, value = (laid_out(ctx, node, x) for x in given)
+    query, key, value = (laid_out(ctx, node, x) for x in inputs)
     scores = product(ctx, node, query, key)
     if scale != 1.0:
         scores = affine(ctx, node, scores, np.asarray(scale, np.float32), None)

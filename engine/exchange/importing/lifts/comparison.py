@@ -42,8 +42,8 @@ def compare(ctx: Context, node: Node) -> Tensor:
     is_greater = node.op in ("Greater", "LessOrEqual")
     apart = _difference(ctx, node, *((0, 1) if is_greater else (1, 0)))
     sign = ctx.add(node, MathFunction(function="sign"), apart, name="sign")
-    found = ctx.add(node, Relu(), sign)
-    return ctx.add(node, NOT, found, name="not") if node.op.endswith("OrEqual") else found
+    out = ctx.add(node, Relu(), sign)
+    return ctx.add(node, NOT, out, name="not") if node.op.endswith("OrEqual") else out
 
 
 @lift("Equal", becomes=BY_SIGN, note="1 where true, by the sign of the difference")
@@ -62,15 +62,15 @@ def negation(ctx: Context, node: Node) -> Tensor:
 @lift("And", "Or", "Xor", becomes=("multiplication", "maximum", "subtraction"))
 def logic(ctx: Context, node: Node) -> Tensor:
     """Product, maximum, or distance of what is 0 or 1."""
-    held = [ctx.held(node, index) for index in (0, 1)]
-    like = next((one for one in held if isinstance(one, Tensor)), None)
+    values = [ctx.held(node, index) for index in (0, 1)]
+    like = next((value for value in values if isinstance(value, Tensor)), None)
     if like is None:
         raise NotLiftable("takes no tensor")
     a, b = (
-        one
-        if isinstance(one, Tensor)
+        value
+        if isinstance(value, Tensor)
         else parameter(ctx, node, ctx.numbers(node, at).astype(np.float32), like, "numbers")
-        for at, one in enumerate(held)
+        for at, value in enumerate(values)
     )
     if node.op == "Xor":
         return ctx.add(node, MathFunction(function="abs"), combined(ctx, node, Subtraction(), a, b))
@@ -80,18 +80,18 @@ def logic(ctx: Context, node: Node) -> Tensor:
 @lift("Where", becomes=("where",))
 def where(ctx: Context, node: Node) -> Tensor:
     """Numbers from one of two inputs, by a condition."""
-    held = [ctx.held(node, index) for index in range(3)]
-    tensors = [one for one in held if isinstance(one, Tensor)]
+    values = [ctx.held(node, index) for index in range(3)]
+    tensors = [value for value in values if isinstance(value, Tensor)]
     if not tensors:
         raise NotLiftable("takes no tensor")
-    like = max(tensors, key=lambda one: one.type.rank)
-    given = [
-        as_numbers(ctx, node, one)
-        if isinstance(one, Tensor)
+    like = max(tensors, key=lambda tensor: tensor.type.rank)
+    inputs = [
+        as_numbers(ctx, node, value)
+        if isinstance(value, Tensor)
         else parameter(ctx, node, _finite(ctx.numbers(node, at)), like, "numbers")
-        for at, one in enumerate(held)
+        for at, value in enumerate(values)
     ]
-    return combined(ctx, node, Where(), *given)
+    return combined(ctx, node, Where(), *inputs)
 
 
 def _finite(numbers: np.ndarray) -> np.ndarray:

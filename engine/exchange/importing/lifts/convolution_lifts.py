@@ -149,8 +149,8 @@ def _crops(
     sides: Sides = []
     for axis in range(dims):
         size = x.known(axis + 2)
-        wanted = shape[-dims:][axis] if shape else size * stride[axis]
-        total = stride[axis] * (size - 1) + more[axis] + reach_of(kernel[axis], dilation[axis]) - wanted
+        out_size = shape[-dims:][axis] if shape else size * stride[axis]
+        total = stride[axis] * (size - 1) + more[axis] + reach_of(kernel[axis], dilation[axis]) - out_size
         if total < 0:
             raise NotLiftable("makes a larger output than its window does")
         small, large = total // 2, total - total // 2

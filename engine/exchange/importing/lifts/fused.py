@@ -69,13 +69,13 @@ def _mask(ctx: Context, node: Node, at: int) -> np.ndarray | None:
     return np.where(mask, np.float32(0), np.float32(HIDDEN))
 
 
-def _over_sequences(ctx: Context, node: Node, given: list[Tensor], heads: int, mask: str | None) -> Tensor:
+def _over_sequences(ctx: Context, node: Node, inputs: list[Tensor], heads: int, mask: str | None) -> Tensor:
     """Return an attention layer over sequences whose channels are divided among heads."""
     if mask is None:
         raise NotLiftable("has a mask that the layer does not have")
-    if any(x.rank != 3 for x in given):
+    if any(x.rank != 3 for x in inputs):
         raise NotLiftable("takes other dimensions than batch, steps and channels")
-    query, key, value = (ctx.as_sequence(node, x) for x in given)
+    query, key, value = (ctx.as_sequence(node, x) for x in inputs)
     values: dict[str, Any] = {"heads": heads, "mask": mask}
     scale = float(ctx.attribute(node, "scale", 0.0))
     channels = query.type["C"]
@@ -94,7 +94,7 @@ def runtime_attention(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
     """One known matrix for queries, keys and values, side by side."""
     mask = ctx.optional_numbers(node, 5)
     others = [ctx.optional(node, at) for at in range(3, len(node.inputs)) if at != 5]
-    if any(one is not None for one in others) or any(ctx.attribute(node, name, 0) for name in ("do_rotary",)):
+    if any(other is not None for other in others) or any(ctx.attribute(node, name, 0) for name in ("do_rotary",)):
         raise NotLiftable("takes lengths, or earlier keys and values")
     matrix, bias = ctx.numbers(node, 1), ctx.optional_numbers(node, 2)
     sizes = ctx.attribute(node, "qkv_hidden_sizes", None) or [matrix.shape[1] // 3] * 3
@@ -102,9 +102,9 @@ def runtime_attention(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
     x = ctx.as_sequence(node, ctx.tensor(node, 0))
     biases = [None] * 3 if bias is None else np.split(bias, ends)
     parts = zip(np.split(matrix, ends, 1), biases, strict=True)
-    given = [dense(ctx, node, x, weight.T, one) for weight, one in parts]
+    inputs = [dense(ctx, node, x, weight.T, part_bias) for weight, part_bias in parts]
     kind = "causal" if ctx.attribute(node, "unidirectional", 0) else mask_kind(mask)
-    return _over_sequences(ctx, node, given, ctx.attribute(node, "num_heads"), kind), *(None for _ in node.outputs[1:])
+    return _over_sequences(ctx, node, inputs, ctx.attribute(node, "num_heads"), kind), *(None for _ in node.outputs[1:])
 
 
 @lift(
@@ -117,14 +117,14 @@ def runtime_multihead(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
     """Queries, keys and values apart, and one bias for all of them."""
     if any(ctx.optional(node, at) is not None for at in range(4, len(node.inputs)) if at != 5):
         raise NotLiftable("takes lengths, or earlier keys and values")
-    given = [ctx.tensor(node, at) for at in range(3)]
+    inputs = [ctx.tensor(node, at) for at in range(3)]
     bias = ctx.optional_numbers(node, 3)
     if bias is not None:
-        channels = [x.known(x.rank - 1) for x in given]
+        channels = [x.known(x.rank - 1) for x in inputs]
         parts = np.split(bias, np.cumsum(channels)[:2])
-        given = [_with_bias(ctx, node, at, x, part) for at, (x, part) in enumerate(zip(given, parts, strict=True))]
+        inputs = [_with_bias(ctx, node, at, x, part) for at, (x, part) in enumerate(zip(inputs, parts, strict=True))]
     kind = "causal" if ctx.attribute(node, "unidirectional", 0) else mask_kind(ctx.optional_numbers(node, 5))
-    return _over_sequences(ctx, node, given, ctx.attribute(node, "num_heads"), kind), *(None for _ in node.outputs[1:])
+    return _over_sequences(ctx, node, inputs, ctx.attribute(node, "num_heads"), kind), *(None for _ in node.outputs[1:])
 
 
 def _with_bias(ctx: Context, node: Node, index: int, x: Tensor, bias: np.ndarray) -> Tensor:
@@ -155,24 +155,28 @@ def fused_gemm(ctx: Context, node: Node) -> Values | Headed:
 
 
 def _activated(ctx: Context, node: Node, op: str) -> Values | Headed:
-    """Return what ONNX's operator gives, after an activation."""
-    found = lifts()["", op].function(ctx, replace(node, op=op, domain=""))
+    """Return the outputs of ONNX's operator, after an activation."""
+    out = lifts()["", op].function(ctx, replace(node, op=op, domain=""))
     name = ctx.attribute(node, "activation", "")
     if not name:
-        return found
+        return out
     key = ("", name)
-    if key not in lifts() or not isinstance(found, Tensor):
+    if key not in lifts() or not isinstance(out, Tensor):
         raise NotLiftable(f"has the activation {name}")
     inner = f"{node.outputs[0]}/{op}"
-    ctx.values[inner] = found
+    ctx.values[inner] = out
     numbers = list(ctx.attribute(node, "activation_params", []))
-    given = {one: number for one, number in zip(ACTIVATIONS, numbers, strict=False) if name in ACTIVATIONS[one]}
-    given |= {
-        one: ctx.attribute(node, f"activation_{one}") for one in ACTIVATIONS if f"activation_{one}" in node.attributes
+    attributes = {
+        field: number for field, number in zip(ACTIVATIONS, numbers, strict=False) if name in ACTIVATIONS[field]
+    }
+    attributes |= {
+        field: ctx.attribute(node, f"activation_{field}")
+        for field in ACTIVATIONS
+        if f"activation_{field}" in node.attributes
     }
     inputs = [inner]
     if name == "Clip":
         for at, number in enumerate(numbers[:2]):
             ctx.values[f"{inner}/{at}"] = np.asarray(number, np.float32)
             inputs.append(f"{inner}/{at}")
-    return lifts()[key].function(ctx, replace(node, op=name, domain="", inputs=inputs, attributes=given))
+    return lifts()[key].function(ctx, replace(node, op=name, domain="", inputs=inputs, attributes=attributes))

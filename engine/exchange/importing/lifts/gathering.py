@@ -44,20 +44,20 @@ def gather(ctx: Context, node: Node) -> Tensor:
     axis = x.axis(axis)
     if x.type.kind == "index" and x.dims[axis] == "T" and places.size == 1:
         return _index_at(ctx, node, x, axis, int(places.reshape(())), keeps=places.ndim == 1)
-    found = taken(ctx, node, x, axis, [int(one) for one in places.reshape(-1)])
+    out = taken(ctx, node, x, axis, [int(place) for place in places.reshape(-1)])
     if places.ndim == 1:
-        return found
+        return out
     if places.ndim > 1:
         raise NotLiftable(f"takes places in {places.ndim} dimensions")
-    return without(ctx, node, found, axis)
+    return without(ctx, node, out, axis)
 
 
 def _index_at(ctx: Context, node: Node, x: Tensor, axis: int, place: int, *, keeps: bool) -> Tensor:
     """Return one of several indices, such as a column of categories."""
     numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"), name="numbers")
-    taken = sliced(ctx, node, numbers, 1, place, place + 1 if place != -1 else 2**62)
+    column = sliced(ctx, node, numbers, 1, place, place + 1 if place != -1 else 2**62)
     dims = x.dims if keeps else [dim for at, dim in enumerate(x.dims) if at != axis]
-    return ctx.add(node, Cast(to="indices"), taken, dims=dims, name="indices")
+    return ctx.add(node, Cast(to="indices"), column, dims=dims, name="indices")
 
 
 def _looked_up(ctx: Context, node: Node, axis: int) -> Tensor:
@@ -117,14 +117,14 @@ def without(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
         return ctx.add(node, SelectStep(counted_from="start", step=0), x, dims=dims)
     if next(dim for dim in x.dims if dim != ONE) != BATCH:  # it goes where a layer needs the batch first
         return x.viewed([dim for at, dim in enumerate(x.dims) if at != axis])
-    left = [x.size(at) for at in range(x.rank) if at != axis]
-    return reshaped(ctx, node, x, left)
+    rest = [x.size(at) for at in range(x.rank) if at != axis]
+    return reshaped(ctx, node, x, rest)
 
 
 def _selected(ctx: Context, node: Node, x: Tensor, step: int, dims: list[str]) -> Tensor:
     """Return one step of a sequence in place of the slice that was just made of it."""
     layer = ctx.layers.pop()
-    line = next(one for one in reversed(ctx.connections) if one.target.layer == layer.id)
+    line = next(connection for connection in reversed(ctx.connections) if connection.target.layer == layer.id)
     ctx.connections.remove(line)
     source = ctx.source(line.source)
     steps = source.type["T"]
@@ -197,8 +197,8 @@ def expand(ctx: Context, node: Node) -> Values:
     items = list(sizes.items)
     if not ctx.is_tensor(node, 0):
         numbers = ctx.numbers(node, 0)
-        known = grown(ctx, node, sizes)
-        grown_numbers = np.broadcast_to(numbers, np.broadcast_shapes(numbers.shape, tuple(known)))
+        shape = grown(ctx, node, sizes)
+        grown_numbers = np.broadcast_to(numbers, np.broadcast_shapes(numbers.shape, tuple(shape)))
         return _for_each_sample(ctx, node, grown_numbers, sizes)
     x = ctx.tensor(node, 0)
     if len(items) > x.rank:
@@ -229,7 +229,7 @@ def _tiled(ctx: Context, node: Node) -> Values:
     numbers, times = ctx.numbers(node, 0), as_sizes(ctx.optional(node, 1))
     if times is None or len(times.items) != numbers.ndim:
         raise NotLiftable("computes its sizes")
-    if any(isinstance(one, Free) and size != 1 for one, size in zip(times.items, numbers.shape, strict=True)):
+    if any(isinstance(item, Free) and size != 1 for item, size in zip(times.items, numbers.shape, strict=True)):
         raise NotLiftable("repeats known numbers by a size that is known only when the network runs")
     return _for_each_sample(ctx, node, np.tile(numbers, grown(ctx, node, times)), times)
 

@@ -24,9 +24,9 @@ def one_hot(ctx: Context, node: Node) -> Tensor:
     dims = {-1: (BATCH, "T", "C"), 2: (BATCH, "T", "C"), 1: (BATCH, "C", "T"), -2: (BATCH, "C", "T")}.get(axis)
     if dims is None:
         raise NotLiftable("puts the vectors along the batch")
-    found = ctx.add(node, ctx.make(OneHot, classes=int(depth.reshape(-1)[0])), x, dims=dims)
+    out = ctx.add(node, ctx.make(OneHot, classes=int(depth.reshape(-1)[0])), x, dims=dims)
     off, on = (float(value) for value in values)
-    return affine(ctx, node, found, np.asarray(on - off, np.float32), np.asarray(off, np.float32))
+    return affine(ctx, node, out, np.asarray(on - off, np.float32), np.asarray(off, np.float32))
 
 
 @lift("Compress", becomes=("slice", "concatenation"), note="with known places, along a dimension")
@@ -51,13 +51,13 @@ def center_crop_pad(ctx: Context, node: Node) -> Tensor:
     for axis, size in zip(axes, sizes, strict=True):
         if x.dims[axis] == BATCH and size == ctx.fixed_batch:
             continue
-        known = x.known(axis)
-        if size < known:
-            start = (known - size) // 2
+        length = x.known(axis)
+        if size < length:
+            start = (length - size) // 2
             x = sliced(ctx, node, x, axis, start, start + size)
-        elif size > known:
-            before = (size - known) // 2
-            sides[axis] = (before, size - known - before)
+        elif size > length:
+            before = (size - length) // 2
+            sides[axis] = (before, size - length - before)
     return padded_by(ctx, node, x, sides, "zeros", 0.0)
 
 
@@ -75,7 +75,7 @@ def triangle(ctx: Context, node: Node) -> Tensor:
 @lift("Col2Im", becomes=("fold",), note="to images of known sizes")
 def col2im(ctx: Context, node: Node) -> Tensor:
     """Lay windows over each other and add them where they overlap."""
-    size, kernel = (tuple(int(one) for one in ctx.numbers(node, at).reshape(-1)) for at in (1, 2))
+    size, kernel = (tuple(int(number) for number in ctx.numbers(node, at).reshape(-1)) for at in (1, 2))
     if len(size) != 2:
         raise NotLiftable(f"makes images of {len(size)} dimensions")
     pads = ctx.attribute(node, "pads", [0] * 4)

@@ -89,10 +89,10 @@ def reshape(ctx: Context, node: Node) -> Values:
         return reshaped(ctx, node, x, items)
     except NotLiftable:
         ctx.forget(before)
-        (found,) = follow(ctx, node)
-        assert found is not None
-        is_output = any(one.name == node.outputs[0] for one in ctx.graph.outputs)
-        return laid_out(ctx, node, found) if is_output else found
+        (headed,) = follow(ctx, node)
+        assert headed is not None
+        is_output = any(value.name == node.outputs[0] for value in ctx.graph.outputs)
+        return laid_out(ctx, node, headed) if is_output else headed
 
 
 def reshaped(ctx: Context, node: Node, x: Tensor, items: list[Dim]) -> Tensor:
@@ -112,11 +112,11 @@ def reshaped(ctx: Context, node: Node, x: Tensor, items: list[Dim]) -> Tensor:
         return ctx.add(node, Flatten(), x, dims=(BATCH, "C")) if x.type.rank > 1 else x.viewed((BATCH, "C"))
     ones = [at for at, size in enumerate(rest) if size == 1]
     dropped: list[int] = ones[: len(rest) - max(BY_RANK)] if len(rest) > max(BY_RANK) else []
-    kept = [at for at in range(len(rest)) if at not in dropped]
-    layout = BY_RANK.get(len(kept))
+    places = [at for at in range(len(rest)) if at not in dropped]
+    layout = BY_RANK.get(len(places))
     if layout is None:
         raise NotLiftable(f"makes {len(items)} dimensions")
-    out = ctx.reshaped(node, x, layout, [rest[at] for at in kept])
+    out = ctx.reshaped(node, x, layout, [rest[at] for at in places])
     names = iter(layout)
     return out.viewed((BATCH, *(ONE if at in dropped else next(names) for at in range(len(rest)))))
 
@@ -129,9 +129,9 @@ def _resolved(ctx: Context, x: Tensor, items: list[Dim]) -> list[Dim]:
         at = names.index(BATCH)
         items = [*items[:at], Free((BATCH,)) if items[at] == ctx.fixed_batch else items[at], *items[at + 1 :]]
     if ctx.fixed_batch is not None and items and items[0] == ctx.fixed_batch and x.dims[0].split("*")[0] == BATCH:
-        left = divided(total, Free((BATCH,)))
+        rest = divided(total, Free((BATCH,)))
         others = [item for item in items[1:] if item != -1]
-        if left is not None and (len(others) < len(items) - 1 or product(others) == left):
+        if rest is not None and (len(others) < len(items) - 1 or product(others) == rest):
             items = [Free((BATCH,)), *items[1:]]
     items = _with_batch(ctx, x, items)
     if -1 in items:
@@ -156,9 +156,9 @@ def _with_batch(ctx: Context, x: Tensor, items: list[Dim]) -> list[Dim]:
     if ctx.fixed_batch is None or x.dims[0].split("*")[0] == BATCH or Free((BATCH,)) in items:
         return items
     for at, item in enumerate(items):
-        named = [*items[:at], Free((BATCH,)), *items[at + 1 :]]
-        if item == ctx.fixed_batch and product(named) == product(x.sizes) and _view(x, named) is not None:
-            return named
+        batched = [*items[:at], Free((BATCH,)), *items[at + 1 :]]
+        if item == ctx.fixed_batch and product(batched) == product(x.sizes) and _view(x, batched) is not None:
+            return batched
     return items
 
 
@@ -198,7 +198,7 @@ def _places(ctx: Context, node: Node, x: Tensor, items: Sequence[Dim]) -> Tensor
         for dims, places in (((BATCH, "C", "T"), (2, 3)), ((BATCH, "T", "C"), (1, 2))):
             size = [items[place] for place in places]
             other = items[6 - sum(places)]
-            if x.dims == dims and other == x.type["C"] and not any(isinstance(one, Free) for one in size):
+            if x.dims == dims and other == x.type["C"] and not any(isinstance(side, Free) for side in size):
                 out = "CHW" if places == (2, 3) else "HWC"
                 if places == (1, 2) and not _is_channels_last(ctx, node):
                     return None
@@ -210,7 +210,7 @@ def _is_channels_last(ctx: Context, node: Node) -> bool:
     """Return whether what follows moves the last dimension to the front, as for a convolution."""
     followers = ctx.users.get(node.outputs[0], ())
     return bool(followers) and all(
-        one.op == "Transpose" and one.attributes.get("perm") == [0, 3, 1, 2] for one in followers
+        follower.op == "Transpose" and follower.attributes.get("perm") == [0, 3, 1, 2] for follower in followers
     )
 
 
@@ -219,19 +219,19 @@ def squeeze(ctx: Context, node: Node) -> Tensor:
     """Axes are an attribute before version 13."""
     x = ctx.tensor(node, 0)
     axes = ctx.ints(node, 1, "axes")
-    gone = {x.axis(axis) for axis in axes} if axes is not None else {at for at, size in enumerate(x.sizes) if size == 1}
-    if any(x.size(at) != 1 for at in gone if x.dims[at] != BATCH or ctx.fixed_batch != 1):
+    ones = {x.axis(axis) for axis in axes} if axes is not None else {at for at, size in enumerate(x.sizes) if size == 1}
+    if any(x.size(at) != 1 for at in ones if x.dims[at] != BATCH or ctx.fixed_batch != 1):
         raise NotLiftable("leaves out a dimension that is not 1")
-    if any(x.dims[at] == BATCH for at in gone):
+    if any(x.dims[at] == BATCH for at in ones):
         raise NotLiftable("leaves out the batch")
-    left = [at for at in range(x.rank) if at not in gone]
-    if all(x.dims[at] == ONE for at in gone):
-        return x.viewed([x.dims[at] for at in left])
-    if x.dims[0] != BATCH and left and x.dims[left[0]] == BATCH:
+    rest = [at for at in range(x.rank) if at not in ones]
+    if all(x.dims[at] == ONE for at in ones):
+        return x.viewed([x.dims[at] for at in rest])
+    if x.dims[0] != BATCH and rest and x.dims[rest[0]] == BATCH:
         # Where a dimension of size 1 lies makes no difference once it is gone.
-        x = x.viewed([BATCH, *(x.dims[at] for at in sorted(gone)), *(x.dims[at] for at in left[1:])])
-        left = [0, *range(len(gone) + 1, x.rank)]
-    return reshaped(ctx, node, x, [x.size(at) for at in left])
+        x = x.viewed([BATCH, *(x.dims[at] for at in sorted(ones)), *(x.dims[at] for at in rest[1:])])
+        rest = [0, *range(len(ones) + 1, x.rank)]
+    return reshaped(ctx, node, x, [x.size(at) for at in rest])
 
 
 @lift("Unsqueeze", becomes=(), note="vanishes")
@@ -250,12 +250,12 @@ def unsqueeze(ctx: Context, node: Node) -> Tensor:
 @lift("Concat", becomes=("concatenation",))
 def concat(ctx: Context, node: Node) -> Tensor:
     """Join along one dimension. Known numbers become a learned parameter."""
-    held = [ctx.held(node, index) for index in range(len(node.inputs))]
-    tensors = [one for one in held if isinstance(one, Tensor)]
+    values = [ctx.held(node, index) for index in range(len(node.inputs))]
+    tensors = [value for value in values if isinstance(value, Tensor)]
     if not tensors:
         raise NotLiftable("joins sizes that are known only when the network runs")
     axis = tensors[0].axis(ctx.attribute(node, "axis", 1))
-    like = max(tensors, key=lambda one: one.type.rank)
+    like = max(tensors, key=lambda tensor: tensor.type.rank)
     if like.dims[axis] == ONE:
         want = list(like.dims)
         count = sum(dim not in (BATCH, ONE) for dim in want) + 1
@@ -265,16 +265,16 @@ def concat(ctx: Context, node: Node) -> Tensor:
         names = iter(free)
         want = [dim if dim == BATCH or (dim == ONE and at != axis) else next(names) for at, dim in enumerate(want)]
         like = ctx.relayout(node, like, want)
-    given = [
-        one if isinstance(one, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
-        for at, one in enumerate(held)
+    parts = [
+        value if isinstance(value, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
+        for at, value in enumerate(values)
     ]
-    given = [one if one.dims == like.dims else ctx.relayout(node, one, like.dims) for one in given]
+    parts = [part if part.dims == like.dims else ctx.relayout(node, part, like.dims) for part in parts]
     if like.dims[axis] == BATCH or "*" in like.dims[axis]:
         raise NotLiftable("joins along the batch")
-    if len(given) == 1:
-        return given[0]
-    return ctx.add(node, ctx.make(Concatenation, inputs=len(given), axis=like.dims[axis]), *given)
+    if len(parts) == 1:
+        return parts[0]
+    return ctx.add(node, ctx.make(Concatenation, inputs=len(parts), axis=like.dims[axis]), *parts)
 
 
 @lift("Slice", becomes=("slice", "flip"), note="with known places")
@@ -295,14 +295,14 @@ def sliced(ctx: Context, node: Node, x: Tensor, axis: int, start: int, end: int,
     """Return a part of one dimension, from a start up to before an end; below zero they count from the end."""
     size = x.size(axis)
     if isinstance(size, int):
-        taken = range(size)[slice(start, end, step)]
-        if len(taken) == size and step == 1:
+        places = range(size)[slice(start, end, step)]
+        if len(places) == size and step == 1:
             return x
-        if not taken:
+        if not places:
             raise NotLiftable("leaves nothing")
         if step < 0:
             return _backwards(ctx, node, x, axis, start, end, step)
-        start, end = taken[0], taken[-1] + 1
+        start, end = places[0], places[-1] + 1
         end = 0 if end == size else end
     elif start == 0 and end >= FAR and step == 1:
         return x
@@ -322,8 +322,8 @@ def _backwards(ctx: Context, node: Node, x: Tensor, axis: int, start: int, end: 
     """Return places from the last to the first: a part forwards, turned round."""
     size = x.size(axis)
     if isinstance(size, int):
-        taken = range(size)[slice(start, end if end >= -size else None, step)]
-        x = sliced(ctx, node, x, axis, taken[-1], taken[0] + 1, -step)
+        places = range(size)[slice(start, end if end >= -size else None, step)]
+        x = sliced(ctx, node, x, axis, places[-1], places[0] + 1, -step)
     elif step != -1 or start not in (-1, FAR) or end > -FAR:
         raise NotLiftable("goes backwards over sizes that are known only when the network runs")
     if x.dims[axis] in (BATCH, ONE) or "*" in x.dims[axis]:
@@ -343,20 +343,20 @@ def split(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
         sizes = [min(each, size - at * each) for at in range(parts)]
     if sum(sizes) != size or len(sizes) != parts or min(sizes) < 1:
         raise NotLiftable(f"cuts {size} places into {sizes}")
-    used = [bool(name) and bool(ctx.users.get(name)) for name in node.outputs]
+    uses = [bool(name) and bool(ctx.users.get(name)) for name in node.outputs]
     if (
         len(set(sizes)) == 1
         and parts > 1
-        and all(used)
+        and all(uses)
         and x.dims[axis] not in (BATCH, ONE)
         and "*" not in x.dims[axis]
     ):
         return ctx.add_all(node, ctx.make(Split, axis=x.dims[axis], parts=parts), x)
     places = np.cumsum([0, *sizes])
-    is_output = {one.name for one in ctx.graph.outputs}
+    is_output = {value.name for value in ctx.graph.outputs}
     return tuple(
         sliced(ctx, node, x, axis, int(places[at]), int(places[at + 1]))
-        if used[at] or node.outputs[at] in is_output
+        if uses[at] or node.outputs[at] in is_output
         else None
         for at in range(parts)
     )

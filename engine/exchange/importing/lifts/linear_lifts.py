@@ -93,7 +93,7 @@ def product(ctx: Context, node: Node, a: Tensor, b: Tensor) -> Tensor:
         raise NotLiftable(f"multiplies tensors with {a.rank} and {b.rank} dimensions")
     want = layouts[a.rank]
     swapped = (*want[:-2], want[-1], want[-2])
-    first, second = (one.dims == swapped for one in (a, b))
+    first, second = (x.dims == swapped for x in (a, b))
     a = a if first else ctx.relayout(node, a, want)
     b = b if second else ctx.relayout(node, b, want)
     type = MatrixProduct(transpose_first=first, transpose_second=second)
@@ -108,27 +108,27 @@ def einsum(ctx: Context, node: Node) -> Tensor:
         raise NotLiftable(f"multiplies {len(terms)} tensors")
     if len(terms) == 2 and not ctx.is_tensor(node, 1):
         return _contracted(ctx, node, ctx.tensor(node, 0), ctx.numbers(node, 1), terms, right)
-    given = [ctx.tensor(node, at) for at in range(len(terms))]
-    if count := joined_with_batch(*given):
+    inputs = [ctx.tensor(node, at) for at in range(len(terms))]
+    if count := joined_with_batch(*inputs):
         terms, right = _letters_apart(terms, right, count)
-        return together(_summed(ctx, node, [apart(x) for x in given], terms, right), count)
-    return _summed(ctx, node, given, terms, right)
+        return together(_summed(ctx, node, [apart(x) for x in inputs], terms, right), count)
+    return _summed(ctx, node, inputs, terms, right)
 
 
 def _letters_apart(terms: list[str], right: str, count: int) -> tuple[list[str], str]:
     """Return an equation with a letter for each dimension that the first one joins with the batch."""
     first = {term[0] for term in terms}
     letter = right[:1]
-    free = [one for one in ascii_lowercase if one not in "".join(terms).lower()]
+    free = [small for small in ascii_lowercase if small not in "".join(terms).lower()]
     if first != {letter} or len(free) < count or any(term.count(letter) != 1 for term in (*terms, right)):
         raise NotLiftable("sums over the batch, or takes it for another dimension")
     more = letter + "".join(free[:count])
     return [term.replace(letter, more) for term in terms], right.replace(letter, more)
 
 
-def _summed(ctx: Context, node: Node, given: list[Tensor], terms: list[str], right: str) -> Tensor:
+def _summed(ctx: Context, node: Node, inputs: list[Tensor], terms: list[str], right: str) -> Tensor:
     """Return an Einstein sum of tensors, of which each letter but that of the batch is an axis."""
-    tensors = [ctx.in_order(node, x) for x in given]
+    tensors = [ctx.in_order(node, x) for x in inputs]
     batches = {term[x.dims.index(BATCH)] for term, x in zip(terms, tensors, strict=True) if len(term) == x.rank}
     if len(batches) != 1 or right.count(batch := batches.pop()) != 1:
         raise NotLiftable("sums over the batch, or takes it for another dimension")
@@ -137,33 +137,35 @@ def _summed(ctx: Context, node: Node, given: list[Tensor], terms: list[str], rig
         if len(term) != x.rank or set(x.dims) != {BATCH, *x.type.axes} or len(set(term)) < len(term):
             raise NotLiftable(f"has an equation that does not fit its inputs: {','.join(terms)}")
         ours.append("".join(term[x.dims.index(axis)] for axis in x.type.axes))
-    kept = right.replace(batch, "")
-    layout = next((name for name, axes in LAYOUTS.items() if len(axes) == len(kept)), None)
+    out_letters = right.replace(batch, "")
+    layout = next((name for name, axes in LAYOUTS.items() if len(axes) == len(out_letters)), None)
     if layout is None:
         raise NotLiftable(f"makes {len(right)} dimensions")
-    names = dict(zip(kept, LAYOUTS[layout], strict=True))
-    type = ctx.make(EinsteinSum, equation=f"{','.join(ours)}->{kept}".lower(), layout=layout)
+    names = dict(zip(out_letters, LAYOUTS[layout], strict=True))
+    type = ctx.make(EinsteinSum, equation=f"{','.join(ours)}->{out_letters}".lower(), layout=layout)
     return ctx.add(node, type, *tensors, dims=[names.get(letter, BATCH) for letter in right])
 
 
 def _terms(equation: str) -> tuple[list[str], str]:
     """Return the letters of each input and of the result, those that occur once where the equation does not say."""
-    left, arrow, right = equation.partition("->")
-    letters = left.replace(",", "")
-    if "." in equation or not letters.isalpha() or len({one.lower() for one in letters}) < len(set(letters)):
+    inputs, arrow, right = equation.partition("->")
+    letters = inputs.replace(",", "")
+    if "." in equation or not letters.isalpha() or len({letter.lower() for letter in letters}) < len(set(letters)):
         raise NotLiftable(f"has the equation {equation}")
-    return left.split(","), right if arrow else "".join(sorted(one for one in letters if letters.count(one) == 1))
+    return inputs.split(","), right if arrow else "".join(
+        sorted(letter for letter in letters if letters.count(letter) == 1)
+    )
 
 
 def _contracted(ctx: Context, node: Node, x: Tensor, matrix: np.ndarray, terms: list[str], right: str) -> Tensor:
     """Return a product with a known matrix over one letter of the input."""
     first, second = terms
-    gone = set(first) & set(second) - set(right)
+    inner_letters = set(first) & set(second) - set(right)
     new = set(second) - set(first)
-    if matrix.ndim != 2 or len(gone) != 1 or len(new) != 1 or len(first) != x.rank:
+    if matrix.ndim != 2 or len(inner_letters) != 1 or len(new) != 1 or len(first) != x.rank:
         raise NotLiftable(f"has the equation {','.join(terms)}->{right} with known numbers")
-    (inner,), (outer,) = gone, new
-    order = [first.index(one) for one in (*right.replace(outer, ""), inner)]
+    (inner,), (outer,) = inner_letters, new
+    order = [first.index(letter) for letter in (*right.replace(outer, ""), inner)]
     if right.replace(outer, "") != first.replace(inner, "") or right[-1] != outer:
         raise NotLiftable("moves dimensions in a product with known numbers")
     weight = matrix if second == outer + inner else matrix.T
@@ -175,10 +177,10 @@ def fused_matmul(ctx: Context, node: Node) -> Tensor:
     """A product of two tensors with the last two dimensions of either exchanged, times alpha."""
     if any(ctx.attribute(node, name, 0) for name in ("transBatchA", "transBatchB")):
         raise NotLiftable("transposes the batch")
-    given = []
+    inputs = []
     for at, name in enumerate(("transA", "transB")):
         x = ctx.tensor(node, at)
-        given.append(x.viewed([*x.dims[:-2], x.dims[-1], x.dims[-2]]) if ctx.attribute(node, name, 0) else x)
+        inputs.append(x.viewed([*x.dims[:-2], x.dims[-1], x.dims[-2]]) if ctx.attribute(node, name, 0) else x)
     alpha = float(ctx.attribute(node, "alpha", 1.0))
-    found = product(ctx, node, *given)
-    return found if alpha == 1.0 else ctx.add(node, ctx.make(Scaling, scale=epsilon_of(alpha)), found, name="alpha")
+    out = product(ctx, node, *inputs)
+    return out if alpha == 1.0 else ctx.add(node, ctx.make(Scaling, scale=epsilon_of(alpha)), out, name="alpha")

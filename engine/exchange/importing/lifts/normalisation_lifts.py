@@ -166,5 +166,5 @@ def skip_norm(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
     if not is_rms:
         weights["bias"] = np.zeros(scale.size, np.float32) if shift is None else shift.reshape(-1)
     kind = RmsNorm if is_rms else LayerNorm
-    found = ctx.add(node, ctx.make(kind, epsilon=epsilon), x, weights=weights, name="norm")
-    return (found, None, None, total)[: len(node.outputs)]
+    norm = ctx.add(node, ctx.make(kind, epsilon=epsilon), x, weights=weights, name="norm")
+    return (norm, None, None, total)[: len(node.outputs)]

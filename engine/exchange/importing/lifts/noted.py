@@ -32,11 +32,11 @@ def with_noted_layers(graph: Graph) -> Graph | None:
         return None
     try:
         rows = json.loads(text)
-        found = [node for row in rows[:MOST_NOTES] if (node := _node(row, graph)) is not None]
+        nodes = [node for row in rows[:MOST_NOTES] if (node := _node(row, graph)) is not None]
     except _Refused:
         return None
     copied = replace(graph, nodes=list(graph.nodes), constants=dict(graph.constants))
-    placed = [_put(copied, node) for node in found]
+    placed = [_put(copied, node) for node in nodes]
     return copied if any(placed) else None
 
 
@@ -47,23 +47,23 @@ def _node(row: Any, graph: Graph) -> Node | None:
         if row["type"] not in NOTED:
             return None
         type = catalog()[row["type"]].read(row["fields"], "layers")
-        ends = [*row["inputs"], *(one for one in row["outputs"] if one is not None)]
-        weights = {str(name): _weight(held, graph.constants) for name, held in row.get("weights", {}).items()}
+        ends = [*row["inputs"], *(entry for entry in row["outputs"] if entry is not None)]
+        weights = {str(name): _weight(weight, graph.constants) for name, weight in row.get("weights", {}).items()}
         attributes = {
             "type": type,
-            "inputs": [tuple(map(str, one["dims"])) for one in row["inputs"]],
-            "kinds": [str(one["kind"]) for one in row["inputs"]],
-            "outputs": [tuple(map(str, one["dims"])) if one is not None else () for one in row["outputs"]],
+            "inputs": [tuple(map(str, entry["dims"])) for entry in row["inputs"]],
+            "kinds": [str(entry["kind"]) for entry in row["inputs"]],
+            "outputs": [tuple(map(str, entry["dims"])) if entry is not None else () for entry in row["outputs"]],
             "weights": weights,
         }
-        names = [one["value"] for one in ends]
+        names = [entry["value"] for entry in ends]
         counts = (len(row["inputs"]), len(row["outputs"]))
         if not all(isinstance(name, str) and name for name in names) or not row["inputs"]:
             return None
         if counts != (len(type.input_ports()), len(type.output_ports())) or not set(names) <= graph.names():
             return None
-        outputs = [one["value"] if one is not None else "" for one in row["outputs"]]
-        inputs = [one["value"] for one in row["inputs"]]
+        outputs = [entry["value"] if entry is not None else "" for entry in row["outputs"]]
+        inputs = [entry["value"] for entry in row["inputs"]]
         scope = tuple(part for part in str(row["name"]).split("/")[:32] if part)
     except _Refused:
         return None
@@ -83,37 +83,37 @@ class _Stored:
 
     def array(self, sizes: Sizes) -> np.ndarray:
         """Return the weight of these sizes. Raises `ValueError` or `IndexError` where the tensors have others."""
-        arrays = [one.array() for one in self.tensors]
+        arrays = [tensor.array() for tensor in self.tensors]
         if self.gates:
             rows = arrays[0][self.direction, self.start : self.start + sizes[0]]
             return with_gates(rows, self.gates).reshape(sizes)
-        found = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
-        return found.T if self.is_transposed else found
+        weight = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+        return weight.T if self.is_transposed else weight
 
 
-def _weight(held: Any, constants: Mapping[str, Constant]) -> _Stored:
+def _weight(note: Any, constants: Mapping[str, Constant]) -> _Stored:
     """Return where a weight is in the file."""
-    tensors = tuple(constants[name] for name in held["tensors"])
-    gates = tuple(held.get("gates", ()))
+    tensors = tuple(constants[name] for name in note["tensors"])
+    gates = tuple(note.get("gates", ()))
     if gates and gates not in GATES:
         raise ValueError("gates of no operator")
-    return _Stored(tensors, bool(held["transposed"]), int(held.get("direction", 0)), int(held.get("start", 0)), gates)
+    return _Stored(tensors, bool(note["transposed"]), int(note.get("direction", 0)), int(note.get("start", 0)), gates)
 
 
 def _put(graph: Graph, node: Node) -> bool:
     """Put a noted layer behind what it takes, and remove what it gives from the operators that computed it; False where
     what it gives is not computed behind what it takes."""
-    makers = {name: at for at, one in enumerate(graph.nodes) for name in one.outputs if name}
-    given = {one.name for one in graph.inputs}
-    known = [makers.get(name, -1) for name in node.inputs if name in makers or name in given]
-    made = [makers.get(name, -1) for name in node.outputs if name]
-    if len(known) != len(node.inputs) or not made or min(made) <= (place := max(known)):
+    makers = {name: at for at, maker in enumerate(graph.nodes) for name in maker.outputs if name}
+    input_names = {value.name for value in graph.inputs}
+    input_places = [makers.get(name, -1) for name in node.inputs if name in makers or name in input_names]
+    output_places = [makers.get(name, -1) for name in node.outputs if name]
+    if len(input_places) != len(node.inputs) or not output_places or min(output_places) <= (place := max(input_places)):
         return False
-    node.parts = tuple(one.label for one in _between(graph, node)) or (OP,)
-    for at in set(made):
+    node.parts = tuple(operator.label for operator in _between(graph, node)) or (OP,)
+    for at in set(output_places):
         maker = graph.nodes[at]
         graph.nodes[at] = replace(
-            maker, outputs=[f"{one}.operator" if one in node.outputs else one for one in maker.outputs]
+            maker, outputs=[f"{name}.operator" if name in node.outputs else name for name in maker.outputs]
         )
     graph.nodes.insert(place + 1, node)
     return True
@@ -122,15 +122,15 @@ def _put(graph: Graph, node: Node) -> bool:
 def _between(graph: Graph, node: Node) -> Iterator[Node]:
     """Yield the operators that compute what a noted layer gives from what it takes."""
     makers = graph.makers()
-    waiting, seen = [name for name in node.outputs if name], set(node.inputs)
+    waiting, visited = [name for name in node.outputs if name], set(node.inputs)
     while waiting:
         name = waiting.pop()
         maker = makers.get(name)
-        if name in seen or maker is None:
+        if name in visited or maker is None:
             continue
-        if seen.isdisjoint(maker.outputs):
+        if visited.isdisjoint(maker.outputs):
             yield maker
-        seen.update(maker.outputs)
+        visited.update(maker.outputs)
         waiting += [*maker.inputs, *maker.outer_names()]
 
 
@@ -139,18 +139,23 @@ def noted(ctx: Context, node: Node) -> Values:
     """A layer that the file notes, with the dimensions that its values have there."""
     type: LayerType = node.attributes["type"]
     inputs = [ctx.relayout(node, ctx.tensor(node, at), dims) for at, dims in enumerate(node.attributes["inputs"])]
-    found = ctx.add_all(node, type, *inputs, weights=_weights(node, type, tuple(one.type for one in inputs)))
+    outputs = ctx.add_all(node, type, *inputs, weights=_weights(node, type, tuple(x.type for x in inputs)))
     dims = node.attributes["outputs"]
-    if any(shown and sorted(shown) != sorted((BATCH, *one.type.axes)) for one, shown in zip(found, dims, strict=True)):
+    if any(
+        file_dims and sorted(file_dims) != sorted((BATCH, *output.type.axes))
+        for output, file_dims in zip(outputs, dims, strict=True)
+    ):
         raise NotLiftable("gives other dimensions than its note says")
-    return tuple(one.viewed(shown) if shown else None for one, shown in zip(found, dims, strict=True))
+    return tuple(
+        output.viewed(file_dims) if file_dims else None for output, file_dims in zip(outputs, dims, strict=True)
+    )
 
 
 def _weights(node: Node, type: LayerType, inputs: tuple[TensorType, ...]) -> dict[str, np.ndarray]:
     weights = {}
     for name, sizes in type.weights(*inputs).items():
         stored: _Stored = node.attributes["weights"][name]
-        if not stored.gates and sum(one.count for one in stored.tensors) != math.prod(sizes):
+        if not stored.gates and sum(tensor.count for tensor in stored.tensors) != math.prod(sizes):
             raise NotLiftable(f"has no weights '{name}' of its sizes")
         weights[name] = stored.array(sizes)
     return weights
@@ -163,10 +168,10 @@ def is_noted(node: Node) -> bool:
 
 def takes_indices(node: Node, name: str) -> bool:
     """Return whether a noted layer takes a value as indices."""
-    kinds = [kind for given, kind in zip(node.inputs, node.attributes["kinds"], strict=True) if given == name]
+    kinds = [kind for source, kind in zip(node.inputs, node.attributes["kinds"], strict=True) if source == name]
     return bool(kinds) and all(kind == "index" for kind in kinds)
 
 
 def dims_of(node: Node, name: str) -> tuple[str, ...]:
     """Return the dimensions of a value that a noted layer takes."""
-    return next(dims for given, dims in zip(node.inputs, node.attributes["inputs"], strict=True) if given == name)
+    return next(dims for source, dims in zip(node.inputs, node.attributes["inputs"], strict=True) if source == name)

@@ -34,14 +34,14 @@ def _rounded_up(ctx: Context, node: Node, x: Tensor, kernel: tuple[int, ...], st
     """Return the padding with what rounding up needs behind each axis."""
     if not ctx.attribute(node, "ceil_mode", 0):
         return sides
-    found: Sides = []
+    padding: Sides = []
     for axis, (before, after) in enumerate(sides):
         room = x.known(axis + 2) + before + after - kernel[axis]
         count = math.ceil(room / stride[axis]) + 1
         if (count - 1) * stride[axis] >= x.known(axis + 2) + before:
             count -= 1  # the last window would begin in the padding
-        found.append((before, max(after, (count - 1) * stride[axis] - room + after)))
-    return found
+        padding.append((before, max(after, (count - 1) * stride[axis] - room + after)))
+    return padding
 
 
 @lift(
@@ -92,7 +92,7 @@ def global_pool(ctx: Context, node: Node) -> Tensor:
 def pooled(ctx: Context, node: Node, x: Tensor, kind: type[GlobalAveragePool] | type[GlobalMaxPool]) -> Tensor:
     """Return one number a channel, with as many dimensions as before."""
     followers = ctx.users.get(node.outputs[0], ())
-    if all(one.op in FLATTENING for one in followers):
+    if all(follower.op in FLATTENING for follower in followers):
         return ctx.add(node, kind(), x, dims=[dim if dim in (BATCH, "C") else ONE for dim in x.dims])
     return ctx.add(node, kind(keep_axes=True), x)
 

@@ -35,8 +35,8 @@ def quantize(ctx: Context, node: Node) -> Tensor:
 def dequantize(ctx: Context, node: Node) -> Tensor:
     """scale · (x - zero point)."""
     _, scale, zero = _scale(ctx, node)
-    found = affine(ctx, node, ctx.tensor(node, 0), np.asarray(scale, np.float32), np.asarray(-zero * scale, np.float32))
-    return replace(found, is_whole=False)
+    out = affine(ctx, node, ctx.tensor(node, 0), np.asarray(scale, np.float32), np.asarray(-zero * scale, np.float32))
+    return replace(out, is_whole=False)
 
 
 def _scale(ctx: Context, node: Node) -> tuple[str, float, int]:

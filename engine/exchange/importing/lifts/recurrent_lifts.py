@@ -66,10 +66,10 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
         out = ctx.add(node, Flip(axis="T"), out, name="back")
     whole = (BATCH, "T", ONE, "C") if is_batch_first else ("T", ONE, BATCH, "C")
     # The port of a state is no output of the network by itself.
-    leave = {one.name for one in ctx.graph.outputs}
-    named = zip(node.outputs[1:], ends, strict=False)
-    states = [ctx.add(node, Identity(), one, name="state") if name in leave else one for name, one in named]
-    return out.viewed(whole), *(one.viewed(end) for one in states)
+    leave = {output.name for output in ctx.graph.outputs}
+    pairs = zip(node.outputs[1:], ends, strict=False)
+    states = [ctx.add(node, Identity(), state, name="state") if name in leave else state for name, state in pairs]
+    return out.viewed(whole), *(state.viewed(end) for state in states)
 
 
 def _is_used(ctx: Context, node: Node, number: int) -> bool:
@@ -106,32 +106,34 @@ def _refuse_apart(ctx: Context, node: Node, *, is_batch_first: bool) -> None:
         raise NotLiftable("gives the states of two directions")
     users = ctx.users.get(node.outputs[0], ())
     if not is_batch_first:
-        if not users or any(one.op != "Transpose" or tuple(one.attributes.get("perm", ())) != MERGED for one in users):
+        if not users or any(
+            user.op != "Transpose" or tuple(user.attributes.get("perm", ())) != MERGED for user in users
+        ):
             raise NotLiftable("gives the outputs of two directions apart")
-        users = [user for one in users for user in ctx.users.get(one.outputs[0], ())]
-    users = [one for one in users if one.op != "Shape"]
-    if not users or any(one.op != "Reshape" for one in users):
+        users = [after for user in users for after in ctx.users.get(user.outputs[0], ())]
+    users = [user for user in users if user.op != "Shape"]
+    if not users or any(user.op != "Reshape" for user in users):
         raise NotLiftable("gives the outputs of two directions apart")
 
 
 def _states(ctx: Context, node: Node) -> list[Tensor]:
     """Return the initial states that are no known zeros."""
-    found: dict[int, Tensor] = {}
+    states: dict[int, Tensor] = {}
     for number in (5, 6) if node.op == "LSTM" else (5,):
-        held = ctx.optional(node, number)
-        if held is None or (isinstance(held, np.ndarray) and not np.any(held)):
+        value = ctx.optional(node, number)
+        if value is None or (isinstance(value, np.ndarray) and not np.any(value)):
             continue
-        if ctx.attribute(node, "direction", "forward") != "forward" or isinstance(held, Sizes):
+        if ctx.attribute(node, "direction", "forward") != "forward" or isinstance(value, Sizes):
             raise NotLiftable("has initial states that a layer does not take")
         want = (BATCH, ONE, "C") if ctx.attribute(node, "layout", 0) else (ONE, BATCH, "C")
-        found[number] = (
-            _known_state(ctx, node, held, want) if isinstance(held, np.ndarray) else ctx.relayout(node, held, want)
+        states[number] = (
+            _known_state(ctx, node, value, want) if isinstance(value, np.ndarray) else ctx.relayout(node, value, want)
         )
-    if found and node.op == "LSTM" and len(found) < 2:
-        (given,) = found.values()
-        zeros = ctx.make(Constant, value=0.0, layout="features", sizes=(given.type.channels,))
-        found[11 - next(iter(found))] = ctx.add(node, zeros, given, name="zeros")
-    return [found[number] for number in sorted(found)]
+    if states and node.op == "LSTM" and len(states) < 2:
+        (state,) = states.values()
+        zeros = ctx.make(Constant, value=0.0, layout="features", sizes=(state.type.channels,))
+        states[11 - next(iter(states))] = ctx.add(node, zeros, state, name="zeros")
+    return [states[number] for number in sorted(states)]
 
 
 def _known_state(ctx: Context, node: Node, numbers: np.ndarray, want: tuple[str, ...]) -> Tensor:
@@ -146,43 +148,43 @@ def _known_state(ctx: Context, node: Node, numbers: np.ndarray, want: tuple[str,
 
 def _variant(ctx: Context, node: Node) -> dict[str, Any]:
     """Return activations and the mode of the reset gate."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     count = {"LSTM": 3, "GRU": 2, "RNN": 1}[node.op]
     names = ctx.attribute(node, "activations", None)
     if names and _peepholes(ctx, node) is not None and names != ["Sigmoid", "Tanh", "Tanh"]:
         raise NotLiftable(f"has peepholes and the activations {', '.join(names)}")
     for start in range(0, len(names or ()) if _peepholes(ctx, node) is None else 0, count):
-        one = names[start : start + count]
-        gates, states = (one[:1], one[1:]) if node.op != "RNN" else ([], one)
+        activations = names[start : start + count]
+        gates, states = (activations[:1], activations[1:]) if node.op != "RNN" else ([], activations)
         if any(gate != "Sigmoid" for gate in gates) or len(set(states)) > 1 or states[0] not in STATES:
-            raise NotLiftable(f"has the activations {', '.join(one)}")
+            raise NotLiftable(f"has the activations {', '.join(activations)}")
         activation = STATES[states[0]]
-        if found.setdefault("state_activation", activation) != activation:
+        if fields.setdefault("state_activation", activation) != activation:
             raise NotLiftable("has other activations backwards")
     if node.op == "GRU":
-        found["reset_gate_mode"] = RECURRENT_BIAS if ctx.attribute(node, "linear_before_reset", 0) else BEFORE
-    return found
+        fields["reset_gate_mode"] = RECURRENT_BIAS if ctx.attribute(node, "linear_before_reset", 0) else BEFORE
+    return fields
 
 
 def _weights(ctx: Context, node: Node, type: RecurrentLayer) -> dict[str, np.ndarray]:
     """Return the weights by torch's names."""
     inputs, hidden = ctx.numbers(node, 1), ctx.numbers(node, 2)
-    given = ctx.optional_numbers(node, 3)
+    bias = ctx.optional_numbers(node, 3)
     rows = inputs.shape[1]
-    biases = np.zeros((len(inputs), 2 * rows), np.float32) if given is None else given
-    found: dict[str, np.ndarray] = {}
+    biases = np.zeros((len(inputs), 2 * rows), np.float32) if bias is None else bias
+    weights: dict[str, np.ndarray] = {}
     for number, suffix in enumerate(("", "_reverse")[: len(inputs)]):
         first, second = _ordered(node, biases[number, :rows]), _ordered(node, biases[number, rows:])
-        found[f"weight_ih_l0{suffix}"] = _ordered(node, inputs[number])
-        found[f"weight_hh_l0{suffix}"] = _ordered(node, hidden[number])
+        weights[f"weight_ih_l0{suffix}"] = _ordered(node, inputs[number])
+        weights[f"weight_hh_l0{suffix}"] = _ordered(node, hidden[number])
         if type._has_recurrent_bias():
-            found |= {f"bias_ih_l0{suffix}": first, f"bias_hh_l0{suffix}": second}
+            weights |= {f"bias_ih_l0{suffix}": first, f"bias_hh_l0{suffix}": second}
         else:
-            found[f"bias_ih_l0{suffix}"] = first + second
+            weights[f"bias_ih_l0{suffix}"] = first + second
     peepholes = _peepholes(ctx, node)
     if peepholes is not None:
-        found["peephole_l0"] = np.concatenate([np.split(peepholes[0], 3)[gate] for gate in PEEPHOLES])
-    return found
+        weights["peephole_l0"] = np.concatenate([np.split(peepholes[0], 3)[gate] for gate in PEEPHOLES])
+    return weights
 
 
 def _ordered(node: Node, rows: np.ndarray) -> np.ndarray:

@@ -29,42 +29,42 @@ USUAL = {1: (BATCH,), 2: (BATCH, "C"), 3: (BATCH, "T", "C"), 4: (BATCH, "C", "H"
 def reduce(ctx: Context, node: Node) -> Tensor:
     """Axes are an attribute before version 18, of a sum before version 13."""
     x = ctx.tensor(node, 0)
-    given = ctx.ints(node, 1, "axes")
-    if not given and ctx.attribute(node, "noop_with_empty_axes", 0):
+    listed_axes = ctx.ints(node, 1, "axes")
+    if not listed_axes and ctx.attribute(node, "noop_with_empty_axes", 0):
         return x
-    axes = [x.axis(axis) for axis in given or range(x.rank)]
-    gone = [x.dims[axis] for axis in axes if x.dims[axis] != ONE]
-    if BATCH in gone or any("*" in name for name in gone):
+    axes = [x.axis(axis) for axis in listed_axes or range(x.rank)]
+    dims = [x.dims[axis] for axis in axes if x.dims[axis] != ONE]
+    if BATCH in dims or any("*" in name for name in dims):
         raise NotLiftable("takes the samples of a batch together")
     keeps = bool(ctx.attribute(node, "keepdims", 1))
     if node.op in BEFORE:
         x = ctx.add(node, BEFORE[node.op], x, name="each")
     places = set(x.type.axes) - {"C"}
-    if places and set(gone) == places and x.type.has("C") and (not keeps or _flattens(ctx, node)):
+    if places and set(dims) == places and x.type.has("C") and (not keeps or _flattens(ctx, node)):
         whole = GlobalAveragePool() if node.op == "ReduceMean" else Reduction(function=FUNCTIONS[node.op])
         out = ctx.add(node, whole, x, dims=[dim if dim in (BATCH, "C") else ONE for dim in x.dims])
     else:
         out = x
-        for axis in gone:
+        for axis in dims:
             type = ctx.make(Reduction, function=FUNCTIONS[node.op], over=axis, keep=True)
-            out = ctx.add(node, type, out, name="" if len(gone) == 1 else axis.lower())
+            out = ctx.add(node, type, out, name="" if len(dims) == 1 else axis.lower())
     if node.op == "ReduceLogSum":
         out = ctx.add(node, MathFunction(function="log"), out, name="log")
     return out if keeps else without(ctx, node, out, axes)
 
 
 def _flattens(ctx: Context, node: Node) -> bool:
-    return all(one.op in FLATTENING for one in ctx.users.get(node.outputs[0], ()))
+    return all(follower.op in FLATTENING for follower in ctx.users.get(node.outputs[0], ()))
 
 
 def without(ctx: Context, node: Node, x: Tensor, axes: list[int]) -> Tensor:
     """Return the tensor without dimensions of size 1; as the layout with as many, where sizes are known."""
-    left = tuple(dim for at, dim in enumerate(x.dims) if at not in axes)
-    x = x.viewed(left)
-    if all(axis in left for axis in x.type.axes) or len(left) not in USUAL or left[0] != BATCH or len(left) == 1:
+    dims = tuple(dim for at, dim in enumerate(x.dims) if at not in axes)
+    x = x.viewed(dims)
+    if all(axis in dims for axis in x.type.axes) or len(dims) not in USUAL or dims[0] != BATCH or len(dims) == 1:
         return x
     try:
-        return ctx.relayout(node, x, USUAL[len(left)])
+        return ctx.relayout(node, x, USUAL[len(dims)])
     except NotLiftable:
         return x
 

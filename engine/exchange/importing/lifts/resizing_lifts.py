@@ -57,9 +57,9 @@ def upsample(ctx: Context, node: Node) -> Tensor:
 
 def _sizes(ctx: Context, node: Node) -> Sequence[Dim] | None:
     """Return the sizes that are asked for; that of the batch may depend on the input."""
-    held = ctx.optional(node, 3)
-    if isinstance(held, Sizes):
-        return held.items
+    value = ctx.optional(node, 3)
+    if isinstance(value, Sizes):
+        return value.items
     numbers = ctx.optional_numbers(node, 3)
     return None if numbers is None else [int(size) for size in numbers.reshape(-1)]
 
@@ -70,26 +70,26 @@ def _after(
     """Return the sizes of the places afterwards; whole numbers, so that sizes and scales agree."""
     listed = [x.dims.index(x.dims[axis]) for axis in _axes(ctx, node, x)]
     if sizes:
-        given = dict(zip(listed, sizes, strict=True))
-        if given.get(1, x.size(1)) != x.size(1):
+        by_dim = dict(zip(listed, sizes, strict=True))
+        if by_dim.get(1, x.size(1)) != x.size(1):
             raise NotLiftable("resizes the channels")
-        wanted = [given.get(dim, size) for dim, size in enumerate(before, 2)]
-        known = [size for size in wanted if isinstance(size, int)]
-        if len(known) < len(wanted):
+        targets = [by_dim.get(dim, size) for dim, size in enumerate(before, 2)]
+        fixed = [size for size in targets if isinstance(size, int)]
+        if len(fixed) < len(targets):
             raise NotLiftable("resizes to a size that is known only when the network runs")
-        return known
+        return fixed
     if scales is None or not scales.size:
         raise NotLiftable("has neither sizes nor scales")
     factors = dict(zip(listed, (float(scale) for scale in scales), strict=True))
     if any(factors.get(dim, 1.0) != 1.0 for dim in (0, 1)):
         raise NotLiftable("resizes batch or channels")
-    found = []
+    lengths = []
     for dim, size in enumerate(before, 2):
         exact = size * factors.get(dim, 1.0)
         if abs(exact - round(exact)) > 1e-4:
             raise NotLiftable("has scales that give no whole sizes")
-        found.append(round(exact))
-    return found
+        lengths.append(round(exact))
+    return lengths
 
 
 def _axes(ctx: Context, node: Node, x: Tensor) -> Sequence[int]:

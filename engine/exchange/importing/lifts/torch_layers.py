@@ -22,7 +22,7 @@ PROJECTIONS = ("query", "key", "value", "result")
 
 def _is_used(ctx: Context, node: Node, number: int) -> bool:
     name = node.outputs[number] if number < len(node.outputs) else ""
-    return bool(name) and (name in ctx.users or any(name == one.name for one in ctx.graph.outputs))
+    return bool(name) and (name in ctx.users or any(name == output.name for output in ctx.graph.outputs))
 
 
 def _sequence(ctx: Context, node: Node, number: int, want: Sequence[str] | None = None) -> Tensor:
@@ -60,12 +60,12 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
     if takes_last:
         return *(None for _ in takes_states), None, out.viewed((BATCH, "C"))
     # The port of a state is no output of the network by itself.
-    leave = {one.name for one in ctx.graph.outputs}
-    named = zip(node.outputs[1:], ends, strict=False)
-    ends = [ctx.add(node, Identity(), one, name="state") if name in leave else one for name, one in named]
-    found: list[Tensor | None] = [one.viewed((ONE, BATCH, "C")) for one in ends]
-    found = found or [None for _ in takes_states]
-    return out.viewed(x.dims), *found, None
+    leave = {output.name for output in ctx.graph.outputs}
+    pairs = zip(node.outputs[1:], ends, strict=False)
+    ends = [ctx.add(node, Identity(), end, name="state") if name in leave else end for name, end in pairs]
+    outputs: list[Tensor | None] = [end.viewed((ONE, BATCH, "C")) for end in ends]
+    outputs = outputs or [None for _ in takes_states]
+    return out.viewed(x.dims), *outputs, None
 
 
 def _states(ctx: Context, node: Node, count: int) -> list[Tensor]:
@@ -73,23 +73,23 @@ def _states(ctx: Context, node: Node, count: int) -> list[Tensor]:
     number = ctx.attribute(node, "states")
     if number and count > 1:
         raise NotLiftable("takes the states of several layers or directions")
-    return [ctx.relayout(node, ctx.tensor(node, 1 + one), (ONE, BATCH, "C")) for one in range(number)]
+    return [ctx.relayout(node, ctx.tensor(node, 1 + at), (ONE, BATCH, "C")) for at in range(number)]
 
 
 def _recurrent_weights(ctx: Context, node: Node, first: int, hidden: int) -> Weights:
     """Return the weights by torch's names: layer by layer, forwards before backwards."""
     kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    given = kinds if ctx.attribute(node, "biases") else kinds[:2]
-    found: Weights = {}
+    stored_kinds = kinds if ctx.attribute(node, "biases") else kinds[:2]
+    weights: Weights = {}
     for layer in range(ctx.attribute(node, "layers")):
         for suffix in ("", "_reverse")[: ctx.attribute(node, "directions")]:
-            for kind in given:
-                found[f"{kind}_l{layer}{suffix}"] = ctx.numbers(node, first)
+            for kind in stored_kinds:
+                weights[f"{kind}_l{layer}{suffix}"] = ctx.numbers(node, first)
                 first += 1
-            rows = len(found[f"weight_hh_l{layer}{suffix}"])
-            for kind in kinds[len(given) :]:
-                found[f"{kind}_l{layer}{suffix}"] = np.zeros(rows, np.float32)
-    return found
+            rows = len(weights[f"weight_hh_l{layer}{suffix}"])
+            for kind in kinds[len(stored_kinds) :]:
+                weights[f"{kind}_l{layer}{suffix}"] = np.zeros(rows, np.float32)
+    return weights
 
 
 # ---- attention ----
@@ -102,21 +102,21 @@ def attention(ctx: Context, node: Node) -> Values:
     own = len(set(node.inputs[:3])) == 1
     inputs = [query] if own else [query, *(_sequence(ctx, node, number) for number in (1, 2))]
     weights = _projections(ctx, node, 3)
-    shown = ctx.attribute(node, "scores", "none")
+    scores_mode = ctx.attribute(node, "scores", "none")
     type = ctx.make(
         SelfAttention if own else MultiheadAttention,
         heads=ctx.attribute(node, "heads"),
         mask="causal" if ctx.attribute(node, "causal") else "none",
         bias=_has_bias(ctx, node, 3),
-        scores=shown,
+        scores=scores_mode,
     )
     out, *scores = ctx.add_all(node, type, *inputs, weights=weights, dims=query.dims)
     if not scores:
         return out
-    leave = {one.name for one in ctx.graph.outputs}
+    leave = {output.name for output in ctx.graph.outputs}
     if node.outputs[1] in leave:  # the port of the scores is no output of the network by itself
         scores = [ctx.add(node, Identity(), scores[0], name="scores")]
-    dims = (BATCH, "H", "W") if shown == "mean" else (BATCH, "C", "H", "W")
+    dims = (BATCH, "H", "W") if scores_mode == "mean" else (BATCH, "C", "H", "W")
     return out, scores[0].viewed(dims)
 
 
@@ -138,19 +138,19 @@ def _projections(ctx: Context, node: Node, first: int, *, fills: bool = False) -
     matrices = [ctx.numbers(node, number) for number in range(first, biases)]
     matrices = np.split(matrices[0], 3) if len(matrices) == 1 else matrices
     matrices.append(ctx.numbers(node, result))
-    found = {f"{name}.weight": matrix for name, matrix in zip(PROJECTIONS, matrices, strict=True)}
+    weights = {f"{name}.weight": matrix for name, matrix in zip(PROJECTIONS, matrices, strict=True)}
     if not fills and not _has_bias(ctx, node, first):
-        return found
-    given = [ctx.optional_numbers(node, number) for number in range(biases, result)]
-    if given[0] is not None and len(given[0]) == sum(map(len, matrices[:3])):
-        given = list(np.split(given[0], 3))
-    given = [None, None, None] if len(given) == 1 else given
-    parts = [*given, ctx.optional_numbers(node, result + 1)]
+        return weights
+    stored_biases = [ctx.optional_numbers(node, number) for number in range(biases, result)]
+    if stored_biases[0] is not None and len(stored_biases[0]) == sum(map(len, matrices[:3])):
+        stored_biases = list(np.split(stored_biases[0], 3))
+    stored_biases = [None, None, None] if len(stored_biases) == 1 else stored_biases
+    parts = [*stored_biases, ctx.optional_numbers(node, result + 1)]
     rows = {
         f"{name}.bias": np.zeros(len(matrix), np.float32) if part is None else part
         for name, matrix, part in zip(PROJECTIONS, matrices, parts, strict=True)
     }
-    return {**found, **rows}
+    return {**weights, **rows}
 
 
 @lift("nn.TransformerEncoderLayer", domain=OWN_DOMAIN, becomes=("transformer_encoder_layer",))
