@@ -33,7 +33,7 @@ def is_branching(node: Node) -> bool:
 def taken_branch(graph: Graph, node: Node, condition: np.ndarray, names: set[str]) -> list[Node] | None:
     """Return the nodes of a branch, whose constants become those of the graph; None where it cannot be taken out.
 
-    Names that are `names` already get that of the node before them; those of the branch are added to `names`.
+    Values of the branch whose name is among `names` get the name of the node before it; all are added to `names`.
     """
     if condition.size != 1 or graph.read_branch is None:
         return None

@@ -121,10 +121,7 @@ def _operands(ctx: Context, node: Node) -> tuple[list[Tensor], list[str], dict[s
                 operands.append(OMITTED)
             elif isinstance(value, Tensor):
                 placed = _placed(ctx, node, value)
-                at = next(
-                    (n for n, other in enumerate(tensors) if (other.port, other.dims) == (placed.port, placed.dims)),
-                    None,
-                )
+                at = next((n for n, x in enumerate(tensors) if (x.port, x.dims) == (placed.port, placed.dims)), None)
                 if at is None:
                     at = len(tensors)
                     tensors.append(placed)
@@ -182,7 +179,7 @@ def _input_type(x: Tensor) -> str:
 
 def _attributes(ctx: Context, node: Node, constants: dict[str, np.ndarray], around: Mapping[str, str]) -> str:
     """Return the attributes as JSON; long ones are added to the constants. `around` are the names by which subgraphs
-    take values around them."""
+    take outer values."""
     from onnx import external_data_helper, helper, numpy_helper
 
     attributes = (

@@ -334,7 +334,7 @@ def _signed(tensors: list[Tensor], sample: list[torch.Tensor]) -> list[torch.Ten
 def _keeps_apart(
     node: Node, module: OperatorModule, sample: list[torch.Tensor], results: list[list[np.ndarray]]
 ) -> bool:
-    """Return whether each of two samples by itself gives what it gives beside the other. `results` are results for two
+    """Return whether each of two samples by itself gives what it gives beside the other. `results` are those for two
     and for three samples."""
     try:
         together = [np.asarray(result) for result in module.computed(*sample)]

@@ -20,7 +20,7 @@ Matrix = tuple[np.ndarray, np.ndarray | None]
 
 def with_projections(ctx: Context, ends: Collection[Port], counts: Mapping[str, Counter[str]]) -> None:
     """Replace each attention whose queries, keys, values and output are all projected. `ends` are the outputs of the
-    network; `counts` counts the layers by operator, for the report."""
+    network; `counts` are the layers by operator, for the report."""
     fuser = _Fuser(ctx, ends)
     for layer in [layer for layer in ctx.layers if type(layer.type) is Attention]:
         label = fuser.replaced(layer)

@@ -116,7 +116,7 @@ def _form(layer: Layer) -> Any:
         (source, _port(inner, line.source, is_source=True), target, _port(inner, line.target, is_source=False))
         for source, target, line in ports
     )
-    return layer.type.repeat, tuple(_form(inner_layer) for inner_layer in inner.layers.values()), tuple(sorted(lines))
+    return layer.type.repeat, tuple(map(_form, inner.layers.values())), tuple(sorted(lines))
 
 
 def _port(network: Network, port: Port, *, is_source: bool) -> int:

@@ -119,7 +119,7 @@ def _letters_apart(terms: list[str], right: str, count: int) -> tuple[list[str],
     """Return an equation with a letter for each dimension that the first one joins with the batch."""
     first = {term[0] for term in terms}
     letter = right[:1]
-    free = [small for small in ascii_lowercase if small not in "".join(terms).lower()]
+    free = [other for other in ascii_lowercase if other not in "".join(terms).lower()]
     if first != {letter} or len(free) < count or any(term.count(letter) != 1 for term in (*terms, right)):
         raise NotLiftable("sums over the batch, or takes it for another dimension")
     more = letter + "".join(free[:count])
