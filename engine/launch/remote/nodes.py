@@ -174,7 +174,7 @@ class Nodes:
         self._wake_in, self._wake_out = os.pipe()
         do_not_wait(self._wake_in)
         do_not_wait(self._wake_out)
-        self._is_closing = False
+        self._is_closing = self._has_ended = False
         self._thread = threading.Thread(target=self._serve, name="nodes", daemon=True)
         self._thread.start()
 
@@ -262,8 +262,11 @@ class Nodes:
                     break
         self._listener.close()
         with self._changed:
+            self._has_ended = True
             for stranger in list(self._strangers):
                 self._drop(stranger)
+            while self._arrived:  # proved itself as the run ended
+                self._arrived.popleft().stream.close()
         for node in self.all:
             self._lose(node, "the run has ended")
 
@@ -315,7 +318,9 @@ class Nodes:
         with self._changed:
             if stranger in self._strangers:
                 self._strangers.remove(stranger)
-            if stream is not None:
+            if stream is not None and self._has_ended:
+                stream.close()
+            elif stream is not None:
                 self._arrived.append(Node(stream))
         stranger.connection.close()
         self._wake()

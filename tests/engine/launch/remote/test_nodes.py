@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from netwright.engine.launch.remote.nodes import Nodes
 from netwright.engine.launch.remote.offer import Offer
 from netwright.engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, connect, tls_of_run
 from netwright.engine.launch.worker_process import EXIT_BROKEN
+from tests.faults.harness import wait_for
 
 TOKEN = bytes(32)
 PATIENCE_S = 60.0
@@ -253,6 +255,23 @@ def test_a_port_without_room_is_left_alone_for_a_while(nodes: Nodes, monkeypatch
     assert nodes.wait_for(lambda: len(nodes.live) == 1, PATIENCE_S)
     assert len(tried) == 2
     agent.stream.close()
+
+
+def test_an_agent_that_proves_itself_as_the_run_ends_is_closed(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    has_proved, may_go_on, streams = threading.Event(), threading.Event(), list[Stream]()
+
+    def accept_late(*arguments: Any) -> Stream:
+        streams.append(stream.accept(*arguments))
+        has_proved.set()
+        may_go_on.wait(PATIENCE_S)
+        return streams[0]
+
+    monkeypatch.setattr("netwright.engine.launch.remote.nodes.accept", accept_late)
+    connect(("127.0.0.1", nodes.port), TOKEN, "").close()
+    assert has_proved.wait(PATIENCE_S)
+    nodes.close()
+    may_go_on.set()
+    wait_for(lambda: streams[0]._connection.fileno() == -1, "the end of the connection")
 
 
 def test_an_agent_that_was_dropped_comes_again(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
