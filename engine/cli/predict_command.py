@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.network,
         weights_kept=arguments.weights,
         trusted=arguments.trust,
-        given=given,
+        assumptions=given,
         device=arguments.device,
     )
     answers = predict(predictor, _sources(arguments.files), arguments.top, size=arguments.batch)

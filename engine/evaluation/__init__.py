@@ -1,1 +1,1 @@
-"""What a trained network can do: how good it is on data, and what it answers for new samples."""
+"""Evaluation of trained networks: metrics on data, and predictions for new samples."""

@@ -1,4 +1,4 @@
-"""What is assumed of a network from elsewhere: an ONNX file that does not say how its inputs are prepared.
+"""Assumptions about a network from elsewhere: an ONNX file that does not say how its inputs are prepared.
 
 The record follows from the names, types and sizes of its inputs and outputs, and each assumption is told in words.
 """
@@ -29,7 +29,7 @@ NEAR_ONE = 1e-3
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the user says of a network from elsewhere. `pixels`: the range of its pixels, by default 0 to 1 (0 to 255
+    """The user's facts about a network from elsewhere. `pixels`: the range of its pixels, by default 0 to 1 (0 to 255
     where it takes whole numbers); `classes`: names of its classes, in order."""
 
     pixels: str = ""
@@ -49,10 +49,10 @@ class Port:
     sizes: tuple[int | None, ...]
 
     @classmethod
-    def of(cls, found: Any) -> "Port":
+    def of(cls, argument: Any) -> "Port":
         """Return the port of an argument of ONNX Runtime."""
-        sizes = tuple(size if isinstance(size, int) and size > 0 else None for size in found.shape)
-        return cls(str(found.name), str(found.type), sizes)
+        sizes = tuple(size if isinstance(size, int) and size > 0 else None for size in argument.shape)
+        return cls(str(argument.name), str(argument.type), sizes)
 
     @property
     def is_whole(self) -> bool:
@@ -70,13 +70,13 @@ class Port:
         return len(self.sizes) == 4 and self.sizes[3] in (1, 3) and self.sizes[1] not in (1, 3)
 
 
-def assumed_input(port: Port, given: Assumptions) -> tuple[InputPreparation, list[str]]:
-    """Return what an input is taken for, and the assumptions in words. Raises `UserError`."""
+def assumed_input(port: Port, assumptions: Assumptions) -> tuple[InputPreparation, list[str]]:
+    """Return the preparation assumed for an input, and the assumptions in words. Raises `UserError`."""
     name, sizes = printable(port.name), list(port.sizes[1:])
     if not 1 <= len(sizes) <= len(AXES):
         raise UserError(f"The input '{name}' has {len(port.sizes)} axes; expected 2 to 5, samples first.")
     if len(port.sizes) == 4 and (port.has_channels_last or sizes[0] in (1, 3)):
-        return _picture(port, given)
+        return _picture(port, assumptions)
     if port.is_whole:
         axes = "T" if len(sizes) == 1 else AXES[len(sizes)]
         record = InputPreparation(
@@ -91,10 +91,10 @@ def assumed_input(port: Port, given: Assumptions) -> tuple[InputPreparation, lis
     return record, [f"'{name}' takes arrays as they are."]
 
 
-def _picture(port: Port, given: Assumptions) -> tuple[InputPreparation, list[str]]:
+def _picture(port: Port, assumptions: Assumptions) -> tuple[InputPreparation, list[str]]:
     channels, *sides = port.sizes[1:] if not port.has_channels_last else (port.sizes[3], *port.sizes[1:3])
     height, width = (side or USUAL_SIDE for side in sides)
-    pixels = given.pixels or ("0 to 255" if port.is_whole else "0 to 1")
+    pixels = assumptions.pixels or ("0 to 255" if port.is_whole else "0 to 1")
     colours = "grey" if channels == 1 else "red, green, blue"
     words = [f"'{printable(port.name)}' takes pictures of {height} × {width} pixels ({colours})"]
     if None in sides:
@@ -112,10 +112,10 @@ def _picture(port: Port, given: Assumptions) -> tuple[InputPreparation, list[str
 
 
 def assumed_target(
-    port: Port, output: Array, given: Assumptions, *, is_open: bool = False
+    port: Port, output: Array, assumptions: Assumptions, *, is_open: bool = False
 ) -> tuple[TargetPreparation, list[str]]:
-    """Return what an output is taken for, and the assumptions in words. `output` is what the network gives for one
-    sample, samples first; `is_open` says that inputs may have other sizes. Raises `UserError`."""
+    """Return the preparation assumed for an output, and the assumptions in words. `output`: the output for one sample,
+    samples first; `is_open` says that inputs may have other sizes. Raises `UserError`."""
     name, sizes = printable(port.name), output.shape[1:]
     if not 1 <= len(sizes) <= len(AXES):
         raise UserError(f"The output '{name}' has {output.ndim} axes; expected 2 to 5, samples first.")
@@ -123,19 +123,20 @@ def assumed_target(
     count = sizes[axes.index("C")]
     may_differ = {"T", *(axes if is_open else ())} - {"C"}
     open_sizes = tuple(None if axis in may_differ else size for axis, size in zip(axes, sizes, strict=True))
-    if count < 2 or (len(sizes) == 2 and not given.classes):
+    if count < 2 or (len(sizes) == 2 and not assumptions.classes):
         return TargetPreparation(name=port.name, task="numbers", axes=axes, sizes=open_sizes), [
             f"'{name}' gives numbers."
         ]
-    if given.classes and len(given.classes) != count:
+    if assumptions.classes and len(assumptions.classes) != count:
         raise UserError(
-            f"The output '{name}' has {count:,} classes; {len(given.classes):,} names were given. Name each class."
+            f"The output '{name}' has {count:,} classes; {len(assumptions.classes):,} names were given. "
+            "Name each class."
         )
     total = output.astype(np.float64).sum(axes.index("C") + 1)
     is_probability = bool(output.min() >= 0 and np.abs(total - 1).max() < NEAR_ONE)
-    classes = given.classes or tuple(map(str, range(count)))
+    classes = assumptions.classes or tuple(map(str, range(count)))
     words = [f"'{name}' gives one of {count:,} classes" + (" per pixel" if len(sizes) > 1 else "")]
-    words[0] += "." if given.classes else ", numbered from 0."
+    words[0] += "." if assumptions.classes else ", numbered from 0."
     if not is_probability:
         words.append("Its scores become probabilities by softmax.")
     target = TargetPreparation(

@@ -49,19 +49,19 @@ def compare(
     _refuse_other_targets(*networks)
     results, samples = [], []
     for network in networks:
-        result, kept = Evaluation(network, split, other).result(fresh)
+        result, scores = Evaluation(network, split, other).result(fresh)
         results.append(result)
-        samples.append(kept)
+        samples.append(scores)
         split = split or result["split"]
     common, places = _common(samples, split)
-    if len(common) < max(len(one.index) for one in samples):
-        counts = " and ".join(f"{len(one.index):,}" for one in samples)
+    if len(common) < max(len(side.index) for side in samples):
+        counts = " and ".join(f"{len(side.index):,}" for side in samples)
         notes.append(
             f"The {split} splits of the runs differ ({counts} samples): {plural(len(common), 'sample')} are in both, "
             "and compared."
         )
     targets = [
-        _target(network_targets, [one.outputs for one in samples], places, common)
+        _target(network_targets, [side.outputs for side in samples], places, common)
         for network_targets in _pairs(networks, results)
     ]
     return {
@@ -74,8 +74,8 @@ def compare(
     }
 
 
-def _refuse_other_data(one: TrainedNetwork, other: TrainedNetwork) -> None:
-    records = [read_record(network.folder.path) for network in (one, other)]
+def _refuse_other_data(first: TrainedNetwork, other: TrainedNetwork) -> None:
+    records = [read_record(network.folder.path) for network in (first, other)]
     if records[0] is None or records[1] is None:
         return
     if texts := records[0].against(replace(records[1], parts=records[0].parts)):
@@ -85,13 +85,13 @@ def _refuse_other_data(one: TrainedNetwork, other: TrainedNetwork) -> None:
         )
 
 
-def _refuse_other_targets(one: TrainedNetwork, other: TrainedNetwork) -> None:
-    known = [{wanted.facts.name: wanted.facts for wanted in network.wanted} for network in (one, other)]
-    if known[0].keys() != known[1].keys():
-        texts = [", ".join(map(quoted, names)) for names in known]
+def _refuse_other_targets(first: TrainedNetwork, other: TrainedNetwork) -> None:
+    by_name = [{target.facts.name: target.facts for target in network.wanted} for network in (first, other)]
+    if by_name[0].keys() != by_name[1].keys():
+        texts = [", ".join(map(quoted, names)) for names in by_name]
         raise UserError(f"The runs predict different things: {texts[0]}; and {texts[1]}.", code="invalid_data")
-    for name, facts in known[0].items():
-        there = known[1][name]
+    for name, facts in by_name[0].items():
+        there = by_name[1][name]
         if (facts.task, facts.per) != (there.task, there.per):
             raise UserError(
                 f"{quoted(name)} is predicted as {facts.task} per {facts.per} by one run, as {there.task} per "
@@ -100,14 +100,14 @@ def _refuse_other_targets(one: TrainedNetwork, other: TrainedNetwork) -> None:
             )
         if facts.classes != there.classes:
             apart = sorted(set(facts.classes) ^ set(there.classes))
-            said = ", ".join(map(quoted, apart[:6])) if apart else "their order"
-            raise UserError(f"The runs differ in the classes of {quoted(name)}: {said}.", code="invalid_data")
+            differences = ", ".join(map(quoted, apart[:6])) if apart else "their order"
+            raise UserError(f"The runs differ in the classes of {quoted(name)}: {differences}.", code="invalid_data")
 
 
 def _common(samples: Sequence[SampleScores], split: str) -> tuple[Array, list[Array]]:
     """Return the numbers in the source of the samples that both have, and their places in each."""
     common, *places = np.intersect1d(samples[0].index, samples[1].index, assume_unique=True, return_indices=True)
-    if len(common) < min(LEAST_SAMPLES, *(len(one.index) for one in samples)) or not len(common):
+    if len(common) < min(LEAST_SAMPLES, *(len(side.index) for side in samples)) or not len(common):
         raise UserError(
             f"The {split} splits of the runs have {plural(len(common), 'sample')} in common. Train both with the same "
             "split, or name data for both (--data).",
@@ -120,10 +120,10 @@ def _pairs(
     networks: Sequence[TrainedNetwork], results: Sequence[Mapping[str, Any]]
 ) -> list[list[tuple[int, Mapping[str, Any]]]]:
     """Return the outputs that predict the same target: the place and the result of each."""
-    names = [wanted.facts.name for wanted in networks[1].wanted]
+    names = [target.facts.name for target in networks[1].wanted]
     pairs = []
-    for place, wanted in enumerate(networks[0].wanted):
-        there = names.index(wanted.facts.name)
+    for place, target in enumerate(networks[0].wanted):
+        there = names.index(target.facts.name)
         pairs.append([(place, results[0]["targets"][place]), (there, results[1]["targets"][there])])
     return pairs
 
@@ -135,47 +135,49 @@ def _target(
     common: Array,
 ) -> dict[str, Any] | None:
     """Return the comparison of one target; None where nothing is known of single samples."""
-    kept = [known[number] for (number, _), known in zip(pair, outputs, strict=True)]
+    by_side = [output[number] for (number, _), output in zip(pair, outputs, strict=True)]
     target = pair[0][1]
-    measured = [measures_of(target["task"], target["classes"], arrays) for arrays in kept]
+    measured = [measures_of(target["task"], target["classes"], arrays) for arrays in by_side]
     if measured[0] is None or measured[1] is None:
         return None
-    rows = [one.rows[there] for one, there in zip((measured[0], measured[1]), places, strict=True)]
-    drawn = draws(np.stack(rows, axis=1))
-    sides = [measured[0].of(drawn[:, side]) for side in (0, 1)]
-    whole = [measured[0].of(one.sum(0)) for one in rows]
+    rows = [measures.rows[there] for measures, there in zip((measured[0], measured[1]), places, strict=True)]
+    replicates = draws(np.stack(rows, axis=1))
+    sides = [measured[0].of(replicates[:, side]) for side in (0, 1)]
+    whole = [measured[0].of(values.sum(0)) for values in rows]
     metrics = [
         metric_difference(name, float(whole[0][name]), float(whole[1][name]), sides[1][name] - sides[0][name])
         for name in whole[0]
     ]
-    told: dict[str, Any] = {
+    comparison: dict[str, Any] = {
         "name": target["name"],
         "task": target["task"],
         "classes": target["classes"],
         "metrics": metrics,
     }
-    if target["task"] == "classes" and all("predicted" in arrays for arrays in kept):
-        chosen = [{name: arrays[name][there] for name in NEEDED} for arrays, there in zip(kept, places, strict=True)]
-        told |= _answers(chosen, common, target["classes"])
-    told["conclusion"] = _conclusion(told)
-    return told
+    if target["task"] == "classes" and all("predicted" in arrays for arrays in by_side):
+        common_answers = [
+            {name: arrays[name][there] for name in NEEDED} for arrays, there in zip(by_side, places, strict=True)
+        ]
+        comparison |= _answers(common_answers, common, target["classes"])
+    comparison["conclusion"] = _conclusion(comparison)
+    return comparison
 
 
 NEEDED = ("predicted", "target", "loss", "confidence")
 
 
-def metric_difference(name: str, first: float, second: float, drawn: Array) -> dict[str, Any]:
+def metric_difference(name: str, first: float, second: float, replicates: Array) -> dict[str, Any]:
     """Return a metric of both networks, and the difference (second minus first) with its 95 % interval and the share
     of draws, of both tails, that do not have its sign."""
-    tails = min(float((drawn <= 0).mean()), float((drawn >= 0).mean()))
+    tails = min(float((replicates <= 0).mean()), float((replicates >= 0).mean()))
     better = second < first if name in LOWER_IS_BETTER else second > first
     return {
         "name": name,
         "first": first,
         "second": second,
         "difference": second - first,
-        "interval": interval(drawn),
-        "p": min(1.0, max(2 * tails, 1 / len(drawn))),
+        "interval": interval(replicates),
+        "p": min(1.0, max(2 * tails, 1 / len(replicates))),
         "better": "" if first == second else "second" if better else "first",
     }
 
@@ -188,22 +190,22 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * sum(math.exp(log - count * math.log(2)) for log in logs))
 
 
-def _answers(chosen: Sequence[Mapping[str, Array]], common: Array, classes: Sequence[str]) -> dict[str, Any]:
+def _answers(answers: Sequence[Mapping[str, Array]], common: Array, classes: Sequence[str]) -> dict[str, Any]:
     """Return McNemar's test, and the samples that the networks answer differently, the surest answers first."""
-    target = chosen[0]["target"]
+    target = answers[0]["target"]
     there = target >= 0
-    right = [(one["predicted"] == target) & there for one in chosen]
+    right = [(answer["predicted"] == target) & there for answer in answers]
     only_first, only_second = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-    apart = np.flatnonzero(chosen[0]["predicted"] != chosen[1]["predicted"])
-    order = apart[np.argsort(-(chosen[0]["confidence"] + chosen[1]["confidence"])[apart], kind="stable")]
+    apart = np.flatnonzero(answers[0]["predicted"] != answers[1]["predicted"])
+    order = apart[np.argsort(-(answers[0]["confidence"] + answers[1]["confidence"])[apart], kind="stable")]
     rows = [
         {
             "index": int(common[at]),
             "label": classes[target[at]] if there[at] else None,
-            "first": classes[chosen[0]["predicted"][at]],
-            "second": classes[chosen[1]["predicted"][at]],
-            "first_confidence": float(chosen[0]["confidence"][at]),
-            "second_confidence": float(chosen[1]["confidence"][at]),
+            "first": classes[answers[0]["predicted"][at]],
+            "second": classes[answers[1]["predicted"][at]],
+            "first_confidence": float(answers[0]["confidence"][at]),
+            "second_confidence": float(answers[1]["confidence"][at]),
         }
         for at in order[:MOST_TOLD].tolist()
     ]
@@ -217,20 +219,20 @@ def _answers(chosen: Sequence[Mapping[str, Array]], common: Array, classes: Sequ
     return {"mcnemar": counts, "disagreed": len(apart), "disagreements": rows}
 
 
-def _conclusion(told: Mapping[str, Any]) -> str:
+def _conclusion(comparison: Mapping[str, Any]) -> str:
     """Return in words whether the difference of the main metric is real."""
-    main = told["metrics"][0]
-    p = told["mcnemar"]["p"] if "mcnemar" in told else main["p"]
-    test = "McNemar's exact test" if "mcnemar" in told else "paired bootstrap"
+    main = comparison["metrics"][0]
+    p = comparison["mcnemar"]["p"] if "mcnemar" in comparison else main["p"]
+    test = "McNemar's exact test" if "mcnemar" in comparison else "paired bootstrap"
     name = {"rmse": "RMSE", "accuracy": "accuracy"}.get(main["name"], main["name"])
     if not main["better"]:
         return f"Both runs have the same {name}."
-    said = f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
+    p_text = f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
     if p < SIGNIFICANT:
         return (
-            f"The {main['better']} run is better: the difference in {name} is unlikely to be chance ({test}, {said})."
+            f"The {main['better']} run is better: the difference in {name} is unlikely to be chance ({test}, {p_text})."
         )
     return (
-        f"The {main['better']} run has the better {name}, but the difference can be chance ({test}, {said}): more test "
-        "samples would tell."
+        f"The {main['better']} run has the better {name}, but the difference can be chance ({test}, {p_text}): more "
+        "test samples would tell."
     )

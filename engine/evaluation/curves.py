@@ -34,8 +34,8 @@ def curve(scores: Array, is_true: Array) -> dict[str, Any] | None:
     rate = np.concatenate([[0.0], false / negatives])
     area = np.trapezoid(np.concatenate([[0.0], recall]), rate)
     average = float((np.diff(recall, prepend=0.0) * precision).sum())
-    kept = _thinned(hits / positives, false / negatives)
-    points = zip(sorted_scores[ends][kept].tolist(), hits[kept].tolist(), false[kept].tolist(), strict=True)
+    places = _thinned(hits / positives, false / negatives)
+    points = zip(sorted_scores[ends][places].tolist(), hits[places].tolist(), false[places].tolist(), strict=True)
     f1 = 2 * hits / (hits + false + positives)
     return {
         "auc": float(area),
@@ -76,16 +76,16 @@ def curves(
     if len(classes) > MOST_CLASSES or not len(scores):
         return []
     chances = probabilities(scores, task, temperature)
-    found = []
+    class_curves = []
     for place, name in enumerate(classes):
         if task == "labels":
             there = ~np.isnan(target[:, place])
-            one = curve(chances[there, place], target[there, place] > 0.5)
+            class_curve = curve(chances[there, place], target[there, place] > 0.5)
         else:
-            one = curve(chances[:, place], target == place)
-        if one is not None:
-            found.append({"class": name, **one})
-    return found
+            class_curve = curve(chances[:, place], target == place)
+        if class_curve is not None:
+            class_curves.append({"class": name, **class_curve})
+    return class_curves
 
 
 def at_threshold(scores: Array, is_true: Array, threshold: float) -> dict[str, Any]:

@@ -37,37 +37,38 @@ class Threshold:
 def read_thresholds(texts: Sequence[str], record: Preparation) -> list[Threshold]:
     """Return the thresholds of texts such as `cat=0.31`, or `output:cat=0.31` where several outputs have the class.
     Raises `UserError`."""
-    found = []
+    thresholds = []
     for text in texts:
-        named, _, number = text.rpartition("=")
+        name, _, number = text.rpartition("=")
         try:
             value = float(number)
         except ValueError:
             value = math.nan
-        if not named or not 0 < value < 1:
+        if not name or not 0 < value < 1:
             raise UserError(f"Expected CLASS=PROBABILITY between 0 and 1, such as cat=0.31; received {quoted(text)}.")
-        found.append(_threshold(named, value, record))
-    return found
+        thresholds.append(_threshold(name, value, record))
+    return thresholds
 
 
-def _threshold(named: str, value: float, record: Preparation) -> Threshold:
-    names = [(place, one) for place, one in enumerate(record.targets) if one.task in ("classes", "labels")]
+def _threshold(text: str, value: float, record: Preparation) -> Threshold:
+    names = [(place, target) for place, target in enumerate(record.targets) if target.task in ("classes", "labels")]
     fitting = [
-        (place, label) for place, one in names for label in one.classes if named in (label, f"{one.name}:{label}")
+        (place, label)
+        for place, target in names
+        for label in target.classes
+        if text in (label, f"{target.name}:{label}")
     ]
     if not fitting:
-        known = [label for _, one in names for label in one.classes]
-        has = f" It has {', '.join(map(quoted, known[:8]))}." if known else " It predicts numbers."
-        raise UserError(f"The network has no class {quoted(named)}.{did_you_mean(named, known)}{has}")
+        labels = [label for _, target in names for label in target.classes]
+        has = f" It has {', '.join(map(quoted, labels[:8]))}." if labels else " It predicts numbers."
+        raise UserError(f"The network has no class {quoted(text)}.{did_you_mean(text, labels)}{has}")
     if len({place for place, _ in fitting}) > 1:
-        raise UserError(
-            f"Several outputs have the class {quoted(named)}. Name one, such as {names[0][1].name}:{named}."
-        )
+        raise UserError(f"Several outputs have the class {quoted(text)}. Name one, such as {names[0][1].name}:{text}.")
     return Threshold(*fitting[0], value)
 
 
 def stored_of(target: TargetPreparation) -> dict[str, Any]:
-    """Return what is stored of an output: `thresholds` by class, and `temperature`."""
+    """Return the stored decisions of an output: `thresholds` by class, and `temperature`."""
     thresholds = {}
     if target.task == "labels":
         limits = target.thresholds or (target.threshold,) * len(target.classes)
@@ -80,65 +81,67 @@ def stored_of(target: TargetPreparation) -> dict[str, Any]:
 def with_decisions(result: Mapping[str, Any], samples: SampleScores, record: Preparation) -> dict[str, Any]:
     """Return the result of an evaluation with what is stored, and its curves over the probabilities that `predict`
     reports."""
-    told = []
+    targets = []
     for place, target in enumerate(result["targets"]):
         stored = record.targets[place] if place < len(record.targets) else None
         if stored is None or stored.task not in ("classes", "labels"):
-            told.append(target)
+            targets.append(target)
             continue
         changed = {**target, "stored": stored_of(stored)}
         scored = samples.scored(place)
         if stored.temperature != 1.0 and scored is not None:
             changed["curves"] = curves(*scored, stored.classes, stored.task, stored.temperature)
-        told.append(changed)
-    return {**result, "targets": told}
+        targets.append(changed)
+    return {**result, "targets": targets}
 
 
 def operating_points(
     thresholds: Sequence[Threshold], samples: SampleScores, record: Preparation
 ) -> list[dict[str, Any]]:
     """Return counts and scores at thresholds of classes. Raises `UserError` where the scores were not kept."""
-    found = []
-    for one in thresholds:
-        target, scored = record.targets[one.output], samples.scored(one.output)
+    points = []
+    for threshold in thresholds:
+        target, scored = record.targets[threshold.output], samples.scored(threshold.output)
         if scored is None:
             raise UserError(f"There are too many numbers of {target.name} to keep them for a threshold.")
         scores, true = scored
-        place = target.classes.index(one.label)
+        place = target.classes.index(threshold.label)
         chances = probabilities(scores, target.task, target.temperature)[:, place]
         if target.task == "labels":
             there = ~np.isnan(true[:, place])
             chances, is_true = chances[there], true[there, place] > 0.5
         else:
             is_true = true == place
-        found.append({"output": target.name, "class": one.label, **at_threshold(chances, is_true, one.value)})
-    return found
+        points.append(
+            {"output": target.name, "class": threshold.label, **at_threshold(chances, is_true, threshold.value)}
+        )
+    return points
 
 
 def calibrated(temperatures: Mapping[int, float], samples: SampleScores, record: Preparation) -> list[dict[str, Any]]:
     """Return per output its temperature, and its calibration `before` and `after`."""
-    found = []
+    rows = []
     for place, value in temperatures.items():
         target, scored = record.targets[place], samples.scored(place)
         if scored is not None:
             sides = {"before": target.temperature, "after": value}
-            shown = {name: calibration(*scored, target.task, one) for name, one in sides.items()}
-            found.append({"output": target.name, "temperature": value, **shown})
-    return found
+            calibrations = {name: calibration(*scored, target.task, factor) for name, factor in sides.items()}
+            rows.append({"output": target.name, "temperature": value, **calibrations})
+    return rows
 
 
 def store_thresholds(folder: Path, record: Preparation, thresholds: Sequence[Threshold]) -> Preparation:
     """Store thresholds beside the weights in `folder`; return the new record. Raises `UserError`."""
     targets = list(record.targets)
-    for one in thresholds:
-        target = targets[one.output]
+    for threshold in thresholds:
+        target = targets[threshold.output]
         if target.task == "labels":
             limits = list(target.thresholds or (target.threshold,) * len(target.classes))
-            limits[target.classes.index(one.label)] = one.value
-            targets[one.output] = replace(target, thresholds=tuple(limits))
+            limits[target.classes.index(threshold.label)] = threshold.value
+            targets[threshold.output] = replace(target, thresholds=tuple(limits))
         elif len(target.classes) == 2:
-            is_second = one.label == target.classes[1]
-            targets[one.output] = replace(target, threshold=one.value if is_second else 1 - one.value)
+            is_second = threshold.label == target.classes[1]
+            targets[threshold.output] = replace(target, threshold=threshold.value if is_second else 1 - threshold.value)
         else:
             raise UserError(
                 f"{target.name} has {len(target.classes):,} classes, of which the likeliest is chosen: a threshold of "
@@ -176,7 +179,8 @@ def _moved(threshold: float, factor: float) -> float:
 def reset(folder: Path, record: Preparation) -> Preparation:
     """Remove what is stored beside the weights in `folder`; return the new record. Raises `UserError`."""
     targets = tuple(
-        replace(one, threshold=EVEN, thresholds=(), temperature=1.0, least_confidence=0.0) for one in record.targets
+        replace(target, threshold=EVEN, thresholds=(), temperature=1.0, least_confidence=0.0)
+        for target in record.targets
     )
     return _write(folder, replace(record, targets=targets))
 

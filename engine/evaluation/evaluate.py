@@ -68,7 +68,7 @@ class EvaluationData:
 
 @dataclass(frozen=True)
 class Deciding:
-    """What is asked about thresholds and the temperature of a network, and whether it is stored with it."""
+    """A request for thresholds and the temperature of a network, and whether they are stored with it."""
 
     thresholds: Sequence[str] = ()
     """Texts such as `cat=0.31`."""
@@ -99,8 +99,8 @@ def evaluate(
     """
     trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device)
     evaluation = Evaluation(trained, split, other)
-    found = evaluation.decided(deciding or Deciding(), fresh=fresh)
-    return {**found, **({"groups": evaluation.grouped(by)} if by else {})}
+    result = evaluation.decided(deciding or Deciding(), fresh=fresh)
+    return {**result, **({"groups": evaluation.grouped(by)} if by else {})}
 
 
 class Evaluation:
@@ -117,47 +117,47 @@ class Evaluation:
     def decided(self, deciding: Deciding, *, fresh: bool = False) -> dict[str, Any]:
         """Return the result with stored thresholds and temperature, and what is asked about them. Raises
         `UserError`."""
-        record, kept = self.trained.record, self.trained.folder.path / self.trained.kept
+        record, folder = self.trained.record, self.trained.folder.path / self.trained.kept
         if deciding.resets:
-            record = decisions.reset(kept, record)
-        found, samples = self.result(fresh)
+            record = decisions.reset(folder, record)
+        result, samples = self.result(fresh)
         thresholds = decisions.read_thresholds(deciding.thresholds, record)
         more: dict[str, Any] = {}
         if deciding.calibrates:
             temperatures = self._temperatures()
             more["calibrated"] = decisions.calibrated(temperatures, samples, record)
             if deciding.stores:
-                record = decisions.store_temperatures(kept, record, temperatures)
+                record = decisions.store_temperatures(folder, record, temperatures)
         if thresholds:
             more["operating_points"] = decisions.operating_points(thresholds, samples, record)
             if deciding.stores:
-                record = decisions.store_thresholds(kept, record, thresholds)
-        return {**decisions.with_decisions(found, samples, record), **more}
+                record = decisions.store_thresholds(folder, record, thresholds)
+        return {**decisions.with_decisions(result, samples, record), **more}
 
     def _temperatures(self) -> dict[int, float]:
         """Return the temperature of each output of classes or labels, fitted on the validation split."""
         _, samples = Evaluation(self.trained, "validation", None).result()
-        found = {}
+        temperatures = {}
         for place, target in enumerate(self.trained.record.targets):
             if target.task in ("classes", "labels") and (scored := samples.scored(place)) is not None:
-                found[place] = temperature.fit(*scored, target.task)
-        if not found:
+                temperatures[place] = temperature.fit(*scored, target.task)
+        if not temperatures:
             raise UserError("A temperature calibrates probabilities of classes; the network predicts none.")
-        return found
+        return temperatures
 
     def grouped(self, by: str) -> dict[str, Any]:
         """Return the metrics of groups of samples. Raises `UserError`."""
-        found, samples = self.result()
-        return groups.groups(by, self.group_values(samples), found["targets"], samples)
+        result, samples = self.result()
+        return groups.groups(by, self.group_values(samples), result["targets"], samples)
 
     def group_values(self, samples: SampleScores) -> groups.Values:
-        """Return what the samples can be grouped by, each with a value per sample."""
-        data, chosen = self.data, samples.index.tolist()
+        """Return the values by which the samples can be grouped, by name, one per sample."""
+        data, indices = self.data, samples.index.tolist()
         name_of = getattr(data.inputs[0], "name_of", None)
-        names = [name_of(number) for number in chosen] if name_of is not None else None
+        names = [name_of(number) for number in indices] if name_of is not None else None
         response = ", ".join(target.name for target in self.trained.facts.targets)
         columns = {
-            name: [values[number] for number in chosen]
+            name: [values[number] for number in indices]
             for name, values in groups.column_values(self.options, self.base, response).items()
         }
         info, arrays = self.trained.wanted[0].facts, samples.outputs[0]
@@ -175,23 +175,23 @@ class Evaluation:
             raise UserError("The run has no data. Name some with --data.")
         file = self.trained.folder.path / FOLDER / f"{self._key()}.json"
         of_samples = file.with_suffix(".npz")
-        if not fresh and (known := self._known(file)) is not None:
-            samples = SampleScores.load(of_samples, len(known["targets"]))
+        if not fresh and (stored := self._known(file)) is not None:
+            samples = SampleScores.load(of_samples, len(stored["targets"]))
             if samples is not None:
-                return {**known, "cached": True}, samples
-        found, samples = self._computed()
+                return {**stored, "cached": True}, samples
+        scores, samples = self._computed()
         with contextlib.suppress(OSError):  # a run folder that cannot be written is evaluated all the same
             file.parent.mkdir(exist_ok=True)
             samples.save(of_samples)
-            write_checked_json(file, found, follow_link=False)
-        return {**found, "cached": False}, samples
+            write_checked_json(file, scores, follow_link=False)
+        return {**scores, "cached": False}, samples
 
     @staticmethod
     def _known(file: Path) -> dict[str, Any] | None:
         with contextlib.suppress(OSError, ValueError):
-            found = read_object(file, LIMIT_BYTES, may_be_deep=True)
-            if found is not None and found.get("format") == FORMAT:
-                return dict(found)
+            content = read_object(file, LIMIT_BYTES, may_be_deep=True)
+            if content is not None and content.get("format") == FORMAT:
+                return dict(content)
         return None
 
     def _key(self) -> str:
@@ -215,20 +215,22 @@ class Evaluation:
         adapters = OutputAdapters(trained.wanted)
         accumulator = MetricAccumulator(metrics, SingleProcess(), DEVICE)
         passes = [self._pass(number) for number in range(len(trained.wanted))]
-        done = 0
+        sample_count = 0
         for batch in dataset.shard_batches(0, 1, BATCH):
             outputs = trained.outputs(trained.scoring, batch.inputs)
             with torch.inference_mode():
-                fitted, wanted = adapters(outputs, batch.targets)
-                accumulator.update(loss(outputs, batch.targets), fitted, wanted)
-            for one, output, target in zip(passes, fitted, wanted, strict=False):
-                if one is not None:
-                    one.update(*_last(output, target), done)
-            done += batch.count
-            report(done, len(dataset), "samples")
+                fitted, fitted_targets = adapters(outputs, batch.targets)
+                accumulator.update(loss(outputs, batch.targets), fitted, fitted_targets)
+            for output_pass, output, target in zip(passes, fitted, fitted_targets, strict=False):
+                if output_pass is not None:
+                    output_pass.update(*_last(output, target), sample_count)
+            sample_count += batch.count
+            report(sample_count, len(dataset), "samples")
         loss_sum, values, _ = accumulator.compute()
-        samples = SampleScores(data.numbers[split], [one.each() if one is not None else {} for one in passes])
-        found = [self._target(number, one, data, samples) for number, one in enumerate(passes)]
+        samples = SampleScores(
+            data.numbers[split], [output_pass.each() if output_pass is not None else {} for output_pass in passes]
+        )
+        results = [self._target(number, output_pass, data, samples) for number, output_pass in enumerate(passes)]
         result = {
             "format": FORMAT,
             "weights": trained.kept,
@@ -237,7 +239,7 @@ class Evaluation:
             "samples": len(dataset),
             "loss": loss_sum / len(dataset),
             "metrics": values,
-            "targets": found,
+            "targets": results,
             "notes": [*self.notes, *(data.facts.notes if self.other is not None else ())],
         }
         return result, samples
@@ -248,9 +250,9 @@ class Evaluation:
         trained = self.trained
         if self.other is not None:
             return load_like(self.options, self.base, trained.facts)
-        known = facts_of(self.options, self.base)
+        facts = facts_of(self.options, self.base)
         declared = self.options.source_type
-        streams = declared is not None and declared.has_image_files and not known.resident_because
+        streams = declared is not None and declared.has_image_files and not facts.resident_because
         data = load(self.options, self.base, is_streamed=streams)
         record = read_record(trained.folder.path)
         if record is None:
@@ -267,19 +269,19 @@ class Evaluation:
         return replace(data, numbers={name: np.array(record.numbers(name), np.int64) for name in SPLITS})
 
     def predicted(self, numbers: Array) -> list[Array]:
-        """Return what the network says of the samples with these numbers in the source, per output with channels last:
+        """Return the outputs for the samples with these numbers in the source, per output with channels last:
         logits of classes and labels, or numbers."""
         empty = np.empty(0, np.int64)
         data = replace(self.data, numbers={**dict.fromkeys(SPLITS, empty), "test": numbers})
         adapters = OutputAdapters(self.trained.wanted)
-        found: list[list[Array]] = [[] for _ in self.trained.wanted]
+        predictions: list[list[Array]] = [[] for _ in self.trained.wanted]
         for batch in self.dataset(data, "test").shard_batches(0, 1, BATCH):
             outputs = self.trained.outputs(self.trained.scoring, batch.inputs)
             with torch.inference_mode():
-                fitted, wanted = adapters(outputs, batch.targets)
-            for parts, output, target in zip(found, fitted, wanted, strict=True):
+                fitted, fitted_targets = adapters(outputs, batch.targets)
+            for parts, output, target in zip(predictions, fitted, fitted_targets, strict=True):
                 parts.append(_last(output, target)[0])
-        return [np.concatenate(parts) for parts in found]
+        return [np.concatenate(parts) for parts in predictions]
 
     def split_of(self, data: LoadedData) -> str:
         if self.other is not None:
@@ -297,9 +299,9 @@ class Evaluation:
             raise UserError("There are no samples to evaluate on.")
         doubles = {
             number
-            for number, given in enumerate(trained.facts.inputs)
-            for one in trained.record.inputs
-            if one.dtype == "float64" and given.name in (one.source, one.name)
+            for number, input_facts in enumerate(trained.facts.inputs)
+            for preparation in trained.record.inputs
+            if preparation.dtype == "float64" and input_facts.name in (preparation.source, preparation.name)
         }
         dataset = make_dataset(
             data.split(split, doubles),
@@ -320,7 +322,7 @@ class Evaluation:
             numbers = data.numbers["test"]
             if self.trained.source.project.training.class_weighting == "balanced":
                 self.notes.append("The weights of classes in the loss are those of this data, not of the training.")
-        return tuple(torch.from_numpy(data.targets[one.number][numbers]) for one in self.trained.wanted)
+        return tuple(torch.from_numpy(data.targets[target.number][numbers]) for target in self.trained.wanted)
 
     def _loss(self, options: TrainingOptions, targets: Tensors) -> Loss:
         trained = self.trained
@@ -335,39 +337,39 @@ class Evaluation:
         return normalised(loss, scales)
 
     def _pass(self, number: int) -> Pass | None:
-        one = self.trained.wanted[number]
+        info = self.trained.wanted[number]
         names: Sequence[str] = ()
         if number < len(self.trained.record.targets):
             names = self.trained.record.targets[number].columns
-        return pass_for(one.facts, RANKED, names)
+        return pass_for(info.facts, RANKED, names)
 
-    def _target(self, number: int, one: Pass | None, data: LoadedData, samples: SampleScores) -> dict[str, Any]:
+    def _target(self, number: int, output_pass: Pass | None, data: LoadedData, samples: SampleScores) -> dict[str, Any]:
         """Return the scores of one output, its curves, its ranked samples with their number in the source and their
         name."""
         info, scored = self.trained.wanted[number], samples.scored(number)
-        told = {
+        entry = {
             "name": info.name,
             "task": info.facts.task,
             "per": info.facts.per,
             "classes": list(info.facts.classes),
-            **(one.write() if one is not None else {}),
+            **(output_pass.write() if output_pass is not None else {}),
         }
         if info.facts.task in ("classes", "labels") and scored is not None:
-            told["curves"] = curves(*scored, info.facts.classes, info.facts.task)
+            entry["curves"] = curves(*scored, info.facts.classes, info.facts.task)
         name_of = getattr(data.inputs[0], "name_of", None)
-        for rows in (told.get("worst", ()), told.get("most_uncertain", ())):
+        for rows in (entry.get("worst", ()), entry.get("most_uncertain", ())):
             for row in rows:
                 row["index"] = int(samples.index[row.pop("place")])
                 if name_of is not None:
                     row["sample"] = name_of(row["index"])
-        return told
+        return entry
 
 
 def _with_metrics(options: TrainingOptions, task: str) -> TrainingOptions:
     """Return the options with all metrics of the task that need no further library."""
-    chosen = [*options.metrics_for(task), *EXTRA.get(task, ())]
-    known = [name for name in dict.fromkeys(chosen) if name in METRICS or name == "custom"]
-    return options.replace(metrics=tuple(known)) if known else options
+    names = [*options.metrics_for(task), *EXTRA.get(task, ())]
+    available = [name for name in dict.fromkeys(names) if name in METRICS or name == "custom"]
+    return options.replace(metrics=tuple(available)) if available else options
 
 
 def _last(output: torch.Tensor, target: torch.Tensor) -> tuple[Array, Array]:

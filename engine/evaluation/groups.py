@@ -33,20 +33,20 @@ Values = Mapping[str, Sequence[Any] | Array]
 def values_of(
     names: Sequence[str] | None, columns: Values, classes: Sequence[str] | None, keys: Array | None
 ) -> Values:
-    """Return what samples can be grouped by, each with a value per sample: their class, the folder and the type of
+    """Return the values by which samples can be grouped, one per sample: their class, the folder and the type of
     their file, the group that the split goes by, and columns."""
-    found: dict[str, Sequence[Any] | Array] = {}
+    groupings: dict[str, Sequence[Any] | Array] = {}
     if classes is not None:
-        found[CLASS] = classes
+        groupings[CLASS] = classes
     if names is not None:
         paths = [PurePath(name) for name in names]
         if len({path.parent for path in paths}) > 1:
-            found[FOLDER] = [str(path.parent) for path in paths]
+            groupings[FOLDER] = [str(path.parent) for path in paths]
         if len({path.suffix.lower() for path in paths}) > 1:
-            found[KIND] = [path.suffix.lower() for path in paths]
+            groupings[KIND] = [path.suffix.lower() for path in paths]
     if keys is not None and len(keys) and len(np.unique(keys)) < len(keys):
-        found["group"] = keys
-    return {**found, **{name: values for name, values in columns.items() if name not in found}}
+        groupings["group"] = keys
+    return {**groupings, **{name: values for name, values in columns.items() if name not in groupings}}
 
 
 def column_values(options: DataOptions, base: Path, response: str) -> dict[str, Array | tuple[str, ...]]:
@@ -58,53 +58,53 @@ def column_values(options: DataOptions, base: Path, response: str) -> dict[str, 
     tables = [part for part in parts if isinstance(part, Columns)]
     if not tables or len(tables) < len(parts):
         return {}
-    found: dict[str, Array | tuple[str, ...]] = {}
+    values: dict[str, Array | tuple[str, ...]] = {}
     for name in tables[0].names:
         if all(name in table.numbers for table in tables):
-            found[name] = np.concatenate([table.numbers[name] for table in tables])
+            values[name] = np.concatenate([table.numbers[name] for table in tables])
         elif all(name in table.texts for table in tables):
-            found[name] = tuple(text for table in tables for text in table.texts[name])
-    return found
+            values[name] = tuple(text for table in tables for text in table.texts[name])
+    return values
 
 
 def groups(by: str, values: Values, targets: Sequence[Mapping[str, Any]], samples: SampleScores) -> dict[str, Any]:
     """Return the metrics of each group of samples, with 95 % intervals. `targets` are those of the evaluation. Raises
     `UserError` where there is no such thing to group by."""
     if by not in values:
-        known = ", ".join(map(quoted, [*values][:12])) or "nothing"
+        choices = ", ".join(map(quoted, [*values][:12])) or "nothing"
         raise UserError(
-            f"The samples cannot be grouped by {quoted(by)}.{did_you_mean(by, [*values])} There is {known}."
+            f"The samples cannot be grouped by {quoted(by)}.{did_you_mean(by, [*values])} There is {choices}."
         )
     labels, order = group_labels(np.asarray(values[by]))
     order = [*targets[0]["classes"]] if by == CLASS else order
     names, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
     largest: list[int] = np.argsort(-counts, kind="stable")[:MOST_GROUPS].tolist()
     ranks = {name: place for place, name in enumerate(order)}
-    shown = sorted(largest, key=lambda one: ranks.get(str(names[one]), len(ranks)))
-    told = []
+    in_order = sorted(largest, key=lambda group: ranks.get(str(names[group]), len(ranks)))
+    tables = []
     for target, arrays in zip(targets, samples.outputs, strict=True):
         measures = measures_of(target["task"], target["classes"], arrays)
         if measures is None or len(measures.rows) != len(labels):
             continue
-        rows = [_group(str(names[one]), measures, np.flatnonzero(places == one)) for one in shown]
+        rows = [_group(str(names[group]), measures, np.flatnonzero(places == group)) for group in in_order]
         whole = _shown(measures.of(measures.rows.sum(0)))
-        told.append(
+        tables.append(
             {"name": target["name"], "whole": {name: float(value) for name, value in whole.items()}, "groups": rows}
         )
     note = f"The {MOST_GROUPS} largest of {len(names):,} groups." if len(names) > MOST_GROUPS else ""
-    return {"by": by, "targets": told, "note": note}
+    return {"by": by, "targets": tables, "note": note}
 
 
-def _group(name: str, measures: Measures, chosen: Array) -> dict[str, Any]:
-    rows = measures.rows[chosen]
+def _group(name: str, measures: Measures, places: Array) -> dict[str, Any]:
+    rows = measures.rows[places]
     sums = rows.sum(0)
     values = {metric: float(value) for metric, value in _shown(measures.of(sums)).items()}
-    drawn = _shown(measures.of(draws(rows)))
-    ends = {metric: interval(values) for metric, values in drawn.items()}
+    replicates = _shown(measures.of(draws(rows)))
+    ends = {metric: interval(values) for metric, values in replicates.items()}
     if measures.answers is not None:
         answers = measures.answers(sums)
         ends["accuracy"] = wilson(values["accuracy"] * answers, answers).tolist()
-    return {"group": name, "samples": len(chosen), "metrics": values, "intervals": ends}
+    return {"group": name, "samples": len(places), "metrics": values, "intervals": ends}
 
 
 def _shown(metrics: Mapping[str, Array]) -> dict[str, Array]:

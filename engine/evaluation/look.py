@@ -1,4 +1,4 @@
-"""What a window shows beside a prediction: the sample as the network gets it, masks as pictures, series as numbers."""
+"""Views beside a prediction in a window: the sample as the network gets it, masks as pictures, series as numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,21 +30,23 @@ class SampleLook:
         self._count = 0
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def __call__(self, answers: list[dict[str, Any]], inputs: Arrays, found: Sequence[Answers]) -> None:
+    def __call__(self, answers: list[dict[str, Any]], inputs: Arrays, predictions: Sequence[Answers]) -> None:
         """Add what is shown to the answers of a batch. Raises `OSError`."""
-        given, array = self._record.inputs[0], inputs[0]
+        preparation, array = self._record.inputs[0], inputs[0]
         for number, answer in enumerate(answers[: self._left]):
             self._count += 1
-            if "H" in given.axes:
+            if "H" in preparation.axes:
                 file = self._folder / f"sample_{self._count:03d}.png"
-                answer["picture"] = str(write_picture(array[number], _span(given, array[number]), file, MOST_PIXELS))
-            elif given.axes == ("T", "C") and given.content == "numbers":
-                names = list(given.column_names)
+                answer["picture"] = str(
+                    write_picture(array[number], _span(preparation, array[number]), file, MOST_PIXELS)
+                )
+            elif preparation.axes == ("T", "C") and preparation.content == "numbers":
+                names = list(preparation.column_names)
                 steps = array[number][-MOST_STEPS:] if self._record.kind == "series" else array[number]
                 answer["series"] = {"names": names, "values": shown_series(steps)}
                 if self._season:
                     answer["series"]["season"] = self._season
-            for output, each in zip(answer["outputs"], found, strict=True):
+            for output, each in zip(answer["outputs"], predictions, strict=True):
                 output |= self._pictures_of(each, number, output["name"])
         self._left -= min(self._left, len(answers))
 
@@ -62,8 +64,8 @@ class SampleLook:
         return {}
 
 
-def _span(given: InputPreparation, image: Array) -> tuple[float, float]:
+def _span(preparation: InputPreparation, image: Array) -> tuple[float, float]:
     """Return the values that are shown as black and white."""
-    if given.reads == "image":
+    if preparation.reads == "image":
         return WHITE
-    return (given.span[0], given.span[1]) if given.span else value_range(image)
+    return (preparation.span[0], preparation.span[1]) if preparation.span else value_range(image)

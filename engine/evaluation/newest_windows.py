@@ -51,7 +51,7 @@ class NewestWindows:
         self._steps = history.sizes[0]
         self._table = open_table(source)
         self._columns = list(self._table.names)
-        names = [name for given in record.inputs for name in given.column_names]
+        names = [name for preparation in record.inputs for name in preparation.column_names]
         if missing := [name for name in names if name not in self._columns]:
             expected = f"one row per time step with the columns {listed(list(history.column_names), 8)}"
             hint = did_you_mean(missing[0], self._columns)
@@ -78,10 +78,10 @@ class NewestWindows:
     def _window(self, group: str, rows: Sequence[Row]) -> Window:
         ahead, refusal = self._ahead, ""
         if len(rows) <= ahead or (self._steps is not None and len(rows) < self._steps + ahead):
-            which = f"{self._source}: the series {quoted(group)}" if group else str(self._source)
+            series = f"{self._source}: the series {quoted(group)}" if group else str(self._source)
             follow = f", of which the last {ahead:,} are to be predicted" if ahead else ""
             expected = f"{(self._steps or 1) + ahead:,} time steps{follow}"
-            refusal = f"{which} has {plural(len(rows), 'row')}. Expected at least {expected}."
+            refusal = f"{series} has {plural(len(rows), 'row')}. Expected at least {expected}."
         past, after = rows[: len(rows) - ahead], rows[len(rows) - ahead :]
         first = after[0][0] if after else rows[-1][0] + 1 if rows else 1
         return Window(f"{self._source}:{first}", group, past, after, self._truth(after), refusal)
@@ -98,8 +98,10 @@ class NewestWindows:
         if refusal := next((window.refusal for window in windows if window.refusal), ""):
             raise UserError(refusal)
         arrays = []
-        for given, is_past in zip(self._record.inputs, (True, False), strict=False):
-            samples = [self._sample(given.columns, window.past if is_past else window.ahead) for window in windows]
+        for preparation, is_past in zip(self._record.inputs, (True, False), strict=False):
+            samples = [
+                self._sample(preparation.columns, window.past if is_past else window.ahead) for window in windows
+            ]
             arrays.append(np.stack(samples))
         return prepare(self._record, arrays)
 

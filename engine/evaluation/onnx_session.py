@@ -47,13 +47,13 @@ class OnnxSession:
         self.close = weakref.finalize(self, helper.close)
         """Ends the child process; it ends with this object, too."""
         try:
-            (said,) = self._asked("loaded", self._left_s, None)
+            (text,) = self._asked("loaded", self._left_s, None)
         except BaseException:
             self.close()
             raise
-        ends = json.loads(str(said))
+        ends = json.loads(str(text))
         self.inputs, self.outputs = (
-            tuple(Port(one["name"], one["type"], tuple(one["sizes"])) for one in ends[name])
+            tuple(Port(port["name"], port["type"], tuple(port["sizes"])) for port in ends[name])
             for name in ("inputs", "outputs")
         )
         self.metadata: Mapping[str, str] = ends["metadata"]
@@ -67,31 +67,31 @@ class OnnxSession:
         if self._sample_s:
             patience_s = self._allowed_s + TIMES_SLOWER * self._sample_s * count
         started = time.monotonic()
-        found = self._asked("computed", patience_s, dict(feeds))
+        outputs = self._asked("computed", patience_s, dict(feeds))
         self._sample_s = self._sample_s or max((time.monotonic() - started) / count, 1e-6)
-        return found
+        return outputs
 
-    def _asked(self, done: str, patience_s: float, feeds: dict[str, Array] | None) -> list[Array]:
-        """Return what the child answers. Raises `UserError`."""
+    def _asked(self, action: str, patience_s: float, feeds: dict[str, Array] | None) -> list[Array]:
+        """Return the arrays of the child's answer. Raises `UserError`."""
         if self._failure:
             raise UserError(self._failure)
         started = time.monotonic()
         try:
-            found = self._arrays(patience_s, feeds)
+            arrays = self._arrays(patience_s, feeds)
         except RunError as error:
-            raise UserError(f"{self._path} cannot be {done} by ONNX Runtime: {str(error).rstrip('.')}.") from None
+            raise UserError(f"{self._path} cannot be {action} by ONNX Runtime: {str(error).rstrip('.')}.") from None
         self._left_s = max(1.0, self._left_s - (time.monotonic() - started))
-        if found is None:
-            reason = f"ONNX Runtime crashed while it was {done}"
+        if arrays is None:
+            reason = f"ONNX Runtime crashed while it was {action}"
             if time.monotonic() - started >= patience_s:
-                reason = f"it was not {done} within {format_duration(patience_s)}, the limit for a file of its size"
-            self._failure = f"{self._path} cannot be {done}: {reason}. {HARM}"
+                reason = f"it was not {action} within {format_duration(patience_s)}, the limit for a file of its size"
+            self._failure = f"{self._path} cannot be {action}: {reason}. {HARM}"
             raise UserError(self._failure)
-        return found
+        return arrays
 
 
 class _Work:
-    """What the child process does: it opens the file at the first question."""
+    """The work of the child process: it opens the file at the first question."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -106,20 +106,20 @@ class _Work:
                 self._session = open_session(self._path, MOST_THREADS)
             if feeds is None:
                 return [np.array(json.dumps(self._ends()))]
-            found: Sequence[Any] = self._session.run(None, feeds)
+            outputs: Sequence[Any] = self._session.run(None, feeds)
         except UserError as error:
             raise RunError(str(error)) from None
         except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
             if is_out_of_memory(error):
                 raise MemoryError from error
             raise RunError(printable(str(error).strip().partition("\n")[0][:MOST_CHARACTERS])) from None
-        if not all(isinstance(one, np.ndarray) for one in found):
+        if not all(isinstance(output, np.ndarray) for output in outputs):
             raise RunError("one of its outputs is no tensor")
-        return found
+        return outputs
 
     def _ends(self) -> dict[str, Any]:
         ports = {"inputs": self._session.get_inputs(), "outputs": self._session.get_outputs()}
         return {
-            **{name: [asdict(Port.of(one)) for one in several] for name, several in ports.items()},
+            **{name: [asdict(Port.of(port)) for port in several] for name, several in ports.items()},
             "metadata": dict(self._session.get_modelmeta().custom_metadata_map),
         }

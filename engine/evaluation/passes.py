@@ -1,4 +1,4 @@
-"""What a pass over samples gathers for one output of a network: of classes, labels, or numbers."""
+"""Statistics of a pass over samples for one output of a network: of classes, labels, or numbers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Pass(Protocol):
         """Return the scores as JSON."""
 
     def each(self) -> dict[str, Array]:
-        """Return what is known of single samples; see `netwright.engine.evaluation.per_sample`."""
+        """Return arrays with a row per sample; see `netwright.engine.evaluation.per_sample`."""
 
 
 def log_softmax(scores: Array) -> Array:
@@ -81,9 +81,9 @@ class Kept:
 def drawn_places(logs: Array, target: Array, is_counted: Array) -> dict[str, Array]:
     """Return `scores` and `target` of some places that count, of logs (n, P, C) and classes (n, P)."""
     rows = np.arange(len(logs))[:, None]
-    chosen = np.random.default_rng(0).integers(logs.shape[1], size=(len(logs), min(DRAWN_PLACES, logs.shape[1])))
-    there = is_counted[rows, chosen]
-    return {"scores": logs[rows, chosen][there].astype(np.float32), "target": target[rows, chosen][there]}
+    places = np.random.default_rng(0).integers(logs.shape[1], size=(len(logs), min(DRAWN_PLACES, logs.shape[1])))
+    there = is_counted[rows, places]
+    return {"scores": logs[rows, places][there].astype(np.float32), "target": target[rows, places][there]}
 
 
 @dataclass
@@ -126,8 +126,8 @@ class ClassPass:
         self._calibration.update(confidence[is_counted], is_right)
         if self._has_table:
             self._table += table_of(flat_true, flat_predicted, classes)
-        chosen = flat_true[is_right], flat_predicted, flat_true
-        self._counts += np.stack([np.bincount(one, minlength=classes) for one in chosen])
+        labels = flat_true[is_right], flat_predicted, flat_true
+        self._counts += np.stack([np.bincount(values, minlength=classes) for values in labels])
         self._hold(predicted, target, is_counted, classes)
         sure = np.where(is_counted, confidence, 0.0).sum(1) / np.maximum(there, 1)
         if self.info.per == "sample":
@@ -137,14 +137,14 @@ class ClassPass:
         self._kept.add(loss=each, confidence=sure, answers=there)
 
         def describe(place: int) -> dict[str, Any]:
-            told: dict[str, Any] = {"loss": float(each[place]), "confidence": float(sure[place])}
+            entry: dict[str, Any] = {"loss": float(each[place]), "confidence": float(sure[place])}
             if self.info.per == "sample":
                 names = self.info.classes
-                told |= {"label": names[int(target[place, 0])], "prediction": names[int(predicted[place, 0])]}
+                entry |= {"label": names[int(target[place, 0])], "prediction": names[int(predicted[place, 0])]}
             else:
                 right = (predicted[place] == target[place]) & is_counted[place]
-                told["accuracy"] = float(right.sum() / max(1, there[place]))
-            return told
+                entry["accuracy"] = float(right.sum() / max(1, there[place]))
+            return entry
 
         has_any = there > 0
         self._worst.update(np.where(has_any, each, -np.inf), first, describe)
@@ -160,38 +160,38 @@ class ClassPass:
             return
         rows = np.arange(len(predicted))[:, None]
         for_right = is_counted & (predicted == target)
-        for chosen, where in ((target, for_right), (predicted, is_counted), (target, is_counted)):
-            places = (rows * classes + chosen)[where]
-            found = np.bincount(places, minlength=len(predicted) * classes).reshape(len(predicted), classes)
-            self._each.append(found.astype(np.int32))
+        for labels, where in ((target, for_right), (predicted, is_counted), (target, is_counted)):
+            places = (rows * classes + labels)[where]
+            counts = np.bincount(places, minlength=len(predicted) * classes).reshape(len(predicted), classes)
+            self._each.append(counts.astype(np.int32))
 
     def write(self) -> dict[str, Any]:
         """Return table, scores per class, calibration and ranked samples."""
         counts = ClassCounts(*self._counts)
-        drawn, accuracies = self._drawn()
+        replicates, accuracies = self._drawn()
         total = max(1, self._answers)
-        shown = len(self.info.classes) <= MOST_CLASSES_SHOWN
+        shows_table = len(self.info.classes) <= MOST_CLASSES_SHOWN
         return {
             "answers": self._answers,
             "accuracy": float(self._counts[0].sum() / total),
             "accuracy_interval": self._accuracy_interval(accuracies),
             "cross_entropy": self._loss / total,
             "mean_iou": float(counts.mean("iou")),
-            "confusion": self._table.tolist() if shown else None,
-            "per_class": per_class(counts, self.info.classes, drawn, is_sample=self.info.per == "sample"),
+            "confusion": self._table.tolist() if shows_table else None,
+            "per_class": per_class(counts, self.info.classes, replicates, is_sample=self.info.per == "sample"),
             "most_confused": self._confused(),
             "calibration": self._calibration.write(),
             "worst": self._worst.write(),
             "most_uncertain": self._unsure.write(),
         }
 
-    def _accuracy_interval(self, drawn: Array | None) -> list[float] | None:
+    def _accuracy_interval(self, replicates: Array | None) -> list[float] | None:
         """Return Wilson's interval of one answer per sample; steps and pixels of a sample are not independent, so that
-        theirs is that of the accuracies `drawn` (B), where there are draws."""
+        theirs is that of the accuracies `replicates` (B), where there are draws."""
         if self.info.per == "sample" and self._answers:
             ends: list[float] = wilson(self._counts[0].sum(), np.asarray(self._answers)).tolist()
             return ends
-        return interval(drawn) if drawn is not None else None
+        return interval(replicates) if replicates is not None else None
 
     def each(self) -> dict[str, Array]:
         """Return `scores`, `target`, `predicted`, `loss`, `confidence`, `answers`; of steps and pixels `counts`."""
@@ -206,8 +206,8 @@ class ClassPass:
         if not self._each:
             return None, None
         each = np.stack([np.concatenate(self._each[number::3]) for number in range(3)], axis=1)
-        found = draws(each)
-        counts = ClassCounts(found[:, 0], found[:, 1], found[:, 2])
+        replicates = draws(each)
+        counts = ClassCounts(replicates[:, 0], replicates[:, 1], replicates[:, 2])
         return counts, counts.correct.sum(1) / np.maximum(1, counts.actual.sum(1))
 
     def _confused(self, most: int = 10) -> list[dict[str, Any]]:
@@ -260,24 +260,24 @@ class LabelPass:
         self._right += int(is_right.sum())
         sure = np.maximum(probability, 1 - probability)
         self._calibration.update(sure[is_counted], is_right[is_counted])
-        found = np.stack([(is_counted & x).sum(1) for x in (true & predicted, predicted, true)], axis=1)
-        self._counts += found.sum(0)
-        self._held += found.size
+        counts = np.stack([(is_counted & x).sum(1) for x in (true & predicted, predicted, true)], axis=1)
+        self._counts += counts.sum(0)
+        self._held += counts.size
         if self._held <= MOST_HELD:
-            self._each.append(found)
+            self._each.append(counts)
         mean_sure = np.where(is_counted, sure, 0.0).sum((1, 2)) / np.maximum(there, 1)
-        self._kept.add(loss=each, confidence=mean_sure, answers=there, counts=found.astype(np.int32))
+        self._kept.add(loss=each, confidence=mean_sure, answers=there, counts=counts.astype(np.int32))
         if self.info.per == "sample":
             self._kept.add(scores=scores[:, 0].astype(np.float32), target=target[:, 0].astype(np.float32))
 
         def describe(place: int) -> dict[str, Any]:
-            told: dict[str, Any] = {"loss": float(each[place]), "confidence": float(mean_sure[place])}
+            entry: dict[str, Any] = {"loss": float(each[place]), "confidence": float(mean_sure[place])}
             if self.info.per == "sample":
                 names = zip(self.info.classes, true[place, 0], predicted[place, 0], strict=True)
                 rows = list(names)
-                told["label"] = [name for name, is_true, _ in rows if is_true]
-                told["prediction"] = [name for name, _, is_said in rows if is_said]
-            return told
+                entry["label"] = [name for name, is_true, _ in rows if is_true]
+                entry["prediction"] = [name for name, _, is_said in rows if is_said]
+            return entry
 
         self._worst.update(each, first, describe)
         self._unsure.update(1.0 - mean_sure, first, describe)
@@ -285,16 +285,16 @@ class LabelPass:
     def write(self) -> dict[str, Any]:
         """Return scores per label, calibration and ranked samples."""
         total = max(1, self._answers)
-        drawn = None
+        replicates = None
         if self._each and self._held <= MOST_HELD:
-            found = draws(np.concatenate(self._each))
-            drawn = ClassCounts(found[:, 0], found[:, 1], found[:, 2])
+            sums = draws(np.concatenate(self._each))
+            replicates = ClassCounts(sums[:, 0], sums[:, 1], sums[:, 2])
         return {
             "answers": self._answers,
             "accuracy": self._right / total,
             "cross_entropy": self._loss / total,
             "per_class": per_class(
-                ClassCounts(*self._counts), self.info.classes, drawn, is_sample=self.info.per == "sample"
+                ClassCounts(*self._counts), self.info.classes, replicates, is_sample=self.info.per == "sample"
             ),
             "calibration": self._calibration.write(),
             "worst": self._worst.write(),
@@ -325,9 +325,9 @@ class NumberPass:
     def update(self, output: Array, target: Array, first: int) -> None:
         """Add samples: numbers (n, ..., R) both."""
         count, width = len(output), output.shape[-1]
-        said = output.astype(np.float64).reshape(count, -1, width)
+        predicted = output.astype(np.float64).reshape(count, -1, width)
         true = target.astype(np.float64).reshape(count, -1, width)
-        errors = said - true
+        errors = predicted - true
         there = (~np.isnan(errors)).sum((1, 2))
         squares = np.nansum(np.square(errors), (1, 2))
         self._sums.append(np.stack([squares, np.nansum(np.abs(errors), (1, 2)), there], axis=1))
@@ -335,15 +335,15 @@ class NumberPass:
         self._held += errors.size
         if self._held <= MOST_HELD:
             self._true.append(true.reshape(-1, width).astype(np.float32))
-            self._said.append(said.reshape(-1, width).astype(np.float32))
+            self._said.append(predicted.reshape(-1, width).astype(np.float32))
         else:
             self._is_cut = True
 
         def describe(place: int) -> dict[str, Any]:
-            told: dict[str, Any] = {"error": float(each[place])}
+            entry: dict[str, Any] = {"error": float(each[place])}
             if self.info.per == "sample":
-                told |= {"label": true[place, 0].tolist(), "prediction": said[place, 0].tolist()}
-            return told
+                entry |= {"label": true[place, 0].tolist(), "prediction": predicted[place, 0].tolist()}
+            return entry
 
         self._worst.update(np.where(there > 0, each, -np.inf), first, describe)
 
@@ -352,14 +352,14 @@ class NumberPass:
         sums = np.concatenate(self._sums)
         whole = sums.sum(0)
         count = max(1.0, float(whole[2]))
-        drawn = draws(sums) if len(sums) else np.ones((1, 3))
-        counts = np.maximum(drawn[:, 2], 1)
+        replicates = draws(sums) if len(sums) else np.ones((1, 3))
+        counts = np.maximum(replicates[:, 2], 1)
         return {
             "answers": int(whole[2]),
             "rmse": float(np.sqrt(whole[0] / count)),
-            "rmse_interval": interval(np.sqrt(drawn[:, 0] / counts)),
+            "rmse_interval": interval(np.sqrt(replicates[:, 0] / counts)),
             "mae": float(whole[1] / count),
-            "mae_interval": interval(drawn[:, 1] / counts),
+            "mae_interval": interval(replicates[:, 1] / counts),
             "residuals": self._residuals(),
             "residuals_are_cut": self._is_cut,
             "worst": self._worst.write(),
@@ -369,35 +369,35 @@ class NumberPass:
         """Return `loss` (root of the mean squared error), `sums` of squares, of absolute errors and of numbers, and
         per sample also `scores`, the predicted numbers, and `target`."""
         sums = np.concatenate(self._sums)
-        found = {"sums": sums, "loss": np.sqrt(sums[:, 0] / np.maximum(sums[:, 2], 1))}
+        arrays = {"sums": sums, "loss": np.sqrt(sums[:, 0] / np.maximum(sums[:, 2], 1))}
         if self.info.per == "sample" and not self._is_cut:
-            found |= {"scores": np.concatenate(self._said), "target": np.concatenate(self._true)}
-        return found
+            arrays |= {"scores": np.concatenate(self._said), "target": np.concatenate(self._true)}
+        return arrays
 
     def _residuals(self) -> list[dict[str, Any]]:
         """Return, per number, the summary of its errors, their histogram, and pairs of true and predicted ones."""
         if not self._true:
             return []
-        true, said = np.concatenate(self._true), np.concatenate(self._said)
-        found = []
+        true, predicted = np.concatenate(self._true), np.concatenate(self._said)
+        rows = []
         for place in range(true.shape[1]):
             is_there = ~np.isnan(true[:, place])
-            one, other = true[is_there, place].astype(np.float64), said[is_there, place].astype(np.float64)
+            actual, other = true[is_there, place].astype(np.float64), predicted[is_there, place].astype(np.float64)
             name = self.names[place] if place < len(self.names) else f"{self.info.name} {place + 1}"
-            if not len(one):
+            if not len(actual):
                 continue
-            total = float(np.square(one - one.mean()).sum())
-            step = 1 + (len(one) - 1) // MOST_POINTS
-            found.append(
+            total = float(np.square(actual - actual.mean()).sum())
+            step = 1 + (len(actual) - 1) // MOST_POINTS
+            rows.append(
                 {
                     "name": name,
-                    **residuals(other - one),
-                    "r2": 1 - float(np.square(other - one).sum()) / total if total else None,
-                    "histogram": of_numbers(other - one),
-                    "points": np.stack([one, other], axis=1)[::step].tolist(),
+                    **residuals(other - actual),
+                    "r2": 1 - float(np.square(other - actual).sum()) / total if total else None,
+                    "histogram": of_numbers(other - actual),
+                    "points": np.stack([actual, other], axis=1)[::step].tolist(),
                 }
             )
-        return found
+        return rows
 
 
 def pass_for(info: TargetInfo, most_ranked: int, names: Sequence[str] = ()) -> Pass | None:

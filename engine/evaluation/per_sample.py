@@ -1,4 +1,4 @@
-"""What an evaluation knows of single samples, kept in a file so that looking closer needs no second evaluation.
+"""Scores and outputs of single samples, kept in a file so that looking closer needs no second evaluation.
 
 The file is a NumPy archive beside the result. `index` (N) holds the number of each sample in the source; each output
 of the network, by its place, has some of
@@ -39,18 +39,18 @@ class SampleScores:
 
     def scored(self, output: int) -> tuple[Array, Array] | None:
         """Return `scores` and `target` of an output where the target is known; None where they were not kept."""
-        found = self.outputs[output]
-        if "scores" not in found or "target" not in found:
+        arrays = self.outputs[output]
+        if "scores" not in arrays or "target" not in arrays:
             return None
-        scores, target = found["scores"], found["target"]
+        scores, target = arrays["scores"], arrays["target"]
         there = target >= 0 if target.ndim == 1 else np.ones(len(target), bool)
         return scores[there], target[there]
 
     def save(self, path: Path) -> None:
         """Write the file. Raises `OSError`."""
         arrays = {"index": self.index}
-        for place, found in enumerate(self.outputs):
-            arrays |= {f"{place}.{name}": array for name, array in found.items() if array.size <= MOST_NUMBERS}
+        for place, output in enumerate(self.outputs):
+            arrays |= {f"{place}.{name}": array for name, array in output.items() if array.size <= MOST_NUMBERS}
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)  # type: ignore[arg-type]  # the names are those of arrays
         write_atomically(path, buffer.getvalue(), mode=0o600, follow_link=False)
@@ -60,9 +60,9 @@ class SampleScores:
         """Read the file; None where there is none, or it is damaged."""
         with (
             contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile),
-            np.load(path, allow_pickle=False) as found,
+            np.load(path, allow_pickle=False) as archive,
         ):
-            arrays = {name: found[name] for name in found.files}
+            arrays = {name: archive[name] for name in archive.files}
             index = arrays.pop("index")
             grouped: list[dict[str, Array]] = [{} for _ in range(outputs)]
             for name, array in arrays.items():

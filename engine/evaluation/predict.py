@@ -112,17 +112,17 @@ def predict(
     """
     record = predictor.record
     answer = partial(_answers, predictor, most=most, look=look)
-    takes_one = any(None in given.sizes for given in record.inputs)
-    done = 0
+    takes_one = any(None in preparation.sizes for preparation in record.inputs)
+    count = 0
     for batch, prepared in _ahead(batches_of(record, sources, 1 if takes_one else size)):
         try:
-            told = answer(batch.names, prepared.result())
+            rows = answer(batch.names, prepared.result())
         except UserError as error:
-            told = [_error(batch.names[0], error)] if len(batch.names) == 1 else _one_by_one(batch, answer)
-        yield from batch.with_facts(told, has_truth=look is not None)
-        done += len(told)
-        report(done, 0, "samples")
-    if not done:
+            rows = [_error(batch.names[0], error)] if len(batch.names) == 1 else _one_by_one(batch, answer)
+        yield from batch.with_facts(rows, has_truth=look is not None)
+        count += len(rows)
+        report(count, 0, "samples")
+    if not count:
         raise UserError(f"There is nothing to predict. Expected {expected_of(record)}.")
 
 
@@ -163,13 +163,13 @@ def _ahead(batches: Iterator[Batch]) -> Iterator[tuple[Batch, Future[Arrays]]]:
 
 def _one_by_one(batch: Batch, answer: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return the answers of samples of which one cannot be used."""
-    told = []
+    rows = []
     for place, name in enumerate(batch.names):
         try:
-            told += answer([name], batch.single(place))
+            rows += answer([name], batch.single(place))
         except UserError as error:
-            told.append(_error(name, error))
-    return told
+            rows.append(_error(name, error))
+    return rows
 
 
 def _error(name: str, error: UserError) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def _error(name: str, error: UserError) -> dict[str, Any]:
 
 def batches_of(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
     """Yield batches of all sources; `size` samples each, 0 for the usual number. Raises `UserError`."""
-    reads = {given.reads for given in record.inputs}
+    reads = {preparation.reads for preparation in record.inputs}
     if len(sources) == 1:
         try:
             sources[0].stat()
@@ -215,14 +215,14 @@ def _refuse(error: UserError, _: Sequence[Any]) -> Arrays:
 
 def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
     pictures = [source for source in sources if source.is_dir() or is_image(source.name)]
-    given, is_only = record.inputs[0], len(sources) == 1
-    if pictures and len(record.inputs) == 1 and given.axes == ("C", "H", "W") and given.sizes[0] in (1, 3):
-        yield from _files(pictures, is_image, size or _files_at_once(record), partial(_pictures, given))
+    preparation, is_only = record.inputs[0], len(sources) == 1
+    if pictures and len(record.inputs) == 1 and preparation.axes == ("C", "H", "W") and preparation.sizes[0] in (1, 3):
+        yield from _files(pictures, is_image, size or _files_at_once(record), partial(_pictures, preparation))
         if not (sources := [source for source in sources if source not in pictures]):
             return
 
     def batches(source: Path) -> Iterator[Batch]:
-        if given.columns and source.suffix.lower() in TABLES:
+        if preparation.columns and source.suffix.lower() in TABLES:
             return _series(record, source, size or (1 if record.inputs[0].sizes[0] is None else BATCH_ROWS))
         return _arrays(record, source, size or BATCH_ROWS)
 
@@ -230,16 +230,16 @@ def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Itera
 
 
 def _files_at_once(record: Preparation) -> int:
-    sample = sum(4 * prod(size or 1 for size in given.sizes) for given in record.inputs)
+    sample = sum(4 * prod(size or 1 for size in preparation.sizes) for preparation in record.inputs)
     return max(1, min(MOST_FILES, BATCH_BYTES // max(1, sample)))
 
 
 def _files(
-    sources: Sequence[Path], fits: Callable[[str], bool], size: int, read: Callable[[Sequence[Path]], Arrays]
+    sources: Sequence[Path], fits: Callable[[str], bool], size: int, reader: Callable[[Sequence[Path]], Arrays]
 ) -> Iterator[Batch]:
-    found = (path for source in sources for path in _walk(source, fits))
-    while paths := list(islice(found, size)):
-        yield Batch([str(path) for path in paths], paths, read)
+    files = (path for source in sources for path in _walk(source, fits))
+    while paths := list(islice(files, size)):
+        yield Batch([str(path) for path in paths], paths, reader)
 
 
 def _walk(source: Path, fits: Callable[[str], bool]) -> Iterator[Path]:
@@ -252,11 +252,11 @@ def _walk(source: Path, fits: Callable[[str], bool]) -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted(names) if fits(name) and not is_hidden(name))
 
 
-def _pictures(given: InputPreparation, paths: Sequence[Path]) -> Arrays:
+def _pictures(preparation: InputPreparation, paths: Sequence[Path]) -> Arrays:
     """Return pictures for a network that was trained on arrays, in the limits of their numbers. Raises `UserError`."""
-    channels, height, width = (size or 0 for size in given.sizes)
-    low, high = given.span or (0.0, WHITE)
-    out = np.empty((len(paths), channels, height, width), given.dtype)
+    channels, height, width = (size or 0 for size in preparation.sizes)
+    low, high = preparation.span or (0.0, WHITE)
+    out = np.empty((len(paths), channels, height, width), preparation.dtype)
     for place, path in enumerate(paths):
         try:
             picture = read_image(path, "grey" if channels == 1 else "rgb", height, width)
@@ -312,12 +312,12 @@ def _arrays(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
     """Yield samples of array files."""
     if source.suffix.lower() in NO_ARRAYS:
         raise UserError(f"{source} does not hold what the network takes. Expected {expected_of(record)}.")
-    known = headers(source)
+    by_name = headers(source)
     if len(record.inputs) == 1:
-        raw: Any = [_only_array(record.inputs[0], known, source).read()]
+        raw: Any = [_only_array(record.inputs[0], by_name, source).read()]
     else:
-        wanted = {given.source or given.name for given in record.inputs}
-        raw = {name: header.read() for name, header in known.items() if name in wanted}
+        names = {preparation.source or preparation.name for preparation in record.inputs}
+        raw = {name: header.read() for name, header in by_name.items() if name in names}
     prepared = prepare(record, raw)
     count = len(prepared[0])
 
@@ -329,22 +329,23 @@ def _arrays(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
         yield Batch([f"{source}[{number}]" for number in numbers], numbers, chosen)
 
 
-def _only_array(given: InputPreparation, known: Mapping[str, StoredArray], source: Path) -> StoredArray:
+def _only_array(preparation: InputPreparation, by_name: Mapping[str, StoredArray], source: Path) -> StoredArray:
     """Return the array for a network with one input: that of its name, the named file of a folder of `.npy` files, the
     only array, the only one that fits, or `x`. Raises `UserError`."""
-    for name in (given.source, given.name):
-        if name and name in known:
-            return known[name]
-    if source.suffix.lower() == ".npy" and source.stem in known:
-        return known[source.stem]
-    fitting = [header for header in known.values() if fits(given, header.shape)]
-    for some in (list(known.values()), fitting, [known["x"]] if "x" in known else []):
+    for name in (preparation.source, preparation.name):
+        if name and name in by_name:
+            return by_name[name]
+    if source.suffix.lower() == ".npy" and source.stem in by_name:
+        return by_name[source.stem]
+    fitting = [header for header in by_name.values() if fits(preparation, header.shape)]
+    for some in (list(by_name.values()), fitting, [by_name["x"]] if "x" in by_name else []):
         if len(some) == 1:
             return some[0]
-    arrays = ", ".join(f"'{name}' {spoken_shape(header.shape)}" for name, header in islice(known.items(), 8))
+    arrays = ", ".join(f"'{name}' {spoken_shape(header.shape)}" for name, header in islice(by_name.items(), 8))
     raise UserError(
-        f"{source} holds {len(known):,} arrays, none of them called '{given.source or given.name}': {arrays}. Expected "
-        f"one of the shape {spoken_sizes(given)}, samples first."
+        f"{source} holds {len(by_name):,} arrays, none of them called "
+        f"'{preparation.source or preparation.name}': {arrays}. Expected one of the shape "
+        f"{spoken_sizes(preparation)}, samples first."
     )
 
 
@@ -354,13 +355,13 @@ def _only_array(given: InputPreparation, known: Mapping[str, StoredArray], sourc
 def _answers(
     predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int, look: Look | None = None
 ) -> list[dict[str, Any]]:
-    found = present(predictor.record, predictor.outputs(inputs))
+    predictions = present(predictor.record, predictor.outputs(inputs))
     rows: list[dict[str, Any]] = [
-        {"sample": name, "outputs": [told(answers, number, most) for answers in found]}
+        {"sample": name, "outputs": [told(answers, number, most) for answers in predictions]}
         for number, name in enumerate(names)
     ]
     if look is not None:
-        look(rows, inputs, found)
+        look(rows, inputs, predictions)
     return rows
 
 
@@ -390,7 +391,7 @@ def told(answers: Answers, number: int, most: int) -> dict[str, Any]:
 def _of_places(value: Array, classes: Sequence[str], task: str) -> dict[str, Any]:
     """Return classes per step, or shares of classes where there are many places."""
     if task == "classes" and value.ndim == 1 and len(value) <= MOST_STEPS_TOLD:
-        return {"classes": [classes[one] for one in value.tolist()]}
+        return {"classes": [classes[index] for index in value.tolist()]}
     if task == "labels":
         shares = value.reshape(-1, len(classes)).mean(0).tolist()
     else:
@@ -402,8 +403,8 @@ def in_words(told_output: dict[str, Any]) -> str:
     """Return an answer as text: `3 (0.982), 8 (0.011)`, a number, labels."""
     if "top" in told_output:
         first, *others = told_output["top"]
-        likely = [first, *(one for one in others if one["probability"] >= LEAST_TOLD)]
-        top = ", ".join(f"{printable(one['class'])} ({one['probability']:.3f})" for one in likely)
+        likely = [first, *(row for row in others if row["probability"] >= LEAST_TOLD)]
+        top = ", ".join(f"{printable(row['class'])} ({row['probability']:.3f})" for row in likely)
         top += "; unlike the training data" if told_output.get("unlike_training") else ""
         return (
             f"{', '.join(map(printable, told_output['labels'])) or 'none'}; {top}" if "labels" in told_output else top
@@ -415,5 +416,5 @@ def in_words(told_output: dict[str, Any]) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{printable(name)} {number:.6g}" for name, number in value.items())
     if isinstance(value, list):
-        return " ".join(f"{one:.6g}" if isinstance(one, float) else printable(str(one)) for one in value)
+        return " ".join(f"{item:.6g}" if isinstance(item, float) else printable(str(item)) for item in value)
     return f"{value:.6g}"

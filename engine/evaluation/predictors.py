@@ -1,4 +1,4 @@
-"""What computes predictions: the network of a run, or an ONNX file, which needs no torch."""
+"""Predictors: the network of a run, or an ONNX file, which needs no torch."""
 
 import contextlib
 from collections.abc import Hashable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Predictor(Protocol):
     season: int
     """Period of the series that are forecast, in steps; 0 where it is not known."""
     assumed: tuple[str, ...]
-    """What is assumed of a network from elsewhere, a sentence each; empty where its preparation is stored."""
+    """The assumptions about a network from elsewhere, a sentence each; empty where its preparation is stored."""
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first."""
@@ -51,17 +51,17 @@ def open_predictor(
     *,
     weights_kept: str = "",
     trusted: bool = False,
-    given: Assumptions | None = None,
+    assumptions: Assumptions | None = None,
     device: str = "cpu",
 ) -> Predictor:
-    """Return the predictor of a run folder or an ONNX file. `given` is what the user says of an ONNX file from
+    """Return the predictor of a run folder or an ONNX file. `assumptions` is what the user says of an ONNX file from
     elsewhere, `device` a word of `DEVICE_WORDS`; an ONNX file is computed on the CPU. Raises `UserError`."""
     if path.suffix.lower() == ONNX and not path.is_dir():
         if weights_kept:
             raise UserError(f"{path} is an ONNX file, which has no {weights_kept} weights. Name the folder of a run.")
         if device not in ("auto", "cpu"):
             raise UserError(f"{path} is an ONNX file, which is computed on the CPU.", hint="Leave out the device.")
-        return OnnxPredictor(path, given)
+        return OnnxPredictor(path, assumptions)
     from netwright.engine.evaluation.trained import TrainedNetwork
 
     return RunPredictor(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device))
@@ -70,7 +70,7 @@ def open_predictor(
 _kept: dict[Hashable, Predictor] = {}
 
 
-def kept_predictor(path: Path, weights_kept: str = "", given: Assumptions | None = None) -> Predictor:
+def kept_predictor(path: Path, weights_kept: str = "", assumptions: Assumptions | None = None) -> Predictor:
     """Return the predictor of a run folder or an ONNX file, the one of before where its files are the same. Raises
     `UserError`."""
     stamps = []
@@ -78,10 +78,10 @@ def kept_predictor(path: Path, weights_kept: str = "", given: Assumptions | None
         with contextlib.suppress(OSError):
             status = file.stat()
             stamps.append((str(file), status.st_mtime_ns, status.st_size, status.st_ino))
-    key = (str(path), weights_kept, given, tuple(stamps))
+    key = (str(path), weights_kept, assumptions, tuple(stamps))
     if key not in _kept:
         _kept.clear()  # one at a time: networks are large
-        _kept[key] = open_predictor(path, weights_kept=weights_kept, given=given)
+        _kept[key] = open_predictor(path, weights_kept=weights_kept, assumptions=assumptions)
     return _kept[key]
 
 
@@ -103,17 +103,17 @@ class RunPredictor:
         import torch
 
         trained = self._trained
-        given = tuple(torch.from_numpy(np.ascontiguousarray(array)) for array in inputs)
+        tensors = tuple(torch.from_numpy(np.ascontiguousarray(array)) for array in inputs)
         if trained.precision.name == "fp64":
-            given = tuple(x.double() if x.dtype == torch.float32 else x for x in given)
-        return [output.numpy() for output in trained.outputs(trained.answering, given)]
+            tensors = tuple(x.double() if x.dtype == torch.float32 else x for x in tensors)
+        return [output.numpy() for output in trained.outputs(trained.answering, tensors)]
 
 
 class OnnxPredictor:
     """An ONNX file, computed by ONNX Runtime: with the preparation in its metadata, or a network from elsewhere, of
     which sizes and types say what it takes (`assumed`)."""
 
-    def __init__(self, path: Path, given: Assumptions | None = None) -> None:
+    def __init__(self, path: Path, assumptions: Assumptions | None = None) -> None:
         if not path.exists():
             raise UserError(f"There is no file {path}.", code="not_found")
         self._path, self._session, self.season = path, OnnxSession(path), 0
@@ -128,44 +128,50 @@ class OnnxPredictor:
             self.record = Preparation.parse(text, f"The preparation in {path}")
             self._refuse_large(self.record.inputs)
         else:
-            self.record = self._assume(given or Assumptions())
+            self.record = self._assume(assumptions or Assumptions())
         if len(self._ports) != len(self.record.inputs):
             raise UserError(
                 f"{path} takes {len(self._ports)} inputs; its preparation names {len(self.record.inputs)}. "
                 "Export the run again."
             )
 
-    def _assume(self, given: Assumptions) -> Preparation:
+    def _assume(self, assumptions: Assumptions) -> Preparation:
         """Return the record of a network from elsewhere; it computes one empty sample, which shows its outputs."""
         inputs, words = [], []
         for port in self._ports:
-            record, said = assumed_input(port, given)
+            record, notes = assumed_input(port, assumptions)
             inputs.append(record)
-            words += said
+            words += notes
         self._refuse_large(inputs)
-        if given.pixels == "ImageNet" and inputs[0].sizes[0] == len(IMAGENET_MEAN):
-            mean, std = (np.array(one, np.float32).reshape(1, -1, 1, 1) for one in (IMAGENET_MEAN, IMAGENET_STD))
+        if assumptions.pixels == "ImageNet" and inputs[0].sizes[0] == len(IMAGENET_MEAN):
+            mean, std = (np.array(values, np.float32).reshape(1, -1, 1, 1) for values in (IMAGENET_MEAN, IMAGENET_STD))
             self._scaling = mean, std
-        blank = [np.zeros((1, *(size or TRIED_SIZE for size in one.sizes)), one.dtype) for one in inputs]
+        blank = [
+            np.zeros((1, *(size or TRIED_SIZE for size in preparation.sizes)), preparation.dtype)
+            for preparation in inputs
+        ]
         outputs = self._run(dict(zip((port.name for port in self._ports), blank, strict=True)))
-        is_open = any(None in one.sizes for one in inputs)
+        is_open = any(None in preparation.sizes for preparation in inputs)
         targets = []
         for port, output in zip(self._session.outputs, outputs, strict=True):
-            target, said = assumed_target(port, output, given, is_open=is_open)
+            target, notes = assumed_target(port, output, assumptions, is_open=is_open)
             targets.append(target)
-            words += said
+            words += notes
         self.assumed = tuple(words)
         return Preparation(kind="onnx", inputs=tuple(inputs), targets=tuple(targets))
 
     def _refuse_large(self, inputs: Sequence[InputPreparation]) -> None:
         """Raise `UserError` where one sample takes more memory than there is."""
-        sizes = [prod(size or 1 for size in one.sizes) * np.dtype(one.dtype).itemsize for one in inputs]
+        sizes = [
+            prod(size or 1 for size in preparation.sizes) * np.dtype(preparation.dtype).itemsize
+            for preparation in inputs
+        ]
         refuse_too_large(COPIES * sum(sizes), f"The inputs of {self._path}", HARM)
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first. Raises `UserError`."""
         names = [port.name for port in self._ports]
-        order = {one.name: array for one, array in zip(self.record.inputs, inputs, strict=True)}
+        order = {preparation.name: array for preparation, array in zip(self.record.inputs, inputs, strict=True)}
         if set(order) != set(names):
             order = dict(zip(names, inputs, strict=True))
         return self._run(order)
@@ -185,10 +191,10 @@ class OnnxPredictor:
         return [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
 
     def _computed(self, order: Mapping[str, Array]) -> list[Array]:
-        found = self._session.run({port.name: self._fed(port, order[port.name]) for port in self._ports})
+        outputs = self._session.run({port.name: self._fed(port, order[port.name]) for port in self._ports})
         if self._is_foreign and any(port.has_channels_last for port in self._ports):
-            return [output.transpose(0, 3, 1, 2) if output.ndim == len("NHWC") else output for output in found]
-        return found
+            return [output.transpose(0, 3, 1, 2) if output.ndim == len("NHWC") else output for output in outputs]
+        return outputs
 
     def _fed(self, port: Port, array: Array) -> Array:
         """Return an input as the file takes it: of a network from elsewhere its type, the place of the channels, and

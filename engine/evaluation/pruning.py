@@ -51,15 +51,15 @@ def prune(network: Network, weights: Mapping[str, torch.Tensor], amount: float, 
 
 
 def _by_magnitude(network: Network, weights: Mapping[str, torch.Tensor], amount: float) -> Pruned:
-    chosen = {key: x for key, x in weights.items() if x.ndim >= 2 and x.is_floating_point() and _is_weight(key)}
-    if not chosen:
+    tensors = {key: x for key, x in weights.items() if x.ndim >= 2 and x.is_floating_point() and _is_weight(key)}
+    if not tensors:
         raise UserError("The network has no matrices or kernels whose weights could become zero.")
-    sizes = torch.cat([x.abs().reshape(-1).float() for x in chosen.values()])
+    sizes = torch.cat([x.abs().reshape(-1).float() for x in tensors.values()])
     count = int(amount * len(sizes))
     if not count:
         return Pruned(network, dict(weights))
     limit = torch.kthvalue(sizes, count).values
-    zeroed = {key: torch.where(x.abs() <= limit.to(x.dtype), 0, x) for key, x in chosen.items()}
+    zeroed = {key: torch.where(x.abs() <= limit.to(x.dtype), 0, x) for key, x in tensors.items()}
     return Pruned(network, {**weights, **zeroed})
 
 
@@ -103,8 +103,8 @@ def _left_somewhere(
     """Return how many of the smallest channels can go so that each layer keeps one."""
     order = sorted(free, key=sizes.__getitem__)
     while count > 0:
-        gone = set(order[:count])
-        if all(any(channels.root(label) not in gone for label in channels.made[id]) for id in group):
+        removed = set(order[:count])
+        if all(any(channels.root(label) not in removed for label in channels.made[id]) for id in group):
             return count
         count -= 1
     return 0
@@ -139,15 +139,15 @@ def _importance(
         for label, value in zip(labels, total.tolist(), strict=True):
             root = channels.root(label)
             sizes[root] = sizes.get(root, 0.0) + value / mean
-    for id, given in channels.inputs.items():
-        if channels.network.layers[id].type.key != "batch_norm" or not given:
+    for id, input_labels in channels.inputs.items():
+        if channels.network.layers[id].type.key != "batch_norm" or not input_labels:
             continue
         state = _state_of(weights, layers[id])
         affine = [value.double().abs() for key, value in state.items() if key.endswith((".weight", ".bias"))]
         if affine:
             total = torch.stack(affine).sum(0)
             mean = float(total.mean()) or 1.0
-            for label, value in zip(given[0], total.tolist(), strict=True):
+            for label, value in zip(input_labels[0], total.tolist(), strict=True):
                 root = channels.root(label)
                 sizes[root] = sizes.get(root, 0.0) * value / mean
     return sizes
@@ -161,7 +161,7 @@ def _sliced(
 ) -> State:
     """Return the weights without those of the removed channels."""
     state = dict(weights)
-    for id, given in channels.inputs.items():
+    for id, input_labels in channels.inputs.items():
         key = channels.network.layers[id].type.key
         own = _state_of(weights, layers.get(id, ()))
         if not own or channels.network.layers[id].bypassed:
@@ -169,17 +169,17 @@ def _sliced(
         if id in channels.made:
             out_axis, in_axis = _axes(channels.network, id)
             out = torch.tensor(channels.places(channels.made[id], removed))
-            taken = torch.tensor(channels.places(given[0], removed))
+            in_places = torch.tensor(channels.places(input_labels[0], removed))
             for name, value in own.items():
                 if name.endswith(".bias"):
                     state[name] = value[out]
                 else:
-                    state[name] = value.index_select(out_axis, out).index_select(in_axis, taken)
+                    state[name] = value.index_select(out_axis, out).index_select(in_axis, in_places)
         elif key in PER_CHANNEL or key in DEPTHWISE:
-            kept = torch.tensor(channels.places(given[0], removed))
+            places = torch.tensor(channels.places(input_labels[0], removed))
             for name, value in own.items():
-                if value.ndim and len(value) == len(given[0]):
-                    state[name] = value[kept]
+                if value.ndim and len(value) == len(input_labels[0]):
+                    state[name] = value[places]
     return state
 
 
@@ -193,14 +193,14 @@ def prune_run(request: PruneRequest) -> PruneResult:
     rows: list[PrunedNetwork] = []
     notes: tuple[str, ...] = ()
     split = ""
-    chosen = sorted({0.0, *request.chosen})
-    for done, amount in enumerate(chosen):
+    amounts = sorted({0.0, *request.chosen})
+    for place, amount in enumerate(amounts):
         pruned = _prune(trained, amount, structured=request.structured)
         notes = pruned.notes or notes
         evaluation = PrunedEvaluation(_with(trained, pruned), request.split, None)
         split, row = evaluation.measured(amount)
         rows.append(row)
-        report(done + 1, len(chosen), "networks")
+        report(place + 1, len(amounts), "networks")
     written = ""
     if request.output is not None:
         write_pruned(trained, request.run_dir, request.output, request.chosen[0], structured=request.structured)
@@ -225,7 +225,7 @@ class PrunedEvaluation(Evaluation):
 
     def measured(self, amount: float) -> tuple[str, PrunedNetwork]:
         """Return the split, and loss, metrics, size, and the time per batch of at most `BATCH` samples."""
-        found, _ = self._computed()
+        result, _ = self._computed()
         dataset = self.dataset(self.data, self.split_of(self.data))
         batch = next(iter(dataset.shard_batches(0, 1, BATCH)))
         times: list[float] = []
@@ -236,10 +236,10 @@ class PrunedEvaluation(Evaluation):
             times.append(time.perf_counter() - start_s)
         weights = self.trained.source.weights or {}
         floats = [value for key, value in weights.items() if value.is_floating_point() and ".running_" not in key]
-        return found["split"], {
+        return result["split"], {
             "amount": amount,
-            "loss": found["loss"],
-            "metrics": found["metrics"],
+            "loss": result["loss"],
+            "metrics": result["metrics"],
             "milliseconds": 1000 * min(times),  # other programs only add to it
             "batch": batch.count,
             "parameters": self.trained.analysis.parameters,

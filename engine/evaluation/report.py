@@ -179,8 +179,8 @@ class Report:
         if rate := (run.result or {}).get("samples_per_second"):
             yield "Throughput", f"{rate:,.0f} samples per second"
         for split in SPLIT_PRIORITY:
-            named = {key.partition(".")[2]: v for key, v in run.scores.items() if key.startswith(f"{split}.")}
-            yield split.capitalize(), ", ".join(f"{in_a_line(n)} {format_score(n, v)}" for n, v in named.items())
+            scores = {key.partition(".")[2]: v for key, v in run.scores.items() if key.startswith(f"{split}.")}
+            yield split.capitalize(), ", ".join(f"{in_a_line(n)} {format_score(n, v)}" for n, v in scores.items())
         for warning in self._info.warnings:
             yield "Warning", warning
 
@@ -217,14 +217,14 @@ class Report:
             yield figure(svg(picture, f"Network of {self._run.name}"), kind="network")
         cells: list[Sequence[Content]] = []
         for row in rows[:MOST_LAYERS]:
-            found, depth = row.shapes, row.path.count("/")
-            weights = found.weights if found is not None else {}
-            said = ", ".join(f"{name} {' × '.join(map(str, sizes))}" for name, sizes in weights.items())
-            output = found.output.short() if found is not None else ""
-            counts = (f"{found.parameters:,}", f"{found.flops:,}") if found is not None else ("", "")
-            cells.append(("  " * depth + row.path, row.label, output, said, *counts))
+            shapes, depth = row.shapes, row.path.count("/")
+            weights = shapes.weights if shapes is not None else {}
+            weight_shapes = ", ".join(f"{name} {' × '.join(map(str, sizes))}" for name, sizes in weights.items())
+            output = shapes.output.short() if shapes is not None else ""
+            counts = (f"{shapes.parameters:,}", f"{shapes.flops:,}") if shapes is not None else ("", "")
+            cells.append(("  " * depth + row.path, row.label, output, weight_shapes, *counts))
         top = [row.shapes for row in rows if "/" not in row.path and row.shapes is not None]
-        total = (f"{sum(one.parameters for one in top):,}", f"{self._analysis.flops:,}")
+        total = (f"{sum(layer.parameters for layer in top):,}", f"{self._analysis.flops:,}")
         cells.append((element("b", "Total"), "", "", "", *(element("b", text) for text in total)))
         head = ("Layer", "Type", "Output", "Weights", "Parameters", "FLOPs")
         yield table(head, cells, numbers=(4, 5), caption="FLOPs per sample, forward; a multiply-add counts two")
@@ -290,10 +290,10 @@ class Report:
         yield from self._info.versions.items()
         yield "Report written by", f"netwright {VERSION}, {time.strftime('%Y-%m-%d %H:%M')}"
         yield "Project, SHA-256", element("code", self._info.project_sha256)
-        kept = self._folder.kept()
-        weights = kept / "weights.safetensors" if kept is not None else None
-        if kept is not None and weights is not None and weights.is_file():
-            yield f"Weights ({kept.name}), SHA-256", element("code", sha256(weights))
+        folder = self._folder.kept()
+        weights = folder / "weights.safetensors" if folder is not None else None
+        if folder is not None and weights is not None and weights.is_file():
+            yield f"Weights ({folder.name}), SHA-256", element("code", sha256(weights))
         if self._record is not None:
             yield "Splits, SHA-256", element("code", self._record.split_hash)
         for file, digest in self._info.code.items():
@@ -322,11 +322,11 @@ def curve_chart(name: str, splits: Mapping[str, Curve]) -> str:
             marks.append(Marks(*points, kind="points", label=split, colour=colour))
     others = [(split, curve) for split, curve in splits.items() if split not in ("training", "validation", "test")]
     marks += [Marks(list(c.steps), list(c.values), label=s, colour=BLUE) for s, c in others]
-    known = [value for one in marks for value in one.y if math.isfinite(value)]
-    spread = max(known) / min(known) if known and min(known) > 0 else 1.0
+    finite = [value for series in marks for value in series.y if math.isfinite(value)]
+    spread = max(finite) / min(finite) if finite and min(finite) > 0 else 1.0
     is_log = (is_better_low(name) or name == "loss") and spread > WIDE_SPREAD
-    low = 0.0 if known and min(known) >= 0 and not is_log else None
-    high = 1.0 if is_share(name) and known and max(known) <= 1 else None
+    low = 0.0 if finite and min(finite) >= 0 and not is_log else None
+    high = 1.0 if is_share(name) and finite and max(finite) <= 1 else None
     y = Axis(title_of(name) if name != "loss" else "Loss", low, high, is_log=is_log, is_percent=is_share(name))
-    last = max((step for one in marks for step in one.x), default=1.0)
+    last = max((step for series in marks for step in series.x), default=1.0)
     return Chart(f"{name} over the iterations", marks, Axis("iteration", 0.0, last), y).svg()

@@ -66,15 +66,17 @@ figcaption { font-size: 12px; margin-top: 2px; max-width: 75ch; }
 def element(kind: str, /, *content: Content, **attributes: str) -> Html:
     """Return an element; what is no `Html` of its content is escaped, None is left out. A trailing underscore of an
     attribute's name is dropped, as in `class_`."""
-    said = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+    markup = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
     if kind in VOID:
-        return Html(f"<{kind}{said}>")
-    return Html(f"<{kind}{said}>{joined(content)}</{kind}>")
+        return Html(f"<{kind}{markup}>")
+    return Html(f"<{kind}{markup}>{joined(content)}</{kind}>")
 
 
 def joined(parts: Sequence[Content]) -> Html:
     """Return parts one after the other."""
-    return Html("".join(one if isinstance(one, Html) else escape(printable(one), quote=False) for one in parts if one))
+    return Html(
+        "".join(part if isinstance(part, Html) else escape(printable(part), quote=False) for part in parts if part)
+    )
 
 
 def table(
@@ -95,15 +97,15 @@ def table(
 
 def figure(svg: str, caption: str = "", kind: str = "") -> Html:
     """Return a figure with an SVG element in it."""
-    drawn = Html(svg[svg.index("<svg") :])  # without the declaration of a file
+    image = Html(svg[svg.index("<svg") :])  # without the declaration of a file
     attributes = {"class_": kind} if kind else {}
-    return element("figure", drawn, element("figcaption", caption) if caption else None, **attributes)
+    return element("figure", image, element("figcaption", caption) if caption else None, **attributes)
 
 
-def picture(png: bytes, said: str, *caption: Content) -> Html:
-    """Return a figure with a PNG in it; `said` is read where it cannot be seen."""
+def picture(png: bytes, description: str, *caption: Content) -> Html:
+    """Return a figure with a PNG in it; `description` is read where it cannot be seen."""
     source = "data:image/png;base64," + base64.b64encode(png).decode("ascii")
-    return element("figure", element("img", src=source, alt=said), element("figcaption", *caption))
+    return element("figure", element("img", src=source, alt=description), element("figcaption", *caption))
 
 
 def facts(pairs: Mapping[str, Content]) -> Html:

@@ -54,26 +54,26 @@ def _target(target: Mapping[str, Any], pictures: Mapping[int, bytes]) -> Iterato
 def _confusion(target: Mapping[str, Any]) -> Iterator[Html]:
     if target.get("confusion"):
         title = "Confusion matrix"
-        said = f"{title}: rows are true classes, shaded by the share of their row."
-        yield figure(Matrix(title, target["classes"], target["confusion"]).svg(), said)
+        caption = f"{title}: rows are true classes, shaded by the share of their row."
+        yield figure(Matrix(title, target["classes"], target["confusion"]).svg(), caption)
 
 
 def _calibration(target: Mapping[str, Any]) -> Iterator[Html]:
-    found = target.get("calibration")
-    if not found or not found["bins"]:
+    facts = target.get("calibration")
+    if not facts or not facts["bins"]:
         return
-    middles = [(one["low"] + one["high"]) / 2 for one in found["bins"]]
-    width = 0.92 * (found["bins"][0]["high"] - found["bins"][0]["low"])
+    middles = [(row["low"] + row["high"]) / 2 for row in facts["bins"]]
+    width = 0.92 * (facts["bins"][0]["high"] - facts["bins"][0]["low"])
     marks = (
-        Marks(middles, [one["accuracy"] for one in found["bins"]], kind="bars", width=width, is_faint=True),
+        Marks(middles, [row["accuracy"] for row in facts["bins"]], kind="bars", width=width, is_faint=True),
         Marks((0.0, 1.0), (0.0, 1.0), colour=MUTED, is_dashed=True),
     )
     axes = Axis("confidence", 0.0, 1.0, is_percent=True), Axis("correct", 0.0, 1.0, is_percent=True)
-    said = (
-        f"Calibration: expected error {found['expected_error']:.3f}, largest {found['largest_error']:.3f}; on the "
+    caption = (
+        f"Calibration: expected error {facts['expected_error']:.3f}, largest {facts['largest_error']:.3f}; on the "
         "diagonal a confidence is as high as the share of correct answers."
     )
-    yield figure(Chart("Calibration", marks, *axes, *SMALL).svg(), said)
+    yield figure(Chart("Calibration", marks, *axes, *SMALL).svg(), caption)
 
 
 def _stored(target: Mapping[str, Any]) -> Iterator[Html]:
@@ -120,14 +120,14 @@ def _residuals(rows: Sequence[Mapping[str, Any]]) -> Iterator[Html]:
         yield element("p", f"Charts of the first {MOST_CHARTED} of {len(rows):,} numbers are shown.", class_="muted")
 
 
-def _error_charts(found: Mapping[str, Any]) -> Iterator[Html]:
-    points, name = found["points"], found["name"]
-    true, said = [pair[0] for pair in points], [pair[1] for pair in points]
-    ends = (min([*true, *said], default=0.0), max([*true, *said], default=1.0))
-    marks = (Marks(ends, ends, colour=MUTED, is_dashed=True), Marks(true, said, kind="points"))
+def _error_charts(residuals: Mapping[str, Any]) -> Iterator[Html]:
+    points, name = residuals["points"], residuals["name"]
+    true, predicted = [pair[0] for pair in points], [pair[1] for pair in points]
+    ends = (min([*true, *predicted], default=0.0), max([*true, *predicted], default=1.0))
+    marks = (Marks(ends, ends, colour=MUTED, is_dashed=True), Marks(true, predicted, kind="points"))
     scatter = Chart("Predicted against true", marks, Axis("true"), Axis("predicted"), *SMALL).svg()
     yield figure(scatter, f"{name}: predicted against true; on the diagonal a prediction is right.")
-    counted = found["histogram"]
+    counted = residuals["histogram"]
     if counted["counts"]:
         width = (counted["high"] - counted["low"]) / len(counted["counts"])
         middles = [counted["low"] + (place + 0.5) * width for place in range(len(counted["counts"]))]
@@ -138,12 +138,12 @@ def _error_charts(found: Mapping[str, Any]) -> Iterator[Html]:
 
 def _samples(rows: Sequence[Mapping[str, Any]], pictures: Mapping[int, bytes]) -> Html:
     if all(row["index"] in pictures for row in rows):
-        shown = []
+        figures = []
         for row in rows:
             lines = [f"{name} {text}" for name, text in _said_of(row)]
             caption: list[Content] = [part for line in lines for part in (line, element("br"))]
-            shown.append(picture(pictures[row["index"]], f"Sample {row['index']}", *caption))
-        return element("div", *shown, class_="samples")
+            figures.append(picture(pictures[row["index"]], f"Sample {row['index']}", *caption))
+        return element("div", *figures, class_="samples")
     keys = list(dict.fromkeys(name for row in rows for name, _ in _said_of(row)))
     cells = [[dict(_said_of(row)).get(key, "") for key in keys] for row in rows]
     return table([key.capitalize() for key in keys], cells)
@@ -158,7 +158,7 @@ def _said_of(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _answer(key: str, value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(_answer(key, one) for one in value[:4]) + (", …" if len(value) > 4 else "")
+        return ", ".join(_answer(key, item) for item in value[:4]) + (", …" if len(value) > 4 else "")
     if isinstance(value, float):
         return format_percent(value, 1) if key == "confidence" else format_score(key, value)
     return str(value)

@@ -32,16 +32,16 @@ def thumbnails(data: LoadedData, numbers: Sequence[int]) -> list[bytes]:
     planes = images[:, : 3 if images.shape[1] == 3 else 1]
     low, high = data.facts.inputs[0].span or (float(np.nanmin(planes)), float(np.nanmax(planes)))
     levels = (np.nan_to_num(planes) - low) * (255.0 / (high - low if high > low else 1.0))
-    return [_png(one) for one in np.clip(np.rint(levels), 0, 255).astype(np.uint8)]
+    return [_png(image) for image in np.clip(np.rint(levels), 0, 255).astype(np.uint8)]
 
 
 def _read(data: LoadedData, numbers: Array) -> Array:
-    given = data.inputs[0]
-    if isinstance(given, np.ndarray):
-        return np.asarray(given[numbers])
+    source = data.inputs[0]
+    if isinstance(source, np.ndarray):
+        return np.asarray(source[numbers])
     order = np.argsort(numbers, kind="stable")  # a reader takes them as they lie on disk
-    out = np.empty((len(numbers), *given.shape[1:]), given.kind)
-    given.read(numbers[order], out)
+    out = np.empty((len(numbers), *source.shape[1:]), source.kind)
+    source.read(numbers[order], out)
     return out[np.argsort(order, kind="stable")]
 
 

@@ -25,11 +25,11 @@ def evaluate_run(request: EvaluateRequest) -> EvaluateResult | ComparisonResult:
     """Evaluate the network of a run, or compare it with another one. Raises `UserError`."""
     run = request.run_dir
     other = other_data(run, request.data, request.settings) if request.data else None
-    opened: dict[str, Any] = {"weights_kept": request.weights, "trusted": request.trusted, "device": request.device}
+    options: dict[str, Any] = {"weights_kept": request.weights, "trusted": request.trusted, "device": request.device}
     if request.against is not None:
-        comparison = compare(run, request.against, request.split, other, fresh=request.fresh, **opened)
+        comparison = compare(run, request.against, request.split, other, fresh=request.fresh, **options)
         return ComparisonResult(path=str(run.absolute()), **comparison)
-    evaluation = Evaluation(TrainedNetwork.open(run, **opened), request.split, other)
+    evaluation = Evaluation(TrainedNetwork.open(run, **options), request.split, other)
     deciding = Deciding(request.threshold, request.calibrate, request.store, request.reset)
     result = evaluation.decided(deciding, fresh=request.fresh)
     if request.by:
@@ -55,15 +55,15 @@ def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> EvaluationD
     it, else guessed ones. Raises `UserError`."""
     say_typed(text)
     own = load(open_run(run_dir).project).project.data
-    named = {setting.partition("=")[0].strip() for setting in settings}
+    keys = {setting.partition("=")[0].strip() for setting in settings}
     is_url = is_remote(text)
     if is_url:
-        known = {"shards", "table"} if names_shards(text) else {options_for(text)[0].source}
+        sources = {"shards", "table"} if names_shards(text) else {options_for(text)[0].source}
     else:
-        known = {one.source for one in guesses(Path(text).absolute())}
-    if "data.source" in named or own.source not in known:
+        sources = {guess.source for guess in guesses(Path(text).absolute())}
+    if "data.source" in keys or own.source not in sources:
         return EvaluationData(options_for(text, settings)[0], Path.cwd())
-    if own.target_kind and f"data.{own.target_kind}" not in named:
+    if own.target_kind and f"data.{own.target_kind}" not in keys:
         raise UserError(
             f"The run's targets are in data.{own.target_kind}. Name those of the other data, too: "
             f"--set data.{own.target_kind}=PATH."

@@ -61,7 +61,7 @@ class Range:
 
     @property
     def width(self) -> torch.Tensor:
-        """What strengths are shares of."""
+        """The width of the range, of which strengths are shares."""
         return self.high - self.low
 
     def clipped(self, x: torch.Tensor) -> torch.Tensor:
@@ -80,8 +80,8 @@ def robustness(request: RobustnessRequest) -> RobustnessResult:
     """
     trained = TrainedNetwork.open(request.run_dir, weights_kept=request.weights, trusted=request.trusted)
     evaluation = Robustness(trained, request.split, None)
-    found = evaluation.measured(request.samples, stores=request.store, fresh=request.fresh)
-    return RobustnessResult(path=str(request.run_dir.absolute()), **found)
+    result = evaluation.measured(request.samples, stores=request.store, fresh=request.fresh)
+    return RobustnessResult(path=str(request.run_dir.absolute()), **result)
 
 
 class Robustness(Evaluation):
@@ -93,20 +93,20 @@ class Robustness(Evaluation):
             raise UserError("The network gives transcripts, whose accuracy under changed inputs is not measured.")
         key = hashlib.sha256(json.dumps([self._key(), FORMAT, samples]).encode()).hexdigest()[:32]
         file = self.trained.folder.path / FOLDER / f"{key}.robustness.json"
-        found = None
+        result = None
         if not fresh:
             with contextlib.suppress(OSError, ValueError):
-                found = read_object(file, LIMIT_BYTES)
-            found = dict(found) if found is not None and found.get("format") == FORMAT else None
-        is_known = found is not None
-        if found is None:
-            found = self._measured(samples)
+                result = read_object(file, LIMIT_BYTES)
+            result = dict(result) if result is not None and result.get("format") == FORMAT else None
+        is_known = result is not None
+        if result is None:
+            result = self._measured(samples)
             with contextlib.suppress(OSError):  # a run folder that cannot be written is measured all the same
                 file.parent.mkdir(exist_ok=True)
-                write_checked_json(file, found, follow_link=False)
+                write_checked_json(file, result, follow_link=False)
         if stores:
-            self._store(found)
-        return {**found, "stored": stores, "cached": is_known}
+            self._store(result)
+        return {**result, "stored": stores, "cached": is_known}
 
     def _measured(self, samples: int) -> dict[str, Any]:
         batches = list(self._batches(self.split, samples))
@@ -116,7 +116,7 @@ class Robustness(Evaluation):
         if not any(ranges):
             raise UserError("The network takes indices, such as tokens of a text, which cannot change a little.")
         changes = list(self._changes(ranges, loss))
-        total, done = sum(len(strengths) for _, _, strengths, _ in changes) + 1, 0
+        total, count = sum(len(strengths) for _, _, strengths, _ in changes) + 1, 0
         whole = self._score(batches, lambda inputs, _: inputs)
         curves = []
         for kind, unit, strengths, change in changes:
@@ -124,15 +124,15 @@ class Robustness(Evaluation):
             for strength in strengths:
                 generator = torch.Generator().manual_seed(SEED)
                 values.append(self._score(batches, change(strength, generator)))
-                done += 1
-                report(done, total, "measurements")
+                count += 1
+                report(count, total, "measurements")
             curves.append({"kind": kind, "unit": unit, "strengths": [0.0, *strengths], "values": values})
         facts = self.trained.wanted[0]
         return {
             "format": FORMAT,
             "weights": self.trained.kept,
             "split": self.split_of(self.data),
-            "samples": sum(len(given[0]) for given, _ in batches),
+            "samples": sum(len(arrays[0]) for arrays, _ in batches),
             "output": facts.name,
             "metric": "rmse" if facts.facts.task == "numbers" else "accuracy",
             "curves": curves,
@@ -149,33 +149,33 @@ class Robustness(Evaluation):
             dataset = self.dataset(self.data, self.split_of(self.data))
         finally:
             self.split = before
-        left = np.linspace(0, len(dataset) - 1, min(samples, len(dataset))).round().astype(np.int64)
+        positions = np.linspace(0, len(dataset) - 1, min(samples, len(dataset))).round().astype(np.int64)
         first = 0
         for batch in dataset.shard_batches(0, 1, BATCH):
-            chosen = torch.from_numpy(left[(left >= first) & (left < first + batch.count)] - first)
+            places = torch.from_numpy(positions[(positions >= first) & (positions < first + batch.count)] - first)
             first += batch.count
-            if len(chosen):
-                yield tuple(x[chosen].clone() for x in batch.inputs), tuple(y[chosen] for y in batch.targets)
+            if len(places):
+                yield tuple(x[places].clone() for x in batch.inputs), tuple(y[places] for y in batch.targets)
 
     def _ranges(self, batches: Sequence[tuple[Tensors, Tensors]]) -> Ranges:
         """Return the range of each input of the network; one value for all where the source names it, else those of
         each channel of the samples."""
-        found: list[Range | None] = []
-        known = self.trained.record.inputs
+        ranges: list[Range | None] = []
+        preparations = self.trained.record.inputs
         for place, first in enumerate(batches[0][0]):
-            span = known[place].span if place < len(known) else ()
+            span = preparations[place].span if place < len(preparations) else ()
             if not first.is_floating_point():
-                found.append(None)
+                ranges.append(None)
             elif span:
-                found.append(Range(first.new_tensor(span[0]), first.new_tensor(span[1])))
+                ranges.append(Range(first.new_tensor(span[0]), first.new_tensor(span[1])))
             else:
-                axes = known[place].axes if place < len(known) else ()
+                axes = preparations[place].axes if place < len(preparations) else ()
                 axis = 1 + axes.index("C") if "C" in axes and len(axes) == first.ndim - 1 else first.ndim - 1
                 whole = torch.cat([inputs[place].movedim(axis, -1).flatten(0, -2) for inputs, _ in batches])
                 shape = [1] * first.ndim
                 shape[axis] = whole.shape[1]
-                found.append(Range(whole.amin(0).reshape(shape), whole.amax(0).reshape(shape)))
-        return found
+                ranges.append(Range(whole.amin(0).reshape(shape), whole.amax(0).reshape(shape)))
+        return ranges
 
     # ---- changes ----
 
@@ -183,7 +183,10 @@ class Robustness(Evaluation):
         """Yield kind, unit of the strength, strengths, and the change by strength and generator."""
         share = "share of the range"
         yield "noise", share, NOISE, lambda strength, generator: noise(ranges, strength, generator)
-        if any(given.axes == ("C", "H", "W") and given.content == "numbers" for given in self.trained.record.inputs):
+        if any(
+            preparation.axes == ("C", "H", "W") and preparation.content == "numbers"
+            for preparation in self.trained.record.inputs
+        ):
             yield "blur", "pixels", BLUR, lambda strength, _: blur(ranges, strength)
         gradients = self._gradients(ranges, loss)
         yield "fgsm", share, ATTACKS, lambda strength, _: fgsm(ranges, gradients, strength)
@@ -196,13 +199,13 @@ class Robustness(Evaluation):
 
         def gradients(inputs: Tensors, targets: Tensors) -> list[torch.Tensor | None]:
             leaves = [
-                x.detach().requires_grad_() if one is not None else x for x, one in zip(inputs, ranges, strict=True)
+                x.detach().requires_grad_() if span is not None else x for x, span in zip(inputs, ranges, strict=True)
             ]
             with torch.enable_grad():
                 value = loss(as_tuple(precision.call(module, *leaves)), targets).sum()
-            asked = [x for x, one in zip(leaves, ranges, strict=True) if one is not None]
-            found = iter(torch.autograd.grad(value, asked, allow_unused=True))
-            return [next(found) if one is not None else None for one in ranges]
+            variables = [x for x, span in zip(leaves, ranges, strict=True) if span is not None]
+            slopes = iter(torch.autograd.grad(value, variables, allow_unused=True))
+            return [next(slopes) if span is not None else None for span in ranges]
 
         return gradients
 
@@ -215,8 +218,8 @@ class Robustness(Evaluation):
         task = self.trained.wanted[0].facts.task
         for inputs, targets in batches:
             outputs = self.trained.outputs(self.trained.scoring, change(inputs, targets))
-            fitted, wanted = adapters(outputs, targets)
-            output, target = channels_last(fitted[0]), wanted[0]
+            fitted, fitted_targets = adapters(outputs, targets)
+            output, target = channels_last(fitted[0]), fitted_targets[0]
             if task == "classes":
                 there = target != IGNORED
                 good += float(((output.argmax(-1) == target) & there).sum())
@@ -245,24 +248,26 @@ class Robustness(Evaluation):
         if not split:
             self.notes.append("There is no validation split, from which a threshold would follow.")
             return []
-        known = list(self._batches(split, samples))
+        batches = list(self._batches(split, samples))
         generator = torch.Generator().manual_seed(SEED)
-        own = self._scores_of(known)
-        drawn = self._scores_of([(even_noise(ranges, inputs, generator), targets) for inputs, targets in known])
-        found = []
+        own = self._scores_of(batches)
+        noise_scores = self._scores_of(
+            [(even_noise(ranges, inputs, generator), targets) for inputs, targets in batches]
+        )
+        rows = []
         for name, values in own.items():
             threshold = float(np.quantile(values, 1 - KEPT_SHARE, method="lower"))
-            found.append(
+            rows.append(
                 {
                     "score": name,
                     "threshold": threshold,
                     "kept_share": float((values >= threshold).mean()),
                     "samples": len(values),
-                    "flagged_noise": float((drawn[name] < threshold).mean()),
-                    "auroc": auroc(values, drawn[name]),
+                    "flagged_noise": float((noise_scores[name] < threshold).mean()),
+                    "auroc": auroc(values, noise_scores[name]),
                 }
             )
-        return found
+        return rows
 
     def _scores_of(self, batches: Sequence[tuple[Tensors, Tensors]]) -> dict[str, Array]:
         """Return the largest probability and the negative energy of the first output for each sample; both are high
@@ -278,14 +283,14 @@ class Robustness(Evaluation):
             "energy": torch.logsumexp(whole, -1).numpy(),
         }
 
-    def _store(self, found: dict[str, Any]) -> None:
-        rows = [row for row in found["unlike_training"] if row["score"] == "max softmax"]
+    def _store(self, result: dict[str, Any]) -> None:
+        rows = [row for row in result["unlike_training"] if row["score"] == "max softmax"]
         if not rows:
             raise UserError(
                 "There is no threshold to store: it takes an output with one class per sample, and a validation split."
             )
-        kept = self.trained.folder.path / self.trained.kept
-        decisions.store_least_confidence(kept, self.trained.record, rows[0]["threshold"])
+        folder = self.trained.folder.path / self.trained.kept
+        decisions.store_least_confidence(folder, self.trained.record, rows[0]["threshold"])
 
 
 # ---- changes of inputs ----
@@ -297,9 +302,9 @@ def noise(ranges: Ranges, strength: float, generator: torch.Generator) -> Change
     def change(inputs: Tensors, _: Tensors) -> Tensors:
         return tuple(
             x
-            if one is None
-            else one.clipped(x + strength * one.width * torch.randn(x.shape, generator=generator, dtype=x.dtype))
-            for x, one in zip(inputs, ranges, strict=True)
+            if span is None
+            else span.clipped(x + strength * span.width * torch.randn(x.shape, generator=generator, dtype=x.dtype))
+            for x, span in zip(inputs, ranges, strict=True)
         )
 
     return change
@@ -308,8 +313,8 @@ def noise(ranges: Ranges, strength: float, generator: torch.Generator) -> Change
 def even_noise(ranges: Ranges, inputs: Tensors, generator: torch.Generator) -> Tensors:
     """Return inputs of noise that is spread evenly over the range."""
     return tuple(
-        x if one is None else one.low + one.width * torch.rand(x.shape, generator=generator, dtype=x.dtype)
-        for x, one in zip(inputs, ranges, strict=True)
+        x if span is None else span.low + span.width * torch.rand(x.shape, generator=generator, dtype=x.dtype)
+        for x, span in zip(inputs, ranges, strict=True)
     )
 
 
@@ -330,7 +335,8 @@ def blur(ranges: Ranges, sigma: float) -> Change:
 
     def change(inputs: Tensors, _: Tensors) -> Tensors:
         return tuple(
-            x if one is None or x.ndim != 4 else one.clipped(blurred(x)) for x, one in zip(inputs, ranges, strict=True)
+            x if span is None or x.ndim != 4 else span.clipped(blurred(x))
+            for x, span in zip(inputs, ranges, strict=True)
         )
 
     return change
@@ -352,29 +358,29 @@ def pgd(ranges: Ranges, gradients: Gradients, strength: float, generator: torch.
     """Return the change by several steps, which stay within the largest change of each value."""
 
     def change(inputs: Tensors, targets: Tensors) -> Tensors:
-        drawn = even_noise(
-            [_around(x, one, strength) for x, one in zip(inputs, ranges, strict=True)], inputs, generator
+        points = even_noise(
+            [_around(x, span, strength) for x, span in zip(inputs, ranges, strict=True)], inputs, generator
         )
-        bounds = [_around(x, one, strength) for x, one in zip(inputs, ranges, strict=True)]
+        bounds = [_around(x, span, strength) for x, span in zip(inputs, ranges, strict=True)]
         for _ in range(PGD_STEPS):
-            moved = _stepped(drawn, gradients(drawn, targets), ranges, PGD_STEP * strength / PGD_STEPS)
-            drawn = tuple(x if one is None else one.clipped(x) for x, one in zip(moved, bounds, strict=True))
-        return drawn
+            moved = _stepped(points, gradients(points, targets), ranges, PGD_STEP * strength / PGD_STEPS)
+            points = tuple(x if span is None else span.clipped(x) for x, span in zip(moved, bounds, strict=True))
+        return points
 
     return change
 
 
-def _around(x: torch.Tensor, one: Range | None, strength: float) -> Range | None:
+def _around(x: torch.Tensor, span: Range | None, strength: float) -> Range | None:
     """Return the range of values that differ from x by at most `strength`."""
-    if one is None:
+    if span is None:
         return None
-    return Range(one.clipped(x - strength * one.width), one.clipped(x + strength * one.width))
+    return Range(span.clipped(x - strength * span.width), span.clipped(x + strength * span.width))
 
 
 def _stepped(inputs: Tensors, slopes: Sequence[torch.Tensor | None], ranges: Ranges, strength: float) -> Tensors:
     return tuple(
-        x if one is None or slope is None else one.clipped(x + strength * one.width * slope.sign())
-        for x, slope, one in zip(inputs, slopes, ranges, strict=True)
+        x if span is None or slope is None else span.clipped(x + strength * span.width * slope.sign())
+        for x, slope, span in zip(inputs, slopes, ranges, strict=True)
     )
 
 
@@ -383,5 +389,5 @@ def auroc(own: Array, others: Array) -> float:
     both = np.concatenate([own, others])
     _, places, counts = np.unique(both, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
-    found = (ranks[: len(own)].sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(others))
-    return float(found)
+    area = (ranks[: len(own)].sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(others))
+    return float(area)

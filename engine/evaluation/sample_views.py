@@ -23,53 +23,53 @@ MOST_COLUMNS = 12
 LISTS = {"worst": "loss", "uncertain": "confidence"}
 
 
-def look(evaluation: Evaluation, wanted: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def look(evaluation: Evaluation, selection: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return samples of an evaluation as JSON, their pictures in `folder`.
 
-    wanted: `output`, its place; `count`; and which samples: `list` (`worst` or `uncertain`), `cell` (true and predicted
-    class), `indices` in the source, or `group` (what it goes by, and its name). Keys of the result: `total`, the
-    number of such samples; `rows`, one per sample that is shown, with `place` in what was evaluated, `index` in the
-    source, `label`, `prediction`, `loss`, `confidence`; and `pictures` or `series` as in
+    selection: `output`, its place; `count`; and which samples: `list` (`worst` or `uncertain`), `cell` (true and
+    predicted class), `indices` in the source, or `group` (what it goes by, and its name). Keys of the result:
+    `total`, the number of such samples; `rows`, one per sample that is shown, with `place` in what was evaluated,
+    `index` in the source, `label`, `prediction`, `loss`, `confidence`; and `pictures` or `series` as in
     `netwright.engine.data.preview.describe`, or `columns` and `cells` of a table. Where pixels have classes, each
     picture also has `said`, a class map like `mask`, `wrong`, one with 0 where they differ, and `iou` by class;
     forecasts have `said` beside `ahead`. Raises `UserError`.
     """
     result, samples = evaluation.result()
-    output, count = int(wanted.get("output", 0)), min(MOST_SHOWN, int(wanted.get("count", 24)))
-    places = _places(evaluation, samples, output, wanted)
-    chosen = places[:count]
-    rows = [_row(result["targets"][output], samples.outputs[output], place) for place in chosen.tolist()]
-    numbers = samples.index[chosen]
+    output, count = int(selection.get("output", 0)), min(MOST_SHOWN, int(selection.get("count", 24)))
+    places = _places(evaluation, samples, output, selection)
+    shown_places = places[:count]
+    rows = [_row(result["targets"][output], samples.outputs[output], place) for place in shown_places.tolist()]
+    numbers = samples.index[shown_places]
     name_of = getattr(evaluation.data.inputs[0], "name_of", None)
-    for row, place, number in zip(rows, chosen.tolist(), numbers.tolist(), strict=True):
+    for row, place, number in zip(rows, shown_places.tolist(), numbers.tolist(), strict=True):
         row |= {"place": place, "index": number}
         if name_of is not None:
             row["sample"] = name_of(number)
     return {"total": len(places), "rows": rows, **_views(evaluation, output, numbers, rows, folder)}
 
 
-def _places(evaluation: Evaluation, samples: SampleScores, output: int, wanted: Mapping[str, Any]) -> Array:
+def _places(evaluation: Evaluation, samples: SampleScores, output: int, selection: Mapping[str, Any]) -> Array:
     """Return the places of the samples in the evaluation, those to look at first in front."""
     arrays = samples.outputs[output]
-    if (indices := wanted.get("indices")) is not None:
-        known = {number: place for place, number in enumerate(samples.index.tolist())}
-        return np.array([known[number] for number in indices if number in known], np.int64)
+    if (indices := selection.get("indices")) is not None:
+        by_number = {number: place for place, number in enumerate(samples.index.tolist())}
+        return np.array([by_number[number] for number in indices if number in by_number], np.int64)
     worst = np.argsort(-np.nan_to_num(arrays["loss"], nan=np.inf), kind="stable")
-    if wanted.get("list") == "uncertain":
+    if selection.get("list") == "uncertain":
         return np.argsort(arrays["confidence"], kind="stable")
-    if (cell := wanted.get("cell")) is not None:
+    if (cell := selection.get("cell")) is not None:
         if "predicted" not in arrays:
             raise UserError("There is no class per sample to choose samples by.")
-        true, said = (int(number) for number in cell)
-        return np.asarray(worst[((arrays["target"] == true) & (arrays["predicted"] == said))[worst]])
-    if (group := wanted.get("group")) is not None:
+        true, predicted = (int(number) for number in cell)
+        return np.asarray(worst[((arrays["target"] == true) & (arrays["predicted"] == predicted))[worst]])
+    if (group := selection.get("group")) is not None:
         labels, _ = group_labels(np.asarray(evaluation.group_values(samples)[str(group[0])]))
         return np.asarray(worst[(labels == str(group[1]))[worst]])
     return worst
 
 
 def _row(target: Mapping[str, Any], arrays: Mapping[str, Array], place: int) -> dict[str, Any]:
-    """Return what is known of a sample."""
+    """Return label, prediction, loss and confidence of a sample."""
     row: dict[str, Any] = {name: float(arrays[name][place]) for name in ("loss", "confidence") if name in arrays}
     if target["per"] != "sample" or "target" not in arrays:
         return row
@@ -78,11 +78,11 @@ def _row(target: Mapping[str, Any], arrays: Mapping[str, Array], place: int) -> 
         label = classes[int(true)] if true >= 0 else None
         return {**row, "label": label, "prediction": classes[int(arrays["predicted"][place])]}
     if target["task"] == "labels":
-        said = arrays["scores"][place] > 0
+        predicted = arrays["scores"][place] > 0
         return {
             **row,
-            "label": [name for name, one in zip(classes, true, strict=True) if one > 0.5],
-            "prediction": [name for name, one in zip(classes, said, strict=True) if one],
+            "label": [name for name, value in zip(classes, true, strict=True) if value > 0.5],
+            "prediction": [name for name, value in zip(classes, predicted, strict=True) if value],
         }
     return {**row, "label": true.tolist(), "prediction": arrays["scores"][place].tolist()}
 
@@ -90,24 +90,24 @@ def _row(target: Mapping[str, Any], arrays: Mapping[str, Array], place: int) -> 
 def _views(
     evaluation: Evaluation, output: int, numbers: Array, rows: Sequence[dict[str, Any]], folder: Path
 ) -> dict[str, Any]:
-    opened = open_source(evaluation.options, evaluation.base)
+    origin = open_source(evaluation.options, evaluation.base)
     data = evaluation.data
-    outline = replace(opened.outline, targets=data.targets, wanted=data.facts.targets)
+    outline = replace(origin.outline, targets=data.targets, wanted=data.facts.targets)
     order = np.argsort(numbers, kind="stable")
     back = np.argsort(order, kind="stable")
-    found = opened.source.samples(opened.options, opened.path, opened.outline, numbers[order])
-    views = shown_samples(outline, numbers[order], found, folder, data.numbers)
-    views = {name: [shown[place] for place in back.tolist()] for name, shown in views.items()}
-    for shown, row in zip(views.get("pictures", []) or views.get("series", []), rows, strict=False):
-        shown["label"] = caption(row)
+    samples = origin.source.samples(origin.options, origin.path, origin.outline, numbers[order])
+    views = shown_samples(outline, numbers[order], samples, folder, data.numbers)
+    views = {name: [view[place] for place in back.tolist()] for name, view in views.items()}
+    for view, row in zip(views.get("pictures", []) or views.get("series", []), rows, strict=False):
+        view["label"] = caption(row)
     info = evaluation.trained.wanted[output].facts
     if views.get("pictures") and info.task == "classes" and info.per in ("pixel", "voxel"):
         _overlays(evaluation, output, numbers, views["pictures"], folder)
     elif views.get("pictures") and info.task == "numbers" and info.per == "pixel" and info.type["C"] in (1, 3):
-        said = np.moveaxis(evaluation.predicted(numbers)[output], -1, 1)
+        predicted = np.moveaxis(evaluation.predicted(numbers)[output], -1, 1)
         span = value_range(data.targets[evaluation.trained.wanted[output].number])
-        for place, (shown, one) in enumerate(zip(views["pictures"], said, strict=True)):
-            shown["said"] = str(write_picture(one, span, folder / f"said_{place:03d}.png"))
+        for place, (view, image) in enumerate(zip(views["pictures"], predicted, strict=True)):
+            view["said"] = str(write_picture(image, span, folder / f"said_{place:03d}.png"))
     if views.get("series") and outline.forecast is not None:
         _forecasts(evaluation, output, numbers, views["series"], outline)
     if not views.get("pictures") and not views.get("series"):
@@ -116,10 +116,10 @@ def _views(
 
 
 def caption(row: Mapping[str, Any]) -> str:
-    """Return what is said of a sample below its picture."""
+    """Return the caption below the picture of a sample."""
     if isinstance(row.get("prediction"), str):
-        true, said = row["label"] or "?", row["prediction"]
-        return f"{true} → {said}" if true != said else f"{true}"
+        true, predicted = row["label"] or "?", row["prediction"]
+        return f"{true} → {predicted}" if true != predicted else f"{true}"
     if row.get("prediction") and len(row["prediction"]) <= 2 and isinstance(row["prediction"][0], float):
         return f"{format_number(row['label'][0])} → {format_number(row['prediction'][0])}"
     return f"{'loss' if 'confidence' in row else 'error'} {format_figure(row['loss'])}"
@@ -130,17 +130,17 @@ def _overlays(
 ) -> None:
     """Add what the network says of each pixel, where that is wrong, and the IoU of each class."""
     info = evaluation.trained.wanted[output]
-    said = evaluation.predicted(numbers)[output].argmax(-1)
+    predicted = evaluation.predicted(numbers)[output].argmax(-1)
     true = evaluation.data.targets[info.number][numbers]
-    for place, (shown, one, other) in enumerate(zip(pictures, said, true, strict=True)):
+    for place, (picture, mask, other) in enumerate(zip(pictures, predicted, true, strict=True)):
         there = other != IGNORED
-        wrong = np.where(there & (one != other), 0, IGNORED)
-        shown["said"] = str(write_mask(one, folder / f"said_{place:03d}.png"))
-        shown["wrong"] = str(write_mask(wrong, folder / f"wrong_{place:03d}.png"))
-        counts = ClassCounts.of_table(table_of(other[there], one[there], len(info.facts.classes)))
+        wrong = np.where(there & (mask != other), 0, IGNORED)
+        picture["said"] = str(write_mask(mask, folder / f"said_{place:03d}.png"))
+        picture["wrong"] = str(write_mask(wrong, folder / f"wrong_{place:03d}.png"))
+        counts = ClassCounts.of_table(table_of(other[there], mask[there], len(info.facts.classes)))
         iou = zip(info.facts.classes, counts.scores()["iou"], counts.is_there, strict=True)
-        shown["iou"] = {name: float(value) for name, value, is_there in iou if is_there}
-        shown["label"] = f"IoU {counts.mean('iou'):.2f}"
+        picture["iou"] = {name: float(value) for name, value, is_there in iou if is_there}
+        picture["label"] = f"IoU {counts.mean('iou'):.2f}"
 
 
 def _forecasts(
@@ -149,9 +149,9 @@ def _forecasts(
     """Add the forecast of each target beside its true values."""
     assert outline.forecast is not None
     names = outline.forecast.targets
-    said = evaluation.predicted(numbers)[output].reshape(len(numbers), outline.forecast.horizon, len(names))
-    for shown, one in zip(series, said, strict=True):
-        shown["said"] = {name: one[:, place].tolist() for place, name in enumerate(names)}
+    predicted = evaluation.predicted(numbers)[output].reshape(len(numbers), outline.forecast.horizon, len(names))
+    for view, forecast in zip(series, predicted, strict=True):
+        view["said"] = {name: forecast[:, place].tolist() for place, name in enumerate(names)}
 
 
 def _cells(evaluation: Evaluation, numbers: Array) -> dict[str, Any]:

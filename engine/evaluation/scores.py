@@ -69,13 +69,13 @@ def table_of(true: Array, predicted: Array, classes: int) -> Array:
 
 
 def per_class(
-    counts: ClassCounts, names: Sequence[str], drawn: ClassCounts | None, *, is_sample: bool
+    counts: ClassCounts, names: Sequence[str], replicates: ClassCounts | None, *, is_sample: bool
 ) -> list[dict[str, Any]]:
-    """Return a row per class: its scores, each with an interval where `drawn`, counts of bootstrap draws (B, C), are
+    """Return a row per class: its scores, each with an interval where `replicates`, draws of counts (B, C), are
     given; `support` is the number of its samples. `is_sample`: each answer is that of a sample, so that precision and
     recall are proportions of samples."""
     scores = counts.scores()
-    ends = {name: _ends(values) for name, values in drawn.scores().items()} if drawn is not None else {}
+    ends = {name: _ends(values) for name, values in replicates.scores().items()} if replicates is not None else {}
     if is_sample:
         ends["precision"] = wilson(counts.correct, counts.predicted).tolist()
         ends["recall"] = wilson(counts.correct, counts.actual).tolist()
@@ -108,14 +108,14 @@ def wilson(part: Array, whole: Array) -> Array:
 
 def _ends(values: Array) -> list[list[float]]:
     """Return the ends of the interval of each column of draws (B, C)."""
-    found: list[list[float]] = np.percentile(values, INTERVAL, axis=0).T.tolist()
-    return found
+    ends: list[list[float]] = np.percentile(values, INTERVAL, axis=0).T.tolist()
+    return ends
 
 
 def interval(values: Array) -> list[float]:
     """Return the ends of the interval of draws (B)."""
-    found: list[float] = np.percentile(values, INTERVAL).tolist()
-    return found
+    ends: list[float] = np.percentile(values, INTERVAL).tolist()
+    return ends
 
 
 def drawn_of_table(table: Array) -> tuple[ClassCounts, Array]:
@@ -131,7 +131,7 @@ def drawn_of_table(table: Array) -> tuple[ClassCounts, Array]:
     onto[0][np.flatnonzero(own), rows[own]] = 1
     onto[1][np.arange(len(rows)), columns] = 1
     onto[2][np.arange(len(rows)), rows] = 1
-    counts = [cells @ one for one in onto]
+    counts = [cells @ matrix for matrix in onto]
     return ClassCounts(*counts), counts[0].sum(1) / total
 
 
@@ -140,8 +140,10 @@ def draws(sums: Array) -> Array:
     count, flat = len(sums), sums.reshape(len(sums), -1)
     times = max(LEAST_DRAWS, min(DRAWS, MOST_DRAWN // max(1, count)))
     generator = np.random.default_rng(SEED)
-    found = np.stack([np.bincount(generator.integers(count, size=count), minlength=count) @ flat for _ in range(times)])
-    return found.reshape(times, *sums.shape[1:])
+    replicates = np.stack(
+        [np.bincount(generator.integers(count, size=count), minlength=count) @ flat for _ in range(times)]
+    )
+    return replicates.reshape(times, *sums.shape[1:])
 
 
 @dataclass
@@ -195,10 +197,10 @@ class Ranking:
     def update(self, values: Array, first: int, describe: Callable[[int], dict[str, Any]]) -> None:
         """Add samples with the numbers from `first` on; `describe` returns the entry of one by its place (0 to N-1)."""
         clean = np.nan_to_num(values, nan=np.inf, posinf=np.inf)
-        chosen = np.argsort(-clean, kind="stable")[: self.most].tolist()
+        places = np.argsort(-clean, kind="stable")[: self.most].tolist()
         least = self._found[-1][0] if len(self._found) == self.most else -np.inf
-        new = [(float(clean[at]), first + at, describe(at)) for at in chosen if clean[at] > least]
-        self._found = sorted([*self._found, *new], key=lambda one: (-one[0], one[1]))[: self.most]
+        new = [(float(clean[at]), first + at, describe(at)) for at in places if clean[at] > least]
+        self._found = sorted([*self._found, *new], key=lambda entry: (-entry[0], entry[1]))[: self.most]
 
     def write(self) -> list[dict[str, Any]]:
         """Return the entries, the largest value first, with the number of the sample in the split as `place`."""
@@ -220,7 +222,7 @@ def residuals(errors: Array) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """What each sample adds to the metrics of an output.
+    """The sums that each sample adds to the metrics of an output.
 
     `rows` (N, K) are added up over samples; `of` returns the metrics by name of sums (..., K). `answers` returns the
     number of samples that the accuracy is a proportion of; None where it is no proportion of samples.
@@ -254,9 +256,9 @@ def _of_classes(arrays: Mapping[str, Array], count: int) -> Measures:
     target, predicted = arrays["target"], arrays["predicted"]
     there = target >= 0
     if count <= MOST_COUNTED:
-        said = np.eye(count)[predicted] * there[:, None]
+        predictions = np.eye(count)[predicted] * there[:, None]
         true = np.eye(count)[np.where(there, target, 0)] * there[:, None]
-        return _counted(np.stack([said * true, said, true], axis=1), arrays)
+        return _counted(np.stack([predictions * true, predictions, true], axis=1), arrays)
     is_right = (predicted == target) & there
     rows = np.stack([arrays["loss"] * there, is_right, there], axis=1).astype(np.float64)
     return Measures(
@@ -279,15 +281,15 @@ def _counted(counts: Array, arrays: Mapping[str, Array]) -> Measures:
     def of(sums: Array) -> dict[str, Array]:
         correct, predicted, actual = np.moveaxis(sums[..., 2:].reshape(*sums.shape[:-1], 3, classes), -2, 0)
         of_classes = ClassCounts(correct, predicted, actual)
-        found = {"loss": ratio(sums[..., 0], sums[..., 1])}
+        measures = {"loss": ratio(sums[..., 0], sums[..., 1])}
         if is_labels:
             wrong = predicted.sum(-1) + actual.sum(-1) - 2 * correct.sum(-1)
-            return {"accuracy": 1 - ratio(wrong, sums[..., 1]), "f-score": of_classes.mean("f1"), **found}
+            return {"accuracy": 1 - ratio(wrong, sums[..., 1]), "f-score": of_classes.mean("f1"), **measures}
         accuracy = {"accuracy": ratio(correct.sum(-1), actual.sum(-1))}
         return {
             **accuracy,
             **({"f-score": of_classes.mean("f1")} if is_sample else {"mean_iou": of_classes.mean("iou")}),
-            **found,
+            **measures,
         }
 
     return Measures(rows, of, (lambda sums: sums[..., -classes:].sum(-1)) if is_sample else None)

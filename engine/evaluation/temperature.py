@@ -57,11 +57,11 @@ def fit(scores: Array, target: Array, task: str) -> float:
 def calibration(scores: Array, target: Array, task: str, temperature: float) -> dict[str, Any]:
     """Return the calibration with a temperature, as `Calibration.write`, with the `cross_entropy`."""
     chances = probabilities(scores, task, temperature)
-    found = Calibration()
+    reliability = Calibration()
     if task == "labels":
         there = ~np.isnan(target)
         sure = np.maximum(chances, 1 - chances)
-        found.update(sure[there], ((chances > 0.5) == (target > 0.5))[there])
+        reliability.update(sure[there], ((chances > 0.5) == (target > 0.5))[there])
     else:
-        found.update(chances.max(1), chances.argmax(1) == target)
-    return {**found.write(), "cross_entropy": negative_log_likelihood(scores, target, task, temperature)}
+        reliability.update(chances.max(1), chances.argmax(1) == target)
+    return {**reliability.write(), "cross_entropy": negative_log_likelihood(scores, target, task, temperature)}

@@ -49,8 +49,8 @@ class TrainedNetwork:
         """Read a run. `trusted`: its user code may run this time. `device`: a word of `DEVICE_WORDS`. Raises
         `UserError`, also for what is no run."""
         if not path.is_dir():
-            what = "is a file" if path.exists() else "does not exist"
-            raise UserError(f"{path} {what}. Expected the folder of a run that has trained.", code="not_found")
+            problem = "is a file" if path.exists() else "does not exist"
+            raise UserError(f"{path} {problem}. Expected the folder of a run that has trained.", code="not_found")
         source = read_source(path, weights_kept=weights_kept)
         network = source.project.network
         user_code.look(network, source.code_base, source.code)
@@ -59,11 +59,19 @@ class TrainedNetwork:
         user_code.ready(network, source.code_base, source.code)
         if source.dataset is None:
             raise UserError(f"The run in {path} did not store what its data is like. Train again to have it.")
-        folder, chosen = RunFolder(path), torch.device(device_named(device))
-        kept = path / weights_kept if weights_kept else folder.kept()
-        assert kept is not None  # else read_source has refused
+        folder, torch_device = RunFolder(path), torch.device(device_named(device))
+        weights_folder = path / weights_kept if weights_kept else folder.kept()
+        assert weights_folder is not None  # else read_source has refused
         record = source.record or trained_preparation(source.project, source.dataset, source.weights or {})
-        return cls(source, folder, source.dataset, record, sha256(kept / "weights.safetensors"), kept.name, chosen)
+        return cls(
+            source,
+            folder,
+            source.dataset,
+            record,
+            sha256(weights_folder / "weights.safetensors"),
+            weights_folder.name,
+            torch_device,
+        )
 
     @cached_property
     def analysis(self) -> Analysis:
