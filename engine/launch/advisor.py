@@ -46,8 +46,8 @@ def _advise_checkpoints(project: Project, folder: Path, workers: int, worker_hou
     for refusal in refusals(project):
         raise UserError(refusal)
     timed = run_in_child_process(lambda: time_checkpoint(project, folder))
-    found = checkpoint_advice(workers, int(timed["bytes"]), timed["seconds"], worker_hours or WORKER_HOURS)
-    print_line({"checkpoints": {**asdict(found), "text": found.text, "settings": found.settings}})
+    checkpoints = checkpoint_advice(workers, int(timed["bytes"]), timed["seconds"], worker_hours or WORKER_HOURS)
+    print_line({"checkpoints": {**asdict(checkpoints), "text": checkpoints.text, "settings": checkpoints.settings}})
 
 
 def _advise(project: Project) -> None:
@@ -62,27 +62,27 @@ def _advise(project: Project) -> None:
     def seconds(samples: int, device: str, threads: int) -> float | None:
         """Return the seconds per step, with one thread if that is faster: it can be for short steps, and where threads
         wait for each other on a busy machine."""
-        found = one(samples, device, threads)
-        if found is None or (found > LONG_S and not busy) or device != "cpu" or threads == 1:
-            return found
+        step_s = one(samples, device, threads)
+        if step_s is None or (step_s > LONG_S and not busy) or device != "cpu" or threads == 1:
+            return step_s
         alone = one(samples, device, 1)
-        return found if alone is None else min(found, alone)
+        return step_s if alone is None else min(step_s, alone)
 
     @cache
     def one(samples: int, device: str, threads: int) -> float | None:
         tries = [run_trial(project, samples, device, threads, STEPS) for _ in range(TRIES_IF_BUSY if busy else 1)]
-        return min((tried.seconds for tried in tries if not tried.refusal), default=None)
+        return min((trial.seconds for trial in tries if not trial.refusal), default=None)
 
-    found: list[Forecast] = []
+    ways: list[Forecast] = []
     for forecast in forecasts(project, inventory, seconds):
-        found.append(forecast)
+        ways.append(forecast)
         print_line({"way": {**asdict(forecast), "name": forecast.name, "fits": forecast.fits, "step": forecast.step}})
     options = project.training
     alone = project.environment.replace(target="auto")
     automatic = resolve(alone, inventory, options.mini_batch_size, options.gradient_accumulation).resolved
-    best = best_of(found, automatic)
-    chosen = {"target": best.target, "strategy": best.strategy} if best is not None else None
-    print_line({"advice": advice(found, automatic), "best": chosen, "busy": busy or _disturbance(inventory.num_cores)})
+    best = best_of(ways, automatic)
+    choice = {"target": best.target, "strategy": best.strategy} if best is not None else None
+    print_line({"advice": advice(ways, automatic), "best": choice, "busy": busy or _disturbance(inventory.num_cores)})
 
 
 def _disturbance(num_cores: int) -> str:
@@ -105,9 +105,9 @@ def main(arguments: list[str]) -> None:
     """Print the advice for a project."""
     calm_threads()
     try:
-        chosen = load(Path(arguments[0])).project
+        project = load(Path(arguments[0])).project
         if len(arguments) > 1:
-            _advise_checkpoints(chosen, Path(arguments[1]), int(arguments[2]), float(arguments[3]))
-        _advise(chosen)
+            _advise_checkpoints(project, Path(arguments[1]), int(arguments[2]), float(arguments[3]))
+        _advise(project)
     except UserError as error:
         print_line(error.write())

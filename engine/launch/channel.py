@@ -63,12 +63,12 @@ class ReportPipe(MessageWriter):
     @contextlib.contextmanager
     def heartbeat(self, every_s: float = HEARTBEAT_S) -> Iterator[None]:
         """Send heartbeats from a thread in this context."""
-        done = threading.Event()
+        stop = threading.Event()
 
         def beat() -> None:
             with contextlib.suppress(OSError):  # the coordinator has ended, and this process is about to
                 self.send({"alive": True})
-                while not done.wait(every_s):
+                while not stop.wait(every_s):
                     self.send({"alive": True})
 
         thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
@@ -76,7 +76,7 @@ class ReportPipe(MessageWriter):
         try:
             yield
         finally:
-            done.set()
+            stop.set()
             thread.join()
 
     def put(self, *events: Event) -> None:

@@ -85,12 +85,12 @@ def together(folder: str, rank: int, world: int) -> dict[str, Any]:
     }
 
 
-def main(folder: str, what: str) -> None:
+def main(folder: str, action: str) -> None:
     """Do what is asked, and leave the answer in the folder."""
     rank = int(os.environ.get("SLURM_PROCID", os.environ.get("RANK", "0")))
     world = int(os.environ.get("SLURM_NTASKS", os.environ.get("WORLD_SIZE", "1")))
     answer = place()
-    if what == "workers":
+    if action == "workers":
         answer.update(together(folder, rank, world))
     path = os.path.join(folder, f"answer-{rank}.json")
     with open(path + ".tmp", "w", encoding="utf-8") as file:

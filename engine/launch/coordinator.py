@@ -231,7 +231,7 @@ class _Coordinator:
             start = replace(self._resume(ending.reason), pending_requests=pending)
 
     def _make_launcher(self) -> Launcher:
-        """Return what starts the workers of this run, closed at its end. Raises `UserError`."""
+        """Return the launcher of the workers of this run, closed at its end. Raises `UserError`."""
         if self._info.placement.resolved == "parallel":
             self._launcher = self._make_cluster_launcher()
         else:
@@ -378,12 +378,12 @@ class _Coordinator:
             if not self._is_leaving:
                 self._change_state("running")
 
-    def _keep(self, made: Checkpointed) -> None:
+    def _keep(self, checkpoint: Checkpointed) -> None:
         """Put a checkpoint in place, after all events reported before it were logged."""
         try:
-            put_in_place(self._folder, made.iteration, self._info.checkpoints_kept)
+            put_in_place(self._folder, checkpoint.iteration, self._info.checkpoints_kept)
         except OSError as error:
-            text = f"The checkpoint of iteration {made.iteration:,} cannot be kept: {error.strerror or error}."
+            text = f"The checkpoint of iteration {checkpoint.iteration:,} cannot be kept: {error.strerror or error}."
             self._write(Message(severity="warning", text=text))
 
     def _change_state(self, state: State, reason: str = "") -> None:
@@ -401,7 +401,7 @@ class _Coordinator:
             ending = outcome.failed(_gone(self._folder), code="not_found")
         self._clean_up()
         result = outcome.result(self._folder, self._info, ending, self._tally)
-        kept = ending.outcome["kept"] if ending.outcome else "best" if self._folder.best.is_dir() else "last"
+        weights = ending.outcome["kept"] if ending.outcome else "best" if self._folder.best.is_dir() else "last"
         not_written: list[OSError] = []
         with _noting(not_written):
             if not is_gone:
@@ -413,7 +413,7 @@ class _Coordinator:
                     self._write(event)
         with _noting(not_written), contextlib.suppress(UserError):
             if not is_gone:
-                update_info(self._folder, state=ending.state, exit_code=ending.exit_code, kept=kept)
+                update_info(self._folder, state=ending.state, exit_code=ending.exit_code, kept=weights)
         if not_written:
             return {**result, "reason": "; ".join((result["reason"], _not_written(self._folder, not_written[-1])))}
         return result

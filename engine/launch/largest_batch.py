@@ -130,13 +130,13 @@ def search(
     return batch
 
 
-def _words(started: Search, found: int, samples: int | None, share: float) -> str:
-    placement = started.placement(found)
+def _words(started: Search, batch: int, samples: int | None, share: float) -> str:
+    placement = started.placement(batch)
     per_worker = max(worker.samples for worker in placement.workers)
     count = len(placement.workers)
-    sentence = f"The largest mini-batch is {plural(found, 'sample')}"
+    sentence = f"The largest mini-batch is {plural(batch, 'sample')}"
     sentence += f", {per_worker:,} per worker" if count > 1 else ""
-    if samples and found == samples:
+    if samples and batch == samples:
         return f"{sentence}: all of the training split."
     if placement.workers[0].device == "cpu":
         memory = f"{format_percent(share)} of the memory"

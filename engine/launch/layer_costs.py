@@ -1,4 +1,4 @@
-"""What `netwright.engine.launch.profile` measures, as the records that it prints: the device, each layer, the whole
+"""Measurements of `netwright.engine.launch.profile`, as the records that it prints: the device, each layer, the whole
 network."""
 
 from dataclasses import dataclass

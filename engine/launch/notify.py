@@ -51,16 +51,16 @@ def message_of(kind: str, arguments: Sequence[str]) -> dict[str, Any]:
         info, trials = folder.read_info(), folder.read_trials()
         best = best_trial(trials, info.objectives)
         metrics = {name: to_json(value) for name, value in best.scores.items()} if best is not None else {}
-        known = {"trials": len(trials), "best_trial": best.number if best is not None else None}
-        return webhook.message(kind, info.name, info.state, info.reason, metrics, seconds=info.seconds, **known)
+        counts = {"trials": len(trials), "best_trial": best.number if best is not None else None}
+        return webhook.message(kind, info.name, info.state, info.reason, metrics, seconds=info.seconds, **counts)
     run = read_summary(path)
     metrics = {}
     for name, value in run.scores.items():
         if name.startswith(SPLITS):
             metrics[name] = to_json(value)
     name = run.title if run.name in run.title else f"{run.name}, {run.title}"
-    told = {"project": run.name, "seconds": run.number("seconds"), "epochs": run.number("epochs")}
-    return webhook.message("run", name, run.state, run.reason, metrics, **told)
+    facts = {"project": run.name, "seconds": run.number("seconds"), "epochs": run.number("epochs")}
+    return webhook.message("run", name, run.state, run.reason, metrics, **facts)
 
 
 def main(arguments: Sequence[str]) -> int:

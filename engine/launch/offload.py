@@ -81,16 +81,16 @@ def wait_for_resume(
             match request["do"]:
                 case "pause":
                     is_resumed = False
-                    what = "release" if request.get("release") else "pause"
-                    write(Requested(what=what, iteration=iteration))
+                    action = "release" if request.get("release") else "pause"
+                    write(Requested(what=action, iteration=iteration))
                 case "checkpoint":
                     write(Requested(what="checkpoint", iteration=iteration))
                 case "resume":
                     is_resumed = True
                     write(Requested(what="resume", iteration=iteration))
-                case what:
+                case action:
                     pending.append(request)
-                    is_resumed |= what == "stop"
+                    is_resumed |= action == "stop"
     return pending
 
 

@@ -101,7 +101,7 @@ RESULT_BYTES = 2800
 DETAIL_BYTES = 1800
 LOOK_BACK_BYTES = 2**16
 _PORT_OVERRUN = "accept: Too many open files"
-"""What gloo says when it ends its process, since it cannot take a connection to its port."""
+"""The message of gloo when it ends its process, since it cannot take a connection to its port."""
 
 
 @dataclass(frozen=True)
@@ -344,13 +344,13 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
 
 def _baselines(report: Mapping[str, Any] | None, measured: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry `baselines` of a run that forecasts."""
-    told = (report or {}).get("baselines")
-    return {"baselines": with_network(told, {split: measured[split] for split in SPLITS})} if told else {}
+    baselines = (report or {}).get("baselines")
+    return {"baselines": with_network(baselines, {split: measured[split] for split in SPLITS})} if baselines else {}
 
 
 def _skipped(samples: Mapping[str, str]) -> dict[str, Any]:
-    named = [[sample, reason] for sample, reason in list(samples.items())[:MOST_SKIPPED_NAMED]]
-    return {"count": len(samples), "samples": named}
+    rows = [[sample, reason] for sample, reason in list(samples.items())[:MOST_SKIPPED_NAMED]]
+    return {"count": len(samples), "samples": rows}
 
 
 def short_result(whole: dict[str, Any]) -> dict[str, Any]:
@@ -363,5 +363,5 @@ def short_result(whole: dict[str, Any]) -> dict[str, Any]:
     return short
 
 
-def _scores(told: Mapping[str, Any] | None) -> dict[str, float]:
-    return {"loss": told["loss"], **told["metrics"]} if told else {}
+def _scores(report: Mapping[str, Any] | None) -> dict[str, float]:
+    return {"loss": report["loss"], **report["metrics"]} if report else {}

@@ -80,21 +80,21 @@ def choose_placement(job: TrainingJob, spec: WorkerSpec, reports: ReportPipe) ->
     """Return the job with the chosen placement, if `run.json` left it open, and report it to the coordinator."""
     if not job.info.is_undecided:
         return job
-    chosen = Choice()
+    choice = Choice()
     affinity = cores()
     is_resident = not job.info.loading.is_streamed  # forked workers share what lies in memory
     if can_share() and spec.checkpoint < 0 and is_resident:
         try:
-            chosen = _PlacementTrial(job).choose()
+            choice = _PlacementTrial(job).choose()
         except Exception as error:  # a real fault will show in training
             traceback.print_exc()
-            chosen = Choice(note=f"The acceleration placement-trials is not used: {type(error).__name__}: {error}.")
-    reports.send({"chosen": {"choice": chosen.choice, "threads": chosen.threads}})
-    info = job.info.decided(chosen.choice, chosen.threads)
+            choice = Choice(note=f"The acceleration placement-trials is not used: {type(error).__name__}: {error}.")
+    reports.send({"chosen": {"choice": choice.choice, "threads": choice.threads}})
+    info = job.info.decided(choice.choice, choice.threads)
     place = info.placement.places[0]
     keep_to(place.cores or affinity)
     torch.set_num_threads(place.threads)
-    return replace(job, info=info, notes=(chosen.note,) if chosen.note else ())
+    return replace(job, info=info, notes=(choice.note,) if choice.note else ())
 
 
 class _Steps:

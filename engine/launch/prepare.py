@@ -62,8 +62,8 @@ def with_speeds(inventory: DeviceInventory, placement: Placement) -> DeviceInven
     """Return the inventory with measured speeds of the cores or devices that the placement uses."""
     if placement.resolved == "multi-cpu":
         return replace(inventory, core_speeds=measure_cores(inventory.cores or tuple(range(inventory.num_cores))))
-    used = [worker.device for worker in placement.workers]
-    speeds = {name: measure_in_process(name)["matmul_gflops"] for name in used}
+    names = [worker.device for worker in placement.workers]
+    speeds = {name: measure_in_process(name)["matmul_gflops"] for name in names}
     devices = (replace(device, speed=speeds.get(device.name, device.speed)) for device in inventory.devices)
     return replace(inventory, devices=tuple(devices))
 
@@ -173,13 +173,13 @@ def hold(folder: RunFolder, lock: int) -> None:
 
 def lock_of(folder: RunFolder) -> int:
     """Return the run's lock: the one `prepare` took, or a new one. Raises `RunError` if another engine has it."""
-    held = _held.pop(folder.path, None)
-    return take_lock(folder) if held is None else held
+    descriptor = _held.pop(folder.path, None)
+    return take_lock(folder) if descriptor is None else descriptor
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What is known of a project that can be trained."""
+    """The facts of a project that can be trained."""
 
     facts: DatasetInfo
     result: CheckResult
@@ -196,11 +196,11 @@ def examine(project: Project, source: Origin) -> Examined:
     check(project).refuse_errors()
     from netwright.engine.data.load import facts
 
-    known = facts(project.data, source.base)
-    result = check(project, known)
+    data_facts = facts(project.data, source.base)
+    result = check(project, data_facts)
     result.refuse_errors()
-    refuse_unfit_teacher(project, known, source.base)
-    return Examined(known, result)
+    refuse_unfit_teacher(project, data_facts, source.base)
+    return Examined(data_facts, result)
 
 
 def started_from(project: Project, base: Path) -> dict[str, Any]:
@@ -215,9 +215,9 @@ def started_from(project: Project, base: Path) -> dict[str, Any]:
     def record() -> dict[str, Any]:
         from netwright.engine.lowering.start_weights import start_report
 
-        found = start_report(project, base)
-        found.refuse_nothing()
-        return found.record()
+        start = start_report(project, base)
+        start.refuse_nothing()
+        return start.record()
 
     return run_in_child_process(record, patience_s=WEIGHTS_PATIENCE_S)
 
@@ -225,10 +225,10 @@ def started_from(project: Project, base: Path) -> dict[str, Any]:
 @cache
 def versions() -> Mapping[str, str]:
     """Return the versions of Python and of the packages that affect the numerical results of a run."""
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            numbers[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+            numbers[package] = "unknown"
+    return numbers

@@ -126,23 +126,25 @@ class Profiler:
     def layers(self, peak_flops: float, peak_bytes: float) -> Iterator[LayerCost]:
         """Yield the cost of each layer except inputs."""
         shapes = dict(self._analysis.all_shapes())
-        kept = self._kept_bytes()
+        memory = self._kept_bytes()
         timer = _Timer(self._module, self._device, self.precision)
         timer.run(*self._inputs)
         for path, (forward_s, backward_s, moved) in timer.found.items():
-            found = shapes.get(path)
-            flops = self._batch * found.flops if found is not None else 0
+            layer = shapes.get(path)
+            flops = self._batch * layer.flops if layer is not None else 0
             least_s = max(flops / peak_flops, moved / peak_bytes)
             name, label = named(self._network, path)
             roof = least_s / forward_s if forward_s else 0.0
-            yield LayerCost(path, name, label, forward_s, backward_s, flops, moved, kept.get(path, 0), roof)
+            yield LayerCost(path, name, label, forward_s, backward_s, flops, moved, memory.get(path, 0), roof)
 
     def _kept_bytes(self) -> dict[str, int]:
         """Return the bytes that each layer keeps for the backward pass; what several layers keep counts for the
         first."""
-        seen = {tensor.untyped_storage().data_ptr() for tensor in (*self._module.parameters(), *self._module.buffers())}
-        seen |= {x.untyped_storage().data_ptr() for x in self._inputs}
-        kept: dict[str, int] = defaultdict(int)
+        pointers = {
+            tensor.untyped_storage().data_ptr() for tensor in (*self._module.parameters(), *self._module.buffers())
+        }
+        pointers |= {x.untyped_storage().data_ptr() for x in self._inputs}
+        memory: dict[str, int] = defaultdict(int)
         alive = []
 
         class Located(fx.Interpreter):
@@ -156,15 +158,15 @@ class Profiler:
 
         def pack(tensor: torch.Tensor) -> torch.Tensor:
             storage = tensor.untyped_storage()
-            if storage.data_ptr() not in seen:
-                seen.add(storage.data_ptr())
+            if storage.data_ptr() not in pointers:
+                pointers.add(storage.data_ptr())
                 alive.append(tensor)  # so that no other tensor gets its address
-                kept[located.path] += storage.nbytes()
+                memory[located.path] += storage.nbytes()
             return tensor
 
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor), self.precision.computing():
             located.run(*self._inputs)
-        return kept
+        return memory
 
     def whole(self) -> WholeCost:
         """Return the cost of the whole network, run without stops between layers."""
@@ -190,7 +192,7 @@ class Profiler:
                 with torch.profiler.record_function(named(network, inner)[0]):
                     return super().run_node(n)
 
-        with _without_log(), torch.profiler.profile() as found:  # of the CPU and of the accelerator
+        with _without_log(), torch.profiler.profile() as profiler:  # of the CPU and of the accelerator
             for _ in range(TRACED_STEPS):
                 with self.precision.computing():
                     output = Labelled(self._module).run(*self._inputs)
@@ -199,7 +201,7 @@ class Profiler:
                     torch.autograd.backward(loss)
         try:
             path.parent.stat()
-            found.export_chrome_trace(str(path))
+            profiler.export_chrome_trace(str(path))
         except (OSError, RuntimeError) as error:
             raise UserError(f"The trace {path} cannot be written: {getattr(error, 'strerror', '') or error}.") from None
 
@@ -275,23 +277,23 @@ def _times(
         return middle_s - began_s, time.perf_counter() - back_s
 
     once()
-    found: list[tuple[float, float]] = []
+    times: list[tuple[float, float]] = []
     until_s = time.perf_counter() + seconds
-    while len(found) < LEAST_REPEATS or (len(found) < MOST_REPEATS and time.perf_counter() < until_s):
-        found.append(once())
-    return min(f for f, _ in found), min(b for _, b in found)
+    while len(times) < LEAST_REPEATS or (len(times) < MOST_REPEATS and time.perf_counter() < until_s):
+        times.append(once())
+    return min(f for f, _ in times), min(b for _, b in times)
 
 
 @contextlib.contextmanager
 def _without_log() -> Iterator[None]:
     """Discard what torch's profiler writes to standard error while it starts and stops."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(nowhere)
 
 

@@ -46,7 +46,7 @@ class Worker:
         self._share = MachineShare(QUEUE)
         self._processes: dict[int, tuple[subprocess.Popen[bytes], Room]] = {}
         self._others: list[Holding] = []
-        """What experiments take of this machine."""
+        """The share of this machine that experiments take."""
         self._known: dict[int, str] = {}
         self._is_stopped = False
 
@@ -90,23 +90,23 @@ class Worker:
             return bool(self._processes)
         waiting = [entry for entry in entries if entry.is_waiting and entry.id not in self._processes]
         self._others = self._share.others()
-        used = {name for entry in busy for name in self._devices_of(entry)}
+        devices = {name for entry in busy for name in self._devices_of(entry)}
         rooms = [self._processes[entry.id][1] for entry in busy if entry.id in self._processes]
         needs: EnvironmentOptions | None = None
         for entry in filter(is_due, waiting):
             if len(busy) >= self._limit():
                 break
-            if (room := self._room(entry, used, rooms)) is not None:
+            if (room := self._room(entry, devices, rooms)) is not None:
                 self._begin(entry, room)
                 busy.append(entry)
-                used |= set(room.devices)
+                devices |= set(room.devices)
                 rooms.append(room)
             elif needs is None:
                 needs = self._environment(entry)
-        self._tell_share(used, rooms, needs)
+        self._tell_share(devices, rooms, needs)
         return bool(active or waiting)
 
-    def _tell_share(self, used: Collection[str], rooms: Sequence[Room], needs: EnvironmentOptions | None) -> None:
+    def _tell_share(self, devices: Collection[str], rooms: Sequence[Room], needs: EnvironmentOptions | None) -> None:
         """Tell experiments what the runs take, and what the first one that has no room needs."""
         cores = sum(self._cores_of(room.environment) for room in rooms if not room.devices)
         changes: dict[str, object] = {"needs_devices": 0, "needs_cores": 0, "since": 0.0}
@@ -115,7 +115,7 @@ class Worker:
             count = min(usable, num_devices(needs, usable))
             changes = {"needs_devices": count, "needs_cores": 0 if count else self._cores_of(needs)}
             changes["since"] = self._share.holding.since or time.time()
-        self._share.write(devices=tuple(sorted(used)), cores=cores, **changes)
+        self._share.write(devices=tuple(sorted(devices)), cores=cores, **changes)
 
     def _cores_of(self, environment: EnvironmentOptions) -> int:
         """Return the cores of a run on the CPU beside an experiment: its threads, else half of the machine."""
@@ -153,21 +153,21 @@ class Worker:
             return loads(self._queue.project_text(entry.id)).project.environment
         return EnvironmentOptions(target="cpu")
 
-    def _room(self, entry: Entry, used: set[str], rooms: Sequence[Room]) -> Room | None:
+    def _room(self, entry: Entry, devices: set[str], rooms: Sequence[Room]) -> Room | None:
         """Return the devices for an entry, or None if it has to wait."""
         environment = self._environment(entry)
         if not self._others:
-            return Room(environment) if self._limit() == 1 else room_for(environment, self._machine(), used)
+            return Room(environment) if self._limit() == 1 else room_for(environment, self._machine(), devices)
         first = longest_waiting(self._others, self._share.holding.since)
         foreign = {name for other in self._others for name in other.devices}
-        room = room_for(environment, self._machine(), used | foreign)
+        room = room_for(environment, self._machine(), devices | foreign)
         if room is None or room.devices:
-            num_free = len(self._machine().usable) - len(used | foreign) - (len(room.devices) if room else 0)
+            num_free = len(self._machine().usable) - len(devices | foreign) - (len(room.devices) if room else 0)
             return room if first is None or num_free >= first.needs_devices else None
         cores = sum(other.cores for other in self._others) + (first.needs_cores if first is not None else 0)
         needed = self._cores_of(environment)
-        taken = sum(self._cores_of(one.environment) for one in rooms if not one.devices)
-        if cores and cores + taken + needed > num_cores():
+        run_cores = sum(self._cores_of(holder.environment) for holder in rooms if not holder.devices)
+        if cores and cores + run_cores + needed > num_cores():
             return None
         workers = max(1, environment.num_workers) if environment.target == "multi-cpu" else 1
         return Room(environment.replace(threads=max(1, needed // workers))) if cores else room

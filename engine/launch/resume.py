@@ -84,12 +84,12 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     data_before = read_record(folder.path)
     data_facts, data_changes = _check_data(folder, project, base, data_before, allow_changed_data=allow_changed_data)
     # The environment chosen at the start of the run is kept, so that the results are the same.
-    chosen = dict(info.chosen_environment()) if project.environment == before.environment else {}
+    choice = dict(info.chosen_environment()) if project.environment == before.environment else {}
     samples = data_facts.samples.get("training")
-    placement, inventory = place(project.environment.replace(**chosen), project.training, samples)
+    placement, inventory = place(project.environment.replace(**choice), project.training, samples)
     placement = replace(placement, target=project.environment.target)
     data_loading = choose_loading(project, data_facts, placement, inventory)
-    given = [*settings, *(["changed data"] if data_changes else [])]
+    changes = [*settings, *(["changed data"] if data_changes else [])]
     try:
         text = dumps(project).encode()
         if project != before:  # after a crash in between, the checksum of either project is on record
@@ -100,19 +100,19 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
             replaced = (*data_before.replaced, " ".join(data_changes))
             write_record(folder.path, replace(record(project.data, base, info.versions), replaced=replaced))
         if folder.result.name in summary.damaged:
-            given.append(f"a damaged {folder.result.name}, which is kept as {set_aside(folder.result).name}")
+            changes.append(f"a damaged {folder.result.name}, which is kept as {set_aside(folder.result).name}")
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,
             placement=record_of(placement, project, inventory, samples, longest_sequence(data_facts)),
             candidates=(),
-            threads_are_chosen=bool(chosen),
+            threads_are_chosen=bool(choice),
             max_restarts=project.run.max_restarts,
             checkpoints_kept=project.training.checkpoints_kept,
             loading=data_loading,
             go_back=go_back(project),
             live_changes=_live_changes(info, before, project),
-            resumed=f"resumed on request{', with ' if given else ''}{', '.join(given)}",
+            resumed=f"resumed on request{', with ' if changes else ''}{', '.join(changes)}",
             coordinator=os.getpid(),
             workers=(),
             released=False,
@@ -187,7 +187,7 @@ def _sha256(data: bytes) -> str:
 
 
 def _live_changes(info: RunInfo, before: Project, after: Project) -> dict[str, float]:
-    """Return what was set while the run trained and still holds: another number of epochs is a new plan."""
+    """Return the live changes of the run that still hold: another number of epochs is a new plan."""
     has_new_plan = before.training.planned_epochs != after.training.planned_epochs
     return {name: value for name, value in info.live_changes.items() if name != "epochs" or not has_new_plan}
 
@@ -196,13 +196,13 @@ def _refuse_complete(run: RunSummary, project: Project, live_changes: Mapping[st
     """Raise `UserError` if the run has done what is planned, or has finished without a checkpoint to resume from."""
     options = project.training
     planned, name = int(live_changes.get("epochs", options.planned_epochs)), options.planned_option
-    done = run.measured.get("epochs")
+    epochs = run.measured.get("epochs")
     # A run that failed after its last epoch, such as on a full disk, has its weights still to write.
     needed = planned if run.state_reached in ("finished", "stopped") else planned + 1
-    if isinstance(done, int) and done >= needed:
+    if isinstance(epochs, int) and epochs >= needed:
         raise UserError(
-            f"The run in {run.path} is complete: {plural(done, 'epoch')} done, and {name} is {planned:,}.",
-            hint=f"To go on give it more, such as --set training.{name}={2 * done}.",
+            f"The run in {run.path} is complete: {plural(epochs, 'epoch')} done, and {name} is {planned:,}.",
+            hint=f"To go on give it more, such as --set training.{name}={2 * epochs}.",
         )
     if run.state_reached != "finished":
         return

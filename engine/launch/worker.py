@@ -106,9 +106,9 @@ PREPARING_S = 1.0
 def preparing_events(spec: WorkerSpec, reports: ReportPipe) -> Iterator[None]:
     """Context in which the first worker sends events on the data that it reads."""
 
-    def tell(done: int, total: int, unit: str) -> None:
+    def tell(count: int, total: int, unit: str) -> None:
         if spec.rank == 0:
-            reports.put(Preparing(done=done, total=total, unit=unit))
+            reports.put(Preparing(done=count, total=total, unit=unit))
 
     with progress.listening(progress.Throttle(tell, PREPARING_S, PREPARING_S)):
         yield
@@ -134,8 +134,8 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
         evaluations = {"validation": outcome.validation, "test": outcome.test}
         tables = {name: evaluation.confusion for name, evaluation in evaluations.items() if evaluation is not None}
         write_confusions(Path(spec.folder), job.ordered_dataset.classes, tables)
-        if (found := baselines(job.data) if job.data is not None else None) is not None:
-            outcome = replace(outcome, baselines=found.write())
+        if (baseline_scores := baselines(job.data) if job.data is not None else None) is not None:
+            outcome = replace(outcome, baselines=baseline_scores.write())
     return outcome, group
 
 

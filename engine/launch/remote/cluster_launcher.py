@@ -136,7 +136,7 @@ class ClusterLauncher:
         return False
 
     def _look_at_placer(self) -> str:
-        """Return what is waited for, and ask again for what was lost. Raises `RunError` where no more can come."""
+        """Return the reason for waiting, and ask again for what was lost. Raises `RunError` where no more can come."""
         labels = {node.label for node in self._nodes.all}
         try:
             waits_for = self._placer.poll(labels)
@@ -185,7 +185,7 @@ class ClusterLauncher:
 
     @property
     def _way_out(self) -> str:
-        """Return what to do where a run that had workers has too few of them now; empty for one that had none yet."""
+        """Return the way out where a run that had workers has too few of them now; empty for one that had none yet."""
         if not self._has_begun:
             return ""
         return (
@@ -248,9 +248,9 @@ class ClusterLauncher:
 
         Where the placer is there it has ended them, and decides; otherwise they go on.
         """
-        used = {node for node, _ in self._ranks}
+        nodes = {node for node, _ in self._ranks}
         for node in self._nodes.live:
-            if node not in used and len(self._ranks) == self._wanted:
+            if node not in nodes and len(self._ranks) == self._wanted:
                 self._nodes.dismiss(node)
             elif node.is_orphaned and node not in self._judged:
                 self._judged.add(node)
@@ -260,7 +260,7 @@ class ClusterLauncher:
                     self._say(f"What has started the workers on {node.host} is gone. They go on without it.")
 
     def _on_hosts(self, path: str) -> str:
-        """Return what the hosts call a path of this machine."""
+        """Return the hosts' name of a path of this machine."""
         return self._profile.remote_path(path) or path
 
     def end(self) -> None:

@@ -70,7 +70,7 @@ class RemoteWorker:
         return self._node.lost if self.cause == "lost" else ""
 
     def why_silent(self) -> str:
-        """Return what is known of a worker that gives no sign of life: its node does."""
+        """Return the state of a worker that gives no sign of life: its node does."""
         return "it hangs, or is paused, and its host answers"
 
     def send_request(self, request: Mapping[str, Any]) -> None:
@@ -182,8 +182,8 @@ class Nodes:
     def live(self) -> list[Node]:
         """Return the nodes whose workers can be started, in the order of their labels."""
         with self._changed:
-            found = [node for node in self.all if node.is_ready and not node.lost]
-        return sorted(found, key=lambda node: (len(node.label), node.label))
+            nodes = [node for node in self.all if node.is_ready and not node.lost]
+        return sorted(nodes, key=lambda node: (len(node.label), node.label))
 
     @property
     def num_coming_slots(self) -> int:
@@ -295,7 +295,7 @@ class Nodes:
         if counts[address] >= MOST_PER_ADDRESS:
             self._drop(next(stranger for stranger in self._strangers if stranger.address == address))
         elif len(self._strangers) >= MOST_STRANGERS:
-            crowded = max(counts, key=lambda one: counts[one])
+            crowded = max(counts, key=lambda source: counts[source])
             self._drop(next(stranger for stranger in self._strangers if stranger.address == crowded))
         try:
             stranger = Stranger(address, connection.dup())

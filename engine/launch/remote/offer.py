@@ -1,4 +1,4 @@
-"""What an agent is told when it is started, and how both ends judge silence and the folder of the run."""
+"""The offer to an agent at its start, and how both ends judge silence and the folder of the run."""
 
 import hashlib
 import json
@@ -52,9 +52,9 @@ def folder_problem(offer: Offer) -> str:
     name = socket.gethostname()
     way_out = "All hosts must see it: set storage, or path_map, of the cluster profile."
     try:
-        found = hashlib.sha256(project.read_bytes()).hexdigest()
+        digest = hashlib.sha256(project.read_bytes()).hexdigest()
     except OSError as error:
         return f"{name} does not see the folder of the run, {offer.folder}: {error.strerror}. {way_out}"
-    if found != offer.project_sha256:
+    if digest != offer.project_sha256:
         return f"{name} sees another folder of this name, {offer.folder}, than that of the run. {way_out}"
     return ""

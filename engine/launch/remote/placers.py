@@ -48,7 +48,7 @@ class Placer(ABC):
 
     @abstractmethod
     def poll(self, connected: Collection[str]) -> str:
-        """Return what it waits for, in words; empty for nothing. `connected`: labels of the agents that have connected.
+        """Return the reason for waiting; empty for none. `connected`: labels of the agents that have connected.
 
         Raises `RunError` where another one has ended, or none can be started; `AgentLostError` where to ask again may
         help.
@@ -71,7 +71,7 @@ class Placer(ABC):
 
 
 def placer_of(profile: ClusterProfile) -> Placer:
-    """Return what starts agents on the cluster of a profile. Raises `UserError` where its library is missing."""
+    """Return the placer of agents on the cluster of a profile. Raises `UserError` where its library is missing."""
     if profile.kind == "ray":
         if find_spec("ray") is None:  # a process of its own imports it
             import_extra("ray", "cluster", "Ray clusters")
@@ -117,8 +117,8 @@ class CommandPlacer(Placer):
         for started in [each for each in self._started if each[1] in lost]:
             self._end(*started[2:])  # ssh may not have noticed yet that its host is gone
             self._started.remove(started)
-        taken = {host for host, _, process, _ in self._started if process.poll() is None}
-        free = [host for host in hosts if host not in taken]
+        busy_hosts = {host for host, _, process, _ in self._started if process.poll() is None}
+        free = [host for host in hosts if host not in busy_hosts]
         for number, host in enumerate(free):
             if not (slots := workers // len(free) + (number < workers % len(free))):
                 continue
@@ -149,13 +149,13 @@ class CommandPlacer(Placer):
             self._started.remove(started)
             host, label, process, words = started
             words.seek(0)
-            said = words.read().decode(errors="replace").strip()[-MOST_CHARACTERS:]
+            message = words.read().decode(errors="replace").strip()[-MOST_CHARACTERS:]
             words.close()
             _close_input(process)
             if label not in connected:
                 is_missing = process.returncode == NO_PROGRAM
                 raise RunError(
-                    f"{host}: the agent ended with code {process.returncode}{f': {said}' if said else '.'}",
+                    f"{host}: the agent ended with code {process.returncode}{f': {message}' if message else '.'}",
                     hint=missing_program_hint(self._profile) if is_missing else "",
                 )
         coming = [host for host, label, _, _ in self._started if label not in connected]
@@ -193,28 +193,32 @@ def nodes_of_job() -> tuple[str, ...]:
 
 def address_in_job() -> str:
     """Return this machine's address on the way to the other nodes of the job of Slurm. Raises `UserError`."""
-    told = _scontrol("-o", "node", nodes_of_job()[-1])
-    address = next((word.partition("=")[2] for word in told.split() if word.startswith("NodeAddr=")), "localhost")
+    description = _scontrol("-o", "node", nodes_of_job()[-1])
+    address = next(
+        (word.partition("=")[2] for word in description.split() if word.startswith("NodeAddr=")), "localhost"
+    )
     return address_towards(address)
 
 
 def _scontrol(*words: str) -> str:
-    """Return what Slurm shows of something. Raises `RunError`."""
+    """Return the output of `scontrol show`. Raises `RunError`."""
     try:
-        done = subprocess.run(["scontrol", "show", *words], capture_output=True, text=True, timeout=SLURM_S)
+        process = subprocess.run(["scontrol", "show", *words], capture_output=True, text=True, timeout=SLURM_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunError(f"Slurm does not say which nodes the job has: {error}.") from error
-    if done.returncode:
-        raise RunError(f"Slurm does not say which nodes the job has: {done.stderr.strip()[-MOST_CHARACTERS:]}")
-    return done.stdout
+    if process.returncode:
+        raise RunError(f"Slurm does not say which nodes the job has: {process.stderr.strip()[-MOST_CHARACTERS:]}")
+    return process.stdout
 
 
 def address_by_ssh(host: str) -> str:
     """Return this machine's address on the way to a host of ssh, which its settings may call otherwise. Raises
     `UserError`."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        done = subprocess.run([*ssh(host)[:-2], "-G", *ssh(host)[-2:]], capture_output=True, text=True, timeout=CLOSE_S)
-        for line in done.stdout.splitlines():
+        process = subprocess.run(
+            [*ssh(host)[:-2], "-G", *ssh(host)[-2:]], capture_output=True, text=True, timeout=CLOSE_S
+        )
+        for line in process.stdout.splitlines():
             if line.startswith("hostname "):
                 return address_towards(line.partition(" ")[2])
     return address_towards(host.rpartition("@")[2].partition(":")[0])
@@ -262,7 +266,7 @@ class RayPlacer(Placer):
         self._process.say(workers=workers, offer=self._offer.write())
 
     def grown(self) -> Mapping[str, int]:
-        """Return what Ray had room for beside an agent that runs there already."""
+        """Return the workers that Ray had room for beside an agent that runs there already."""
         return self._grown
 
     def give_up(self) -> None:
@@ -279,8 +283,8 @@ class RayPlacer(Placer):
         return True
 
     def poll(self, connected: Collection[str]) -> str:
-        """Return what Ray is waited for. Raises `RunError` where it refuses or is lost, or an agent has ended before it
-        connected."""
+        """Return the reason for waiting for Ray. Raises `RunError` where it refuses or is lost, or an agent has ended
+        before it connected."""
         for message in self._process.read():
             self._waits_for = message.get("waits", self._waits_for)
             label = message.get("label", "")
@@ -290,8 +294,10 @@ class RayPlacer(Placer):
                 kind = AgentLostError if "lost" in message else RunError
                 raise kind(message["failed"], hint=message.get("hint", ""))
         if (code := self._process.process.poll()) is not None:
-            said = self._process.last_words(MOST_CHARACTERS)
-            raise AgentLostError(f"The connection to Ray was lost (code {code}){f': {said}' if said else '.'}")
+            last_words = self._process.last_words(MOST_CHARACTERS)
+            raise AgentLostError(
+                f"The connection to Ray was lost (code {code}){f': {last_words}' if last_words else '.'}"
+            )
         return self._waits_for
 
     def close(self) -> None:

@@ -30,8 +30,8 @@ def token_file(profile: ClusterProfile) -> Path:
 
     Ray itself writes it so that every user of the machine can read it.
     """
-    given = profile.token_file or os.environ.get("RAY_AUTH_TOKEN_PATH", "")
-    file = Path(given).expanduser() if given else Path.home() / ".ray" / "auth_token"
+    location = profile.token_file or os.environ.get("RAY_AUTH_TOKEN_PATH", "")
+    file = Path(location).expanduser() if location else Path.home() / ".ray" / "auth_token"
     way_out = "Make one with `ray get-auth-token --generate`, start Ray with RAY_AUTH_MODE=token, and name the file as "
     way_out += f"token_file of the cluster profile {profile.name}."
     try:

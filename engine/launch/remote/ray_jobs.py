@@ -106,48 +106,48 @@ class RayJob:
         return info.get("state") in ("finished", "stopped", "failed", "lost")
 
 
-def take_chunk(asked: dict[str, Any]) -> dict[str, Any]:
+def take_chunk(request: dict[str, Any]) -> dict[str, Any]:
     """Append bytes to an archive, and unpack it in its folder after the last ones."""
     import tarfile
 
-    path = os.path.join(asked["folder"], ".bundle.tar")
+    path = os.path.join(request["folder"], ".bundle.tar")
     with open(path, "ab") as file:
-        file.write(asked["data"])
-    if asked["is_last"]:
+        file.write(request["data"])
+    if request["is_last"]:
         with tarfile.open(path) as archive:
-            archive.extractall(asked["folder"], filter="data")
+            archive.extractall(request["folder"], filter="data")
         os.unlink(path)
     return {}
 
 
-def pack(asked: dict[str, Any]) -> dict[str, Any]:
+def pack(request: dict[str, Any]) -> dict[str, Any]:
     """Write what is fetched of a run to an archive in the folder of its job; return its path and size."""
     import tarfile
     import tempfile
 
-    run = os.path.join(os.path.expanduser(asked["folder"]), "run")
+    run = os.path.join(os.path.expanduser(request["folder"]), "run")
     handle, path = tempfile.mkstemp(prefix=".fetch-", suffix=".tar", dir=os.path.dirname(run))
     with os.fdopen(handle, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
-        for name in asked["names"]:
+        for name in request["names"]:
             if os.path.exists(os.path.join(run, name)):
                 archive.add(os.path.join(run, name), arcname=name)
     return {"path": path, "size": os.path.getsize(path)}
 
 
-def give_chunk(asked: dict[str, Any]) -> dict[str, Any]:
+def give_chunk(request: dict[str, Any]) -> dict[str, Any]:
     """Return bytes of an archive, which is deleted after the last ones."""
-    with open(asked["path"], "rb") as file:
-        file.seek(asked["offset"])
-        data = file.read(asked["size"])
-    if asked["is_last"]:
-        os.unlink(asked["path"])
+    with open(request["path"], "rb") as file:
+        file.seek(request["offset"])
+        data = file.read(request["size"])
+    if request["is_last"]:
+        os.unlink(request["path"])
     return {"data": data}
 
 
-def refused_or_done(function: OnNode, asked: dict[str, Any]) -> dict[str, Any]:
+def refused_or_done(function: OnNode, request: dict[str, Any]) -> dict[str, Any]:
     """Return `result`, or `refused` with the reason."""
     try:
-        return {"result": function(asked)}
+        return {"result": function(request)}
     except host_script.Refused as error:
         return {"refused": str(error)}
     except OSError as error:
@@ -208,10 +208,10 @@ class RayJobs:
             self._ray.get(ready[0])
         return {"result": {"job": name}}
 
-    def _poll(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _poll(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state of a job, known before what is new in its logs."""
-        state, reason = self._state(asked["job"])
-        answer = self._on_node(host_script.poll, {**asked, "kind": "ssh", "job": ""}, POLL_S)
+        state, reason = self._state(request["job"])
+        answer = self._on_node(host_script.poll, {**request, "kind": "ssh", "job": ""}, POLL_S)
         if "result" in answer:
             answer["result"] |= {"job_state": state, "job_reason": reason}
         return answer
@@ -268,15 +268,15 @@ class RayJobs:
         path, size = packed["result"]["path"], packed["result"]["size"]
         with open(archive, "wb") as file:
             for offset in range(0, size, CHUNK_BYTES):
-                asked = {"path": path, "offset": offset, "size": CHUNK_BYTES, "is_last": offset + CHUNK_BYTES >= size}
-                if "refused" in (answer := self._on_node(give_chunk, asked)):
+                chunk = {"path": path, "offset": offset, "size": CHUNK_BYTES, "is_last": offset + CHUNK_BYTES >= size}
+                if "refused" in (answer := self._on_node(give_chunk, chunk)):
                     return answer
                 file.write(answer["result"]["data"])
         return {"result": {}}
 
-    def _on_node(self, function: OnNode, asked: dict[str, Any], limit_s: float = ANSWER_S) -> dict[str, Any]:
+    def _on_node(self, function: OnNode, request: dict[str, Any], limit_s: float = ANSWER_S) -> dict[str, Any]:
         task = self._ray.remote(refused_or_done).options(num_cpus=0, scheduling_strategy=self._strategy())
-        answer: dict[str, Any] = self._ray.get(task.remote(function, asked), timeout=limit_s)
+        answer: dict[str, Any] = self._ray.get(task.remote(function, request), timeout=limit_s)
         return answer
 
     def _strategy(self) -> Any:
@@ -291,7 +291,7 @@ class RayJobs:
         return NodeAffinitySchedulingStrategy(best["NodeID"], soft=True)
 
 
-def _address(asked: dict[str, Any]) -> dict[str, Any]:
+def _address(request: dict[str, Any]) -> dict[str, Any]:
     import ray
 
     return {"address": ray.get_runtime_context().gcs_address}

@@ -179,8 +179,8 @@ class RayRooms:
                 max_retries=0,
                 scheduling_strategy=PlacementGroupSchedulingStrategy(rooms[0].group, 0),
             )
-            told = replace(offer, label=label, slots=workers).write()
-            self._tasks[task.remote(self._command, told)] = Placed(label, node, rooms)
+            offer_text = replace(offer, label=label, slots=workers).write()
+            self._tasks[task.remote(self._command, offer_text)] = Placed(label, node, rooms)
 
     def _find_ended(self) -> None:
         tasks = list(self._tasks)
@@ -188,8 +188,8 @@ class RayRooms:
             placed = self._tasks.pop(task)
             self._give_back(placed.rooms)
             try:
-                said = self._ray.get(task)
-                words = f"The agent on node {placed.node[:8]} of Ray ended{f': {said}' if said else '.'}"
+                message = self._ray.get(task)
+                words = f"The agent on node {placed.node[:8]} of Ray ended{f': {message}' if message else '.'}"
                 self._say(failed=words, label=placed.label)
             except self._ray.exceptions.RayError as error:
                 words = f"Ray has lost the agent on its node {placed.node[:8]}: {first_line(error)}"
@@ -197,7 +197,7 @@ class RayRooms:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error of Ray says first."""
+    """Return the first line of an error of Ray."""
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 

@@ -26,30 +26,30 @@ ROOM_S = 20.0
 TASK_S = 60.0
 
 
-def sees(asked: dict[str, Any]) -> dict[str, Any]:
+def sees(request: dict[str, Any]) -> dict[str, Any]:
     """Return whether a file is there."""
-    return {"is_there": os.path.isfile(os.path.expanduser(asked["path"]))}
+    return {"is_there": os.path.isfile(os.path.expanduser(request["path"]))}
 
 
-def make_sample(asked: dict[str, Any]) -> dict[str, Any]:
+def make_sample(request: dict[str, Any]) -> dict[str, Any]:
     """Make a folder with a file in it; return how fast its disk is written, and the free bytes."""
-    host_script.prepare(asked)
-    found = host_script.storage(asked)
-    with open(os.path.join(found["folder"], "sample"), "w"):
+    host_script.prepare(request)
+    sample = host_script.storage(request)
+    with open(os.path.join(sample["folder"], "sample"), "w"):
         pass
-    return found
+    return sample
 
 
-def remove(asked: dict[str, Any]) -> dict[str, Any]:
+def remove(request: dict[str, Any]) -> dict[str, Any]:
     """Delete a folder that `make_sample` has made."""
-    shutil.rmtree(asked["folder"], ignore_errors=True)
+    shutil.rmtree(request["folder"], ignore_errors=True)
     return {}
 
 
-def answered(function: OnNode, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what a function answers, or `said` where it refuses."""
+def answered(function: OnNode, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of a function, or `said` where it refuses."""
     try:
-        return function(asked)
+        return function(request)
     except Exception as error:  # of a class that only this process may know
         return {"said": str(error)}
 
@@ -72,20 +72,20 @@ def run_probe(python: list[str], program: bytes, folder: str, rank: int, world: 
     if not interface:
         place = "netwright.engine.launch.remote.interfaces"
         code = f"import sys; from {place} import interface_with as f; print(f(sys.argv[1]))"
-        asked = [*python, "-c", code, ray.util.get_node_ip_address()]
-        found = subprocess.run(asked, capture_output=True, text=True, check=False)
-        interface = found.stdout.strip() or "lo"
+        lookup = [*python, "-c", code, ray.util.get_node_ip_address()]
+        process = subprocess.run(lookup, capture_output=True, text=True, check=False)
+        interface = process.stdout.strip() or "lo"
     environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(world), "GLOO_SOCKET_IFNAME": interface}
     with tempfile.NamedTemporaryFile(suffix=".py") as file:
         file.write(program)
         file.flush()
         command = [*python, file.name, folder, "workers"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        probe = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     try:
         with open(os.path.join(folder, f"answer-{rank}.json"), encoding="utf-8") as answer:
             return {**where, **json.load(answer)}
     except OSError:
-        return {**where, "said": done.stderr.strip().rpartition("\n")[2][-300:] or f"code {done.returncode}"}
+        return {**where, "said": probe.stderr.strip().rpartition("\n")[2][-300:] or f"code {probe.returncode}"}
 
 
 def connect_to(profile: ClusterProfile) -> None:
@@ -105,7 +105,7 @@ def connect_to(profile: ClusterProfile) -> None:
 
 
 class RayProbe:
-    """What a profile can do on a Ray cluster that this process is connected to."""
+    """The probe of a profile on a Ray cluster that this process is connected to."""
 
     def __init__(self, profile: ClusterProfile) -> None:
         """Connect. Raises `UserError`."""
@@ -133,9 +133,9 @@ class RayProbe:
         """Return for each node whether it sees a file."""
         return self._on_nodes(sees, {"path": path})
 
-    def make_sample(self, **asked: Any) -> dict[str, Any]:
+    def make_sample(self, **values: Any) -> dict[str, Any]:
         """Make a folder with a file on the first node."""
-        return self._on_nodes(make_sample, asked, most=1)[0]
+        return self._on_nodes(make_sample, values, most=1)[0]
 
     def remove(self, folder: str) -> None:
         """Delete that folder again."""
@@ -173,15 +173,15 @@ class RayProbe:
     def _nodes(self) -> list[dict[str, Any]]:
         return [node for node in self._ray.nodes() if node["Alive"]]
 
-    def _on_nodes(self, function: OnNode, asked: dict[str, Any], most: int = MOST_NODES) -> list[dict[str, Any]]:
-        """Return what a function of the script of hosts gives on each node that can have workers."""
+    def _on_nodes(self, function: OnNode, request: dict[str, Any], most: int = MOST_NODES) -> list[dict[str, Any]]:
+        """Return the answers of a function of the script of hosts on each node that can have workers."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         able = [node for node in self._nodes() if node["Resources"].get("CPU")] or self._nodes()
         tasks = [
             self._ray.remote(answered)
             .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
-            .remote(function, asked)
+            .remote(function, request)
             for node in able[:most]
         ]
         answers = self._ray.get(tasks, timeout=2 * TASK_S)
@@ -227,19 +227,19 @@ def serve(connected: Callable[[ClusterProfile], Any]) -> int:
     for, and `reach` for the first answer."""
     answers = keep_output()  # Ray prints
     server: Any = None
-    for asked in MessageReader(0).messages():
+    for request in MessageReader(0).messages():
         try:
             if server is None:
-                server = connected(ClusterProfile(**asked))
+                server = connected(ClusterProfile(**request))
                 answer: Any = server.reach()
             else:
-                answer = getattr(server, asked.pop("do"))(**asked)
-            said = {"answer": answer}
+                answer = getattr(server, request.pop("do"))(**request)
+            reply = {"answer": answer}
         except UserError as error:
-            said = {"refused": str(error).removesuffix(error.hint).strip(), "hint": error.hint}
+            reply = {"refused": str(error).removesuffix(error.hint).strip(), "hint": error.hint}
         except Exception as error:  # Ray raises what it likes
-            said = {"refused": f"Ray: {first_line(error)}", "hint": ""}
-        answers.send(said)
+            reply = {"refused": f"Ray: {first_line(error)}", "hint": ""}
+        answers.send(reply)
     return 0
 
 

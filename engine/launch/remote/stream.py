@@ -36,7 +36,7 @@ _COUNT = struct.Struct("!Q")
 
 
 class FrameKind(IntEnum):
-    """What a frame is about. Those with a rank concern one worker."""
+    """The kind of a frame. Those with a rank concern one worker."""
 
     HELLO = 1
     """Agent: the host and its slots, as JSON."""
@@ -275,9 +275,9 @@ def tls_of_run() -> tuple[ssl.SSLContext, str]:
         made_into = ["-keyout", str(key), "-out", str(certificate)]
         command = [program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         command += ["-days", str(CERTIFICATE_DAYS), "-subj", "/CN=netwright", *made_into]
-        made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if made.returncode:
-            words = made.stderr.strip().rpartition("\n")[2][:200]
+        process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if process.returncode:
+            words = process.stderr.strip().rpartition("\n")[2][:200]
             raise UserError(f"openssl could not make a certificate for the run: {words}.")
         os.chmod(key, 0o600)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
