@@ -1,1 +1,1 @@
-"""What every room needs: errors, declared fields and records, tensor types, files, text, child processes."""
+"""Basics of every room: errors, declared fields and records, tensor types, files, text, child processes."""

@@ -24,13 +24,13 @@ def to_json(value: Any) -> Any:
         return str(value)
     if not is_dataclass(value):
         return value
-    given = {one.name: (getattr(value, one.name), _default(one)) for one in fields(value)}
-    return {name: to_json(item) for name, (item, default) in given.items() if default is MISSING or item != default}
+    values = {field.name: (getattr(value, field.name), _default(field)) for field in fields(value)}
+    return {name: to_json(item) for name, (item, default) in values.items() if default is MISSING or item != default}
 
 
-def _default(one: Field[Any]) -> Any:
+def _default(field: Field[Any]) -> Any:
     """Return the default of a field; `MISSING` where it has none."""
-    return one.default if one.default_factory is MISSING else one.default_factory()
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 @cache
@@ -52,12 +52,12 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
     if origin in (Union, UnionType):
         if value is None and NoneType in arguments:
             return None
-        choices = [one for one in arguments if one is not NoneType]
+        choices = [option for option in arguments if option is not NoneType]
         fitting = str if isinstance(value, str) and str in choices else choices[0]
         return from_json(fitting, value, where)
     if origin is Literal:
         if not isinstance(value, str) or value not in arguments:
-            options = ", ".join(quoted(one) for one in arguments)
+            options = ", ".join(quoted(option) for option in arguments)
             raise JsonShapeError(f"{where}: expected one of {options}, received {quoted(value)}")
         return value
     if origin is Mapping and isinstance(value, dict):
@@ -106,8 +106,8 @@ def _read_record(kind: type, value: Any, where: str) -> Any:
         if name not in types:
             raise JsonShapeError(f"{at}there is no field {quoted(name)}.{did_you_mean(name, types)}".removesuffix("."))
     prefix = f"{where}." if where else ""
-    given = {name: from_json(types[name], item, f"{prefix}{name}") for name, item in value.items()}
-    needed = [one.name for one in fields(kind) if _default(one) is MISSING and one.name not in given]
+    values = {name: from_json(types[name], item, f"{prefix}{name}") for name, item in value.items()}
+    needed = [field.name for field in fields(kind) if _default(field) is MISSING and field.name not in values]
     if needed:
         raise JsonShapeError(f"{at}the field {quoted(needed[0])} is missing")
-    return kind(**given)
+    return kind(**values)

@@ -43,7 +43,7 @@ class UserError(Exception):
         self.hint = hint.strip()
         self.lines: tuple[str, ...] = (f"{message} {self.hint}".rstrip(),)
         self.data: Mapping[str, Any] = {}
-        """What a program wants to know besides the message, as JSON, such as the rows of a table."""
+        """Facts for programs besides the message, as JSON, such as the rows of a table."""
         super().__init__(f"{message} {self.hint}" if self.hint else message)
         self._code = code
 
@@ -85,12 +85,14 @@ class UserError(Exception):
         return {**texts, "code": self.code, "exit_code": self.exit_code, **more}
 
 
-def read_error(said: Mapping[str, Any]) -> UserError:
+def read_error(record: Mapping[str, Any]) -> UserError:
     """Return the error that another process wrote, of the class that matches its exit code."""
     classes = {cls.exit_code: cls for cls in (UserError, UnavailableError, RunError)}
-    error = classes.get(said.get("exit_code", EXIT_INPUT), UserError)(said["error"], code=str(said.get("code", "")))
-    error.hint, error.lines = str(said.get("hint", "")), tuple(said.get("lines", error.lines))
-    error.data = said.get("data", {})
+    error = classes.get(record.get("exit_code", EXIT_INPUT), UserError)(
+        record["error"], code=str(record.get("code", ""))
+    )
+    error.hint, error.lines = str(record.get("hint", "")), tuple(record.get("lines", error.lines))
+    error.data = record.get("data", {})
     return error
 
 
@@ -182,16 +184,16 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, names: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?` for the closest known word, or an empty text."""
-    closest = closest_word(word, known)
+    closest = closest_word(word, names)
     return f" Did you mean '{closest}'?" if closest else ""
 
 
-def closest_word(word: str, known: Iterable[str]) -> str:
+def closest_word(word: str, words: Iterable[str]) -> str:
     """Return the closest of the first 1000 known words of similar length, or an empty text."""
     if not 0 < len(word) <= 64:
         return ""  # too long for a typing error, and slow to compare
-    candidates = (name for name in known if 0.4 < len(name) / len(word) < 2.4)  # other lengths cannot match
+    candidates = (name for name in words if 0.4 < len(name) / len(word) < 2.4)  # other lengths cannot match
     matches = difflib.get_close_matches(word, islice(candidates, 1000), n=1, cutoff=0.6)
     return matches[0] if matches else ""

@@ -348,7 +348,7 @@ class Choice(Field[str]):
         self.offered = offered
 
     def word(self, option: str) -> str:
-        """Return what a form shows for an option."""
+        """Return the text of an option in a form."""
         return self.words.get(option, option)
 
     @property

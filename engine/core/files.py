@@ -212,14 +212,14 @@ def read_object(path: Path, limit_bytes: int, *, may_be_deep: bool = False) -> d
     return value if isinstance(value, dict) and (may_be_deep or not is_deeper(value, DEPTH_LIMIT)) else None
 
 
-def object_to_change(path: Path, limit_bytes: int, what: str) -> dict[str, Any]:
+def object_to_change(path: Path, limit_bytes: int, subject: str) -> dict[str, Any]:
     """Return the JSON object in a file of the user that is to be written with changes; empty where there is none.
-    Raises `UserError` where it cannot be read: it would be lost. `what` it holds begins a sentence, as in `Notes`."""
+    Raises `UserError` where it cannot be read: it would be lost. `subject` names its content, as in `note and tags`."""
     try:
         data = read_object(path, limit_bytes)
         if data is None and os.path.lexists(path):
             raise UserError(
-                f"{path} is damaged: {what} in it cannot be read, and are not changed.",
+                f"{path} is damaged: {subject} in it cannot be read, and are not changed.",
                 hint="Restore the file from a copy, or rename it; a new one is then written.",
             )
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a file of another program may ask for: time that its size accounts for. Far more is damage, or made to do
+"""Limits for a file of another program: time that its size accounts for. Far more is damage, or made to do
 harm."""
 
 import mmap
@@ -27,8 +27,8 @@ def allowed_work_s(path: Path) -> float:
     with suppress(OSError, ValueError), open_file(path) as file:
         total = _allocated(os.fstat(file.fileno()))
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            found = islice(EXTERNAL.finditer(content), MOST_TENSORS)
-            names |= {os.fsdecode(match[2][: match[1][0]]) for match in found}
+            matches = islice(EXTERNAL.finditer(content), MOST_TENSORS)
+            names |= {os.fsdecode(match[2][: match[1][0]]) for match in matches}
     for name in names:
         with suppress(OSError, ValueError):
             total += _allocated((path.parent / name).stat())

@@ -207,9 +207,9 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(descriptor, left) :]
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _read_sized(descriptor: int, deadline: float | None) -> bytes | None:

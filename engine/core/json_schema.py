@@ -73,23 +73,23 @@ def object_of(
         properties[name] = schema_of(annotation, is_closed=is_closed)
         if name in descriptions:
             properties[name]["description"] = descriptions[name]
-    found: Schema = {"type": "object", "required": [name for name in properties if name in required]}
+    schema: Schema = {"type": "object", "required": [name for name in properties if name in required]}
     if text := inspect.getdoc(cls):
-        found["description"] = " ".join(text.split())
-    return {**found, "properties": properties, **({"additionalProperties": False} if is_closed else {})}
+        schema["description"] = " ".join(text.split())
+    return {**schema, "properties": properties, **({"additionalProperties": False} if is_closed else {})}
 
 
 def field_texts(cls: type) -> dict[str, str]:
     """Return the texts below the fields of a class, and of its bases in the same module."""
     classes = _classes(cls.__module__)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     node = classes.get(cls.__name__)
     if node is None:
-        return found
+        return texts
     for base in node.bases:
         if isinstance(base, ast.Name) and base.id in classes:
-            found |= _texts(classes[base.id])
-    return found | _texts(node)
+            texts |= _texts(classes[base.id])
+    return texts | _texts(node)
 
 
 @cache
@@ -99,8 +99,8 @@ def _classes(module: str) -> dict[str, ast.ClassDef]:
 
 
 def _texts(node: ast.ClassDef) -> dict[str, str]:
-    found = {}
+    texts = {}
     for before, after in zip(node.body, node.body[1:], strict=False):
         if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name) and isinstance(after, ast.Expr):
-            found[before.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
-    return found
+            texts[before.target.id] = " ".join(str(ast.literal_eval(after.value)).split())
+    return texts

@@ -122,8 +122,8 @@ class Range(Floats):
 
     @property
     def expects(self) -> str:  # type: ignore[override]  # computed from the limits
-        one = ", or one number for both sides" if self.is_symmetric else ""
-        return f"two numbers from {self.low:g} to {self.high:g}, the lower one first{one}"
+        alternative = ", or one number for both sides" if self.is_symmetric else ""
+        return f"two numbers from {self.low:g} to {self.high:g}, the lower one first{alternative}"
 
     def check(self, value: object) -> tuple[float, ...]:
         try:

@@ -44,8 +44,8 @@ def restore_lock(path: Path, descriptor: int, *, patience_s: float = 0.0) -> boo
     """
     own = os.fstat(descriptor)
     try:
-        found = os.stat(path, follow_symlinks=False)
-        if (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino):
+        status = os.stat(path, follow_symlinks=False)
+        if (status.st_dev, status.st_ino) == (own.st_dev, own.st_ino):
             return False
     except FileNotFoundError:
         pass

@@ -261,13 +261,13 @@ def lift_memory_limit() -> None:
 def memory_left_bytes() -> float:
     """Return how much more memory the limits of the shell (ulimit -d, ulimit -v) leave this process; infinite where it
     has none."""
-    left = float("inf")
+    room = float("inf")
     with contextlib.suppress(OSError, ValueError, KeyError):  # no limit is told elsewhere than on Linux
-        used = _used_bytes()
+        usage = _used_bytes()
         for limit, name in ((resource.RLIMIT_DATA, "VmData:"), (resource.RLIMIT_AS, "VmSize:")):
             if (most := resource.getrlimit(limit)[0]) != resource.RLIM_INFINITY:
-                left = min(left, max(0, most - used[name]))
-    return left
+                room = min(room, max(0, most - usage[name]))
+    return room
 
 
 def address_limit_bytes() -> int | None:
@@ -318,7 +318,7 @@ PROCESSES = Path("/proc")
 
 @cache
 def boot_id() -> str:
-    """Return what tells this machine apart from others of its name; empty where the system does not tell."""
+    """Return an identifier of this machine among others of its name; empty where the system has none."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return ""

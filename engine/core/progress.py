@@ -28,10 +28,10 @@ class Throttle:
     def __post_init__(self) -> None:
         self._last = time.monotonic() + self.after_s - self.every_s
 
-    def __call__(self, done: int, total: int, unit: str) -> None:
+    def __call__(self, count: int, total: int, unit: str) -> None:
         if time.monotonic() - self._last >= self.every_s:
             self._last = time.monotonic()
-            self.listener(done, total, unit)
+            self.listener(count, total, unit)
 
 
 @contextmanager
@@ -45,10 +45,10 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener = before
 
 
-def report(done: int, total: int, unit: str) -> None:
+def report(count: int, total: int, unit: str) -> None:
     """Report progress; cheap where nobody listens, so that readers may call it once per piece."""
     if _listener is not None:
-        _listener(done, total, unit)
+        _listener(count, total, unit)
 
 
 def forget_listener() -> None:
@@ -57,8 +57,8 @@ def forget_listener() -> None:
     _listener = None
 
 
-def in_words(done: int, total: int, unit: str) -> str:
+def in_words(count: int, total: int, unit: str) -> str:
     """Return progress in words: `45 % (1,234 of 2,700 rows)`."""
-    amount, whole = (format_bytes(n) if unit == "bytes" else f"{n:,}" for n in (done, total))
+    amount, whole = (format_bytes(n) if unit == "bytes" else f"{n:,}" for n in (count, total))
     end = "" if unit == "bytes" else f" {unit}"
-    return f"{format_percent(min(1.0, done / total))} ({amount} of {whole}{end})" if total else f"{amount}{end}"
+    return f"{format_percent(min(1.0, count / total))} ({amount} of {whole}{end})" if total else f"{amount}{end}"

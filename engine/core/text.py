@@ -27,7 +27,7 @@ def format_number(value: float, digits: int = 3) -> str:
 
 
 def format_figure(value: float, digits: int = 3) -> str:
-    """What was measured, such as a loss, with at least so many digits that matter: `12,345`, `4.00`, `0.0975`."""
+    """A measured value, such as a loss, with at least so many digits that matter: `12,345`, `4.00`, `0.0975`."""
     return _rounded(float(value), digits)
 
 

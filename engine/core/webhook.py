@@ -85,30 +85,30 @@ def _is_here(host: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """Return what may be shown of an address."""
+    """Return the host of an address, the only part that may be shown."""
     with contextlib.suppress(ValueError):
         return urlsplit(url).hostname or "?"
     return "?"
 
 
 def message(kind: str, name: str, state: str, reason: str, metrics: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return what is sent. `kind`: run, experiment, queue or test. `text` and `content` are the sentence that chat
+    """Return the message. `kind`: run, experiment, queue or test. `text` and `content` are the sentence that chat
     programs show."""
     numbers = {key: value for key, value in metrics.items() if isinstance(value, float | int)}
     scores = ", ".join(f"{key} {format_figure(value)}" for key, value in numbers.items())
     text = f"{name}: {state}" + (f" ({reason})" if reason else "") + (f"; {scores}" if scores else "")
-    told = {"kind": kind, "name": name, "state": state, "reason": reason, "metrics": dict(metrics), **more}
-    return {"program": f"Netwright {VERSION}", **told, "text": text[:LONGEST], "content": text[:LONGEST]}
+    record = {"kind": kind, "name": name, "state": state, "reason": reason, "metrics": dict(metrics), **more}
+    return {"program": f"Netwright {VERSION}", **record, "text": text[:LONGEST], "content": text[:LONGEST]}
 
 
-def send(url: str, told: Mapping[str, Any], *, timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S) -> str:
+def send(url: str, record: Mapping[str, Any], *, timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S) -> str:
     """Post a message as JSON, again after `pause_s` where that fails. Return why it was not taken, without the address;
     empty if it was."""
     try:
         check(url)
     except UserError as error:
         return str(error)
-    data = json.dumps(told, allow_nan=False).encode()
+    data = json.dumps(record, allow_nan=False).encode()
     why = _post(url, data, timeout_s)
     if why:
         time.sleep(pause_s)

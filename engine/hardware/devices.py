@@ -176,8 +176,8 @@ def look() -> dict[str, Any]:
 def _no_devices_because(warned: Sequence[str]) -> str:
     import torch
 
-    built = torch.accelerator.current_accelerator()  # the type torch is built for, available or not
-    if built is None and torch.version.cuda is None:
+    accelerator = torch.accelerator.current_accelerator()  # the type torch is built for, available or not
+    if accelerator is None and torch.version.cuda is None:
         return f"this torch ({torch.__version__}) is built without CUDA, ROCm, XPU and MPS"
     return reason_for_none(torch.__version__, warned, os.environ)
 

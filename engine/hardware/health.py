@@ -72,8 +72,8 @@ class NvidiaDriver:
         try:
             uuid = self._uuids[number] if number < len(self._uuids) else ""
             handle = nvml.nvmlDeviceGetHandleByUUID(uuid) if uuid else nvml.nvmlDeviceGetHandleByIndex(number)
-            used = int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-            return Readings(used, int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
+            utilization = int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+            return Readings(utilization, int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
         except nvml.NVMLError:
             return Readings()
 
@@ -82,13 +82,13 @@ def build_here() -> Build:
     """Return the build of torch in this process."""
     import torch
 
-    built = torch.accelerator.current_accelerator()  # the type torch is built for, available or not
+    accelerator = torch.accelerator.current_accelerator()  # the type torch is built for, available or not
     if torch.version.hip is not None:
         return Build(torch.__version__, f"ROCm {torch.version.hip}")
     if torch.version.cuda is not None:
         arches, peers = tuple(torch.cuda.get_arch_list()), torch.cuda.can_device_access_peer
         return Build(torch.__version__, f"CUDA {torch.version.cuda}", arches, peers)
-    return Build(torch.__version__, built.type.upper() if built is not None else "")
+    return Build(torch.__version__, accelerator.type.upper() if accelerator is not None else "")
 
 
 def driver_here() -> Driver | str:

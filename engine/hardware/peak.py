@@ -33,8 +33,8 @@ def peak_key(device: "torch.device", precision: str, hardware: str) -> str:
 def known_peak(key: str) -> float:
     """Return the stored peak in FLOP/s; NaN where it was not measured yet."""
     with contextlib.suppress(OSError, RuntimeError):
-        found = number_in((read_object(_file(), LIMIT_BYTES) or {}).get(key))
-        return found if found is not None and found > 0 and math.isfinite(found) else math.nan
+        peak = number_in((read_object(_file(), LIMIT_BYTES) or {}).get(key))
+        return peak if peak is not None and peak > 0 and math.isfinite(peak) else math.nan
     return math.nan
 
 
@@ -46,9 +46,9 @@ def measure_peak(key: str, device: "torch.device", precision: str) -> float:
     except (RuntimeError, TypeError):
         return math.nan
     with contextlib.suppress(OSError, RuntimeError):  # without a folder to keep it in, it is measured again
-        known: dict[str, Any] = read_object(_file(), LIMIT_BYTES) or {}
+        peaks: dict[str, Any] = read_object(_file(), LIMIT_BYTES) or {}
         _file().parent.mkdir(parents=True, exist_ok=True)
-        write_json(_file(), {**known, key: peak})
+        write_json(_file(), {**peaks, key: peak})
     return peak
 
 
