@@ -56,7 +56,7 @@ class ChangeRun(Dialog):
         self._judge()
 
     def chosen(self) -> dict[str, float]:
-        """Return what was changed, as the request `set` takes it."""
+        """Return the changes, as the request `set` takes it."""
         changes: dict[str, float] = {}
         if self.rate.text() != self._before[0]:
             changes["rate"] = _number(self.rate.text())
@@ -94,18 +94,18 @@ def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
     """Return the settings to resume a run with: none if it has epochs left, more epochs if it is complete, None if the
     user cancels. Raises `UserError` for a run that cannot be read."""
     run = summary_of(folder.path)
-    done = run.measured.get("epochs")
-    if run.state_reached != "finished" or not isinstance(done, int):
+    epochs = run.measured.get("epochs")
+    if run.state_reached != "finished" or not isinstance(epochs, int):
         return []
     options = load(folder.project).project.training
-    name, what = options.planned_option, "iterations" if options.is_full_batch else "epochs"
+    name, unit = options.planned_option, "iterations" if options.is_full_batch else "epochs"
     planned = int(folder.read_info().live_changes.get("epochs", options.planned_epochs))
     dialog = QInputDialog(parent)
     dialog.setWindowTitle("Resume the run")
     dialog.setInputMode(QInputDialog.InputMode.IntInput)
-    dialog.setLabelText(f"{done:,} of {planned:,} {what} are complete. New total number of {what}:")
-    dialog.setIntRange(min(done + 1, MOST), MOST)
-    dialog.setIntValue(planned if planned > done else min(2 * done, MOST))
+    dialog.setLabelText(f"{epochs:,} of {planned:,} {unit} are complete. New total number of {unit}:")
+    dialog.setIntRange(min(epochs + 1, MOST), MOST)
+    dialog.setIntValue(planned if planned > epochs else min(2 * epochs, MOST))
     dialog.setOkButtonText("Resume")
     is_chosen = bool(dialog.exec())
     value = dialog.intValue()

@@ -248,11 +248,11 @@ class FactsPanel(QWidget):
         self._reset(name)
         self._set_state("starting")
 
-    def show_reading(self, done: int, total: int, unit: str) -> None:
+    def show_reading(self, count: int, total: int, unit: str) -> None:
         """Show how far the data is read before the run trains."""
         if self._state == "starting" and not self._is_replay:
-            self.epoch.setText(f"Reads the data: {in_words(done, total, unit)}")
-            self.bar.setValue(int(1000 * min(1.0, done / total)) if total else 0)
+            self.epoch.setText(f"Reads the data: {in_words(count, total, unit)}")
+            self.bar.setValue(int(1000 * min(1.0, count / total)) if total else 0)
 
     def show_refused(self, message: str) -> None:
         """Show why a run could not be prepared."""
@@ -461,8 +461,8 @@ class FactsPanel(QWidget):
         epochs = f"{self._started.epochs:,}" if self._started else "?"
         self.bar.setValue(round(1000 * event.iteration / total) if total else 0)
         self.epoch.setText(f"Epoch {event.epoch:,} of {epochs}")
-        left = max(0.0, event.remaining_s - since_s) if math.isfinite(event.remaining_s) else math.nan
-        self.left.setText(f"{format_duration(left)} left" if math.isfinite(left) else "")
+        remaining_s = max(0.0, event.remaining_s - since_s) if math.isfinite(event.remaining_s) else math.nan
+        self.left.setText(f"{format_duration(remaining_s)} left" if math.isfinite(remaining_s) else "")
         table = self.progress
         table.set("Iteration", f"{event.iteration:,} of {total:,}")
         table.set("Elapsed", format_duration(event.elapsed_s + since_s))
@@ -474,8 +474,8 @@ class FactsPanel(QWidget):
     def _tick(self) -> None:
         """Advance the clocks between events."""
         if self._last_progress is not None and self._state == "running":
-            event, seen = self._last_progress
-            self._show_progress(event, time.monotonic() - seen)
+            event, event_s = self._last_progress
+            self._show_progress(event, time.monotonic() - event_s)
 
     def add_line(self, at: str, text: str) -> None:
         """Add a line to the list of events: where or what it is, and its text."""

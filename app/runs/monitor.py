@@ -122,7 +122,7 @@ class Monitor(QWidget):
         return self.board.loss_card
 
     def _make_empty(self) -> QWidget:
-        """What is shown before the first run."""
+        """The page before the first run."""
         self.empty = QWidget()
         self.start = QPushButton("Train")
         self.start.setIcon(theme.icon("play"))

@@ -4,7 +4,7 @@ from enum import Enum, auto
 
 
 class Phase(Enum):
-    """What is under way, from the request for a run to its end."""
+    """The phase of a run, from the request for a run to its end."""
 
     NONE = auto()
     """No run is shown."""
@@ -54,7 +54,7 @@ class Phase(Enum):
 
 
 class Step(Enum):
-    """What leads from one phase to another."""
+    """Events that lead from one phase to another."""
 
     PROJECT_OPENED = auto()
     TAB_SEEN = auto()

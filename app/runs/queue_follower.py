@@ -23,7 +23,7 @@ class RunView(Protocol):
 
     @property
     def phase(self) -> Phase:
-        """What is under way with the run that is shown."""
+        """The phase of the run that is shown."""
 
     @property
     def run_folder(self) -> "RunFolder | None":
@@ -114,9 +114,9 @@ class QueueFollower(QObject):
         if self._queue is None or self._view.phase.is_running:
             return
         self._queue.look()
-        shown = self._view.run_folder
+        run_folder = self._view.run_folder
         for entry in self._queue.running:
-            if not self._view.phase.is_running and (shown is None or entry.run_dir != str(shown.path)):
+            if not self._view.phase.is_running and (run_folder is None or entry.run_dir != str(run_folder.path)):
                 self._on_entry_began(entry)
 
     # ---- what is under way ----

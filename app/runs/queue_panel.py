@@ -40,7 +40,7 @@ class QueueController(QObject):
         self.entries: list[Entry] = []
         self.is_worked = False
         self.shares: list[str] = []
-        """What experiments take of the machine, as texts."""
+        """The shares of the machine that experiments take, as texts."""
         self.is_seen = False
         """Whether the panel is visible."""
         self.project: ProjectKey | None = None
@@ -76,7 +76,7 @@ class QueueController(QObject):
     def look(self) -> None:
         """Read the queue, and emit what has changed."""
         entries, is_worked = self.queue.entries(), self.queue.is_worked()
-        shares = [found.text for found in holdings() if found.kind == EXPERIMENT] if entries else []
+        shares = [holding.text for holding in holdings() if holding.kind == EXPERIMENT] if entries else []
         were_running = {entry.id for entry in self.running}
         has_news = (entries, is_worked, shares) != (self.entries, self.is_worked, self.shares)
         self.entries, self.is_worked, self.shares = entries, is_worked, shares
@@ -149,9 +149,9 @@ class QueueController(QObject):
         """Return the run of an entry that has started."""
         return RunFolder(Path(entry.run_dir))
 
-    def _do(self, what: Callable[[], object]) -> None:
+    def _do(self, action: Callable[[], object]) -> None:
         try:
-            what()
+            action()
         except UserError as error:
             self.refused.emit(str(error))
         self.look()
@@ -306,8 +306,8 @@ class QueuePanel(QWidget):
         self._made, self.rows, self.other_rows = [], {}, []
         entries = self._controller.own
         queued = {entry.run_dir for entry in entries}
-        shown = self._current.path if self._current is not None else None
-        others = [run for run in self._others if run.path != shown and str(run.path) not in queued]
+        current = self._current.path if self._current is not None else None
+        others = [run for run in self._others if run.path != current and str(run.path) not in queued]
         if others:
             self._add(_heading("Also running"))
         for run in others:
@@ -351,15 +351,15 @@ class QueuePanel(QWidget):
         """Add the entries. Of a long queue, those that are running or next, and the latest that have ended."""
         over = [entry for entry in entries if entry.is_over][-MOST_ROWS // 3 :]
         rest = [entry for entry in entries if not entry.is_over]
-        seen = over + rest[: MOST_ROWS - len(over)]
+        visible = over + rest[: MOST_ROWS - len(over)]
         first = next((entry.id for entry in rest if entry.is_waiting), 0)
-        for entry in seen:
+        for entry in visible:
             tip = entry.reason or entry.run_dir or _why(entry)
             row = self.rows[entry.id] = QueueRow(entry.state, self._name_of(entry), tip)
             self._add(row)
             self._add_buttons(row, entry, is_first=entry.id == first)
-        if len(seen) < len(entries):
-            more = QLabel(f"… and {len(entries) - len(seen):,} more")
+        if len(visible) < len(entries):
+            more = QLabel(f"… and {len(entries) - len(visible):,} more")
             theme.mark(more, "role", "muted")
             self._add(more)
 

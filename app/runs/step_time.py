@@ -1,4 +1,4 @@
-"""What the time of training steps goes to: waiting for data, computing, communication between workers."""
+"""Shares of the time of training steps: waiting for data, computing, communication between workers."""
 
 from collections.abc import Mapping
 
@@ -39,12 +39,12 @@ class ShareBar(QWidget):
         """Paint the parts one beside the other, with rounded ends."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        outline, left = QPainterPath(), 0.0
+        outline, x = QPainterPath(), 0.0
         outline.addRoundedRect(QRectF(0, 0, self.width(), HEIGHT), RADIUS, RADIUS)
         painter.setClipPath(outline)
         for name, share in self.shares.items():
-            painter.fillRect(QRectF(left, 0, share * self.width() + 1, HEIGHT), colour_of(name))
-            left += share * self.width()
+            painter.fillRect(QRectF(x, 0, share * self.width() + 1, HEIGHT), colour_of(name))
+            x += share * self.width()
         painter.end()
 
 
