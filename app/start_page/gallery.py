@@ -1,4 +1,4 @@
-"""What the start page offers: shipped examples and templates with their descriptions, and recent projects.
+"""Entries of the start page: shipped examples and templates with their descriptions, and recent projects.
 
 The descriptions are in `resources/templates/index.json`, in the order in which they are shown. A file that the index
 does not name is offered under its own name; a name without a file is not offered.

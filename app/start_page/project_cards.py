@@ -284,17 +284,17 @@ def wrapped(text: str, font: QFont, width: float, lines: int, elide: Qt.TextElid
         return [markup.elided(metrics, text, elide, int(width))]
     layout = QTextLayout(text, font)
     layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
-    shown: list[str] = []
+    texts: list[str] = []
     layout.beginLayout()
     while (line := layout.createLine()).isValid():
         line.setLineWidth(width)
         start = line.textStart()
-        if len(shown) == lines - 1:
-            shown.append(markup.elided(metrics, text[start:], elide, int(width)))
+        if len(texts) == lines - 1:
+            texts.append(markup.elided(metrics, text[start:], elide, int(width)))
             break
-        shown.append(text[start : start + line.textLength()].rstrip())
+        texts.append(text[start : start + line.textLength()].rstrip())
     layout.endLayout()
-    return shown
+    return texts
 
 
 def paint_thumbnail(painter: QPainter, thumbnail: Thumbnail) -> None:
@@ -396,9 +396,9 @@ class CardGrid(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of all rows and the gaps between them."""
-        shown = self.shown
-        rows = -(-len(shown) // self._columns(width))
-        return rows * (shown[0].sizeHint().height() + GAP) - GAP if rows else 0
+        cards = self.shown
+        rows = -(-len(cards) // self._columns(width))
+        return rows * (cards[0].sizeHint().height() + GAP) - GAP if rows else 0
 
     def sizeHint(self) -> QSize:
         """Return the size of three columns."""

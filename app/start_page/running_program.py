@@ -54,14 +54,14 @@ class RunningRun:
 def main(arguments: list[str]) -> None:
     """Write the list whenever it has changed, until the input closes."""
     lower_priority(NICENESS)
-    told: list[dict[str, Any]] | None = None
+    last_runs: list[dict[str, Any]] | None = None
     ended: dict[Path, int] = {}
-    known: dict[Path, _Trials] = {}
+    readers: dict[Path, _Trials] = {}
     while True:
-        runs = [asdict(run) for run in (*experiments(known), *running(ended))]
-        if runs != told:
+        runs = [asdict(run) for run in (*experiments(readers), *running(ended))]
+        if runs != last_runs:
             print_line(runs)
-            told = runs
+            last_runs = runs
         if readable([sys.stdin.fileno()], LOOK_S):
             return
 
@@ -84,7 +84,7 @@ def running(ended: dict[Path, int]) -> Iterator[RunningRun]:
 
 
 class _Trials:
-    """What is known of an experiment under way: its title, its trials as far as they are read, and their number."""
+    """An experiment under way: its title, its trials as far as they are read, and their number."""
 
     def __init__(self, path: Path) -> None:
         self.folder = ExperimentFolder(path)
@@ -98,24 +98,24 @@ class _Trials:
         if stamp != self._stamp:  # its budget may have changed
             self._title, self._stamp = f"Experiment {experiment_title(self.folder)}", stamp
             self._total = num_trials(load(self.folder.project).project)
-        done, total = sum(trial.is_over for trial in self._reader.trials.values()), self._total
+        count, total = sum(trial.is_over for trial in self._reader.trials.values()), self._total
         return RunningRun(
             str(self.folder.path),
             self._title,
             info.name if info.project_path else f"{info.name}, not saved when it began",
             info.project_path,
             info.project_id,
-            round(min(1.0, done / total), 3) if total else 0.0,
-            f"{done:,} of {plural(total, 'trial')}" if total else f"{plural(done, 'trial')} done",
+            round(min(1.0, count / total), 3) if total else 0.0,
+            f"{count:,} of {plural(total, 'trial')}" if total else f"{plural(count, 'trial')} done",
             is_experiment=True,
         )
 
 
-def experiments(known: dict[Path, _Trials]) -> Iterator[RunningRun]:
-    """Yield the experiments that are under way. `known` remembers what was read of them."""
+def experiments(readers: dict[Path, _Trials]) -> Iterator[RunningRun]:
+    """Yield the experiments that are under way. `readers` remembers what was read of them."""
     for path in experiments_at_work():
         with contextlib.suppress(OSError, UserError):  # deleted, or on a disk that was taken out
-            yield known.setdefault(path, _Trials(path)).read()
+            yield readers.setdefault(path, _Trials(path)).read()
 
 
 def _described(folder: RunFolder) -> RunningRun:

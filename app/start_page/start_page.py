@@ -201,12 +201,12 @@ class StartPage(QWidget):
         return self._is_filled and all(loader.is_done for loader in self._loaders.values())
 
     def _filter(self, search: str) -> None:
-        shown = {key: grid.filter(search) for key, grid in self.grids.items()}
+        matches = {key: grid.filter(search) for key, grid in self.grids.items()}
         for key, heading in self._headings.items():
-            heading.setVisible(bool(shown[key]) or (key == "recent" and not search))
-            self.grids[key].setVisible(bool(shown[key]))
-        self.nothing_recent.setVisible(not search and not shown["recent"])
-        is_lost = bool(search) and not any(shown.values())
+            heading.setVisible(bool(matches[key]) or (key == "recent" and not search))
+            self.grids[key].setVisible(bool(matches[key]))
+        self.nothing_recent.setVisible(not search and not matches["recent"])
+        is_lost = bool(search) and not any(matches.values())
         self.nothing_found.setText(f"Nothing matches “{search}”.")
         self.nothing_found.setVisible(is_lost)
         self.clear.setVisible(is_lost)
@@ -221,9 +221,9 @@ class StartPage(QWidget):
         had_focus = any(card.hasFocus() for card in cards)
         self._documents.forget(path)
         self.refresh()
-        left = self.grids["recent"].shown
+        rest = self.grids["recent"].shown
         if had_focus:
-            (left[min(at, len(left) - 1)] if left else self.search).setFocus(Qt.FocusReason.OtherFocusReason)
+            (rest[min(at, len(rest) - 1)] if rest else self.search).setFocus(Qt.FocusReason.OtherFocusReason)
 
     # ---- by keyboard ----
 

@@ -56,7 +56,7 @@ def thumbnail_from(values: dict[str, Any]) -> Thumbnail:
 
 
 def arguments(files: Iterable[tuple[Path, str]]) -> list[str]:
-    """Return what the process is given: the paths, and the stamps that are known of them."""
+    """Return the arguments of the process: the paths, each with its last stamp."""
     return [MODULE, *(word for path, stamp in files for word in (stamp, str(path)))]
 
 
@@ -75,12 +75,12 @@ def answer(message: Any) -> tuple[int, str | Thumbnail]:
 def main(arguments: Sequence[str]) -> None:
     """Look at the files, and draw those that have changed."""
     lower_priority(NICENESS)
-    paths, known = [Path(word) for word in arguments[1::2]], arguments[::2]
+    paths, old_stamps = [Path(word) for word in arguments[1::2]], arguments[::2]
     stamps: list[str] = []
     for number, path in enumerate(paths):
         stamps.append(stamp_of(path))
         print_line([number, stamps[-1]])
-    changed = [number for number, stamp in enumerate(stamps) if stamp and stamp != known[number]]
+    changed = [number for number, stamp in enumerate(stamps) if stamp and stamp != old_stamps[number]]
     for number in changed:
         print_line([number, asdict(make_thumbnail(paths[number]))])
     if changed:
@@ -88,8 +88,8 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def stamp_of(path: Path) -> str:
-    """Return what changes when the file does; empty where there is no file. The problem with one that cannot be looked
-    at is told by its thumbnail."""
+    """Return the stamp of a file; empty where there is no file. The thumbnail tells the problem with one that
+    cannot be read."""
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -116,14 +116,14 @@ def make_thumbnail(path: Path) -> Thumbnail:
         return Thumbnail(size="a very large network")
     key = hashlib.sha256(f"{FORMAT} {VERSION}\n".encode() + data).hexdigest()[:32]
     cached = thumbnail_folder() / f"{key}.json"
-    if (known := _read(cached)) is not None:
-        return known
+    if (stored := _read(cached)) is not None:
+        return stored
     try:
         project = loads(data.decode("utf-8-sig")).project
     except (UserError, UnicodeDecodeError) as error:
         return Thumbnail(problem=f"The file cannot be opened: {error}")
-    drawn = outline(project.network, project.layout)
-    thumbnail = Thumbnail(drawn.bars, drawn.curves, size_in_words(project.network))
+    picture = outline(project.network, project.layout)
+    thumbnail = Thumbnail(picture.bars, picture.curves, size_in_words(project.network))
     _write(cached, thumbnail)
     return thumbnail
 
