@@ -105,10 +105,10 @@ class BlockLibrary(QObject):
             return
         if (other := self.find(new)) is not None and other.name != old:
             raise UserError(f"There is a block '{other.name}' already. Choose another name.")
-        made = self.piece(old)
-        assert isinstance(made.type, Block)
+        block = self.piece(old)
+        assert isinstance(block.type, Block)
         before = self._path(old)
-        self.save(new, made.type, made.inside or Layout())
+        self.save(new, block.type, block.inside or Layout())
         with contextlib.suppress(OSError):
             if not (after := self._path(new)).exists() or not before.samefile(after):
                 before.unlink()
@@ -123,9 +123,9 @@ class BlockLibrary(QObject):
 
     def move_to_trash(self, name: str) -> bool:
         """Move a block to the desktop's trash. Return whether there is one that took it."""
-        done = QFile.moveToTrash(str(self._path(name)))
+        outcome = QFile.moveToTrash(str(self._path(name)))
         self.refresh()
-        return bool(done[0] if isinstance(done, tuple) else done)
+        return bool(outcome[0] if isinstance(outcome, tuple) else outcome)
 
     def remove(self, name: str) -> None:
         """Delete a block permanently. Raises `UserError`."""
@@ -150,17 +150,17 @@ def _read(path: Path) -> UserBlock | str:
             content = file.read(SIZE_LIMIT + 1)
         if len(content) > SIZE_LIMIT:
             return f"it has more than {SIZE_LIMIT:,} bytes."
-        made = clipboard.read_block(content)
+        block = clipboard.read_block(content)
     except OSError as error:
         return f"it cannot be read: {error.strerror}."
     except UserError as error:
         return str(error)
-    assert isinstance(made.type, Block)
-    count = len(made.type.network)
+    assert isinstance(block.type, Block)
+    count = len(block.type.network)
     words = [f"{count} layer{'' if count == 1 else 's'}"]
-    words += [f"{made.type.repeat} copies"] if made.type.repeat > 1 else []
+    words += [f"{block.type.repeat} copies"] if block.type.repeat > 1 else []
     words += [
         f"{way}: {', '.join(ports)}"
-        for way, ports in (("in", made.type.input_ports()), ("out", made.type.output_ports()))
+        for way, ports in (("in", block.type.input_ports()), ("out", block.type.output_ports()))
     ]
-    return UserBlock(name=made.name, tooltip=" · ".join(words), mime=clipboard.BLOCK_MIME, payload=content)
+    return UserBlock(name=block.name, tooltip=" · ".join(words), mime=clipboard.BLOCK_MIME, payload=content)

@@ -85,4 +85,4 @@ def _has_buttons(item: QLayoutItem | None) -> bool:
         return item is not None
     row = item.layout()
     inside = [row.itemAt(number) for number in range(row.count())] if isinstance(row, QLayout) else []
-    return any(one is not None and isinstance(one.widget(), QPushButton) for one in inside)
+    return any(child is not None and isinstance(child.widget(), QPushButton) for child in inside)

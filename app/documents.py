@@ -95,7 +95,7 @@ class Documents(QObject):
 
     @property
     def key(self) -> "ProjectKey":
-        """What the runs of the open project are found by."""
+        """The key by which the runs of the open project are found."""
         from netwright.engine.runs.history import ProjectKey
 
         return ProjectKey(self.source, self.identity)
@@ -138,24 +138,24 @@ class Documents(QObject):
     def open(self, path: Path) -> Opened:
         """Read a project. Raises `UserError`; the open document is then untouched."""
         path = path.resolve()
-        seen = _digest(path)
-        opened = load(path)
+        digest = _digest(path)
+        content = load(path)
         if path.stat().st_size > LARGE_BYTES:  # a turn of the event loop between reading and showing
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         if path.parent in (EXAMPLES, TEMPLATES):
             self._become(None, path, new_identity())
         else:
-            self._become(path, path, opened.project.identity, seen)
+            self._become(path, path, content.project.identity, digest)
             self._remember(path)
-        return _anonymous(opened)
+        return _anonymous(content)
 
     def open_copy(self, path: Path, origin: Path) -> Opened:
         """Read a project from a file that must not be changed, such as a run's: as a copy without a path, whose data is
         found from where `origin` lies. Raises `UserError`; the open document is then untouched."""
-        opened = load(path)
+        content = load(path)
         self._become(None, origin, new_identity())
-        self._original = opened.project.identity
-        return _anonymous(opened)
+        self._original = content.project.identity
+        return _anonymous(content)
 
     def save(self, path: Path | None = None) -> Project:
         """Write the project to its path or to another one. Return it as saved: a relative data path may have changed.
@@ -242,9 +242,9 @@ class Documents(QObject):
         """Remove a project from the list of recent ones; the file stays."""
         self._settings.setValue("recent", [str(other) for other in self.known() if other != path])
 
-    def _become(self, path: Path | None, origin: Path | None, identity: str, seen: bytes = b"") -> None:
+    def _become(self, path: Path | None, origin: Path | None, identity: str, digest: bytes = b"") -> None:
         self.forget_recovery()
-        self.path, self.origin, self._seen = path, origin, seen
+        self.path, self.origin, self._seen = path, origin, digest
         self.identity, self._original, self._hosts = identity, "", {}
         self.changed.emit()
 
@@ -291,9 +291,9 @@ class Documents(QObject):
         self.forget_recovery()
 
 
-def _anonymous(opened: Opened) -> Opened:
+def _anonymous(content: Opened) -> Opened:
     """Return the project without its identity, which the document holds."""
-    return replace(opened, project=replace(opened.project, identity=""))
+    return replace(content, project=replace(content.project, identity=""))
 
 
 def _digest(file: Path) -> bytes:

@@ -173,7 +173,7 @@ def ask_to_fetch(parent: QWidget, hosts: Mapping[str, int], name: str) -> bool:
 
 MOST_NAMES = 6
 LONGEST_NAME = 44
-"""What fits on one line of the box."""
+"""Characters that fit on one line of the box."""
 WORDS = (
     "To learn the sizes of layers, to train and to export, Netwright has to run it. "
     "Code that runs has all your rights: it can read, change and delete your files, and reach the network.\n\n"
@@ -197,16 +197,16 @@ def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path],
 
 def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> QMessageBox:
     """Make the question. Return and Escape mean not to trust."""
-    shown = [f"    {_short(name)}" for name in names[:MOST_NAMES]]
+    rows = [f"    {_short(name)}" for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
-        shown.append(f"    and {len(names) - MOST_NAMES} more")
+        rows.append(f"    and {len(names) - MOST_NAMES} more")
     where = "\n".join(f"    {printable(str(folder))}" for folder in folders)  # in full: it is what is answered about
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
     box.setIconPixmap(theme.icon("warning", "warning").pixmap(32, 32))
     box.setText(QUESTION)
     many = "s" if len(folders) > 1 else ""
-    listed = "\n".join(shown)
+    listed = "\n".join(rows)
     box.setInformativeText(f"{listed}\n\nin the folder{many}\n\n{breakable(where)}\n\n{WORDS}")
     box.setStyleSheet(SHEET)
     trust = box.addButton(f"Trust the folder{many}", QMessageBox.ButtonRole.AcceptRole)

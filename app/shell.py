@@ -1,4 +1,4 @@
-"""What every part of the window may ask of the window as a whole."""
+"""Services of the window for all of its parts."""
 
 from typing import Protocol
 

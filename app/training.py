@@ -64,7 +64,7 @@ class Training(QObject):
 
     @property
     def phase(self) -> Phase:
-        """What is under way, from the request for a run to its end."""
+        """The phase of the run, from the request for a run to its end."""
         return self._lifecycle.phase
 
     @property
@@ -200,7 +200,7 @@ class Training(QObject):
             self.queue_follower.add(self._shell.documents.title.removesuffix(SUFFIX), request)
 
     def _request(self) -> dict[str, Any] | None:
-        """What the engine is to train, or None where something keeps it from that, to which this leads."""
+        """The project for the engine to train; None after leading to the problem that prevents it."""
         editor, documents = self._shell.editor, self._shell.documents
         # Whether data that was refused can be read now is for the engine to say: its files may be back.
         if not editor.project.network.layers:
@@ -253,8 +253,8 @@ class Training(QObject):
         if requested in (Phase.STOP_WHEN_READY, Phase.STOP_AFTER_EPOCH_WHEN_READY):
             self.stop(after_epoch=requested is Phase.STOP_AFTER_EPOCH_WHEN_READY)
 
-    def _on_progress(self, told: dict[str, Any]) -> None:
-        self.monitor.facts.show_reading(int(told["done"]), int(told["total"]), str(told["unit"]))
+    def _on_progress(self, progress: dict[str, Any]) -> None:
+        self.monitor.facts.show_reading(int(progress["done"]), int(progress["total"]), str(progress["unit"]))
 
     def _on_refused(self, message: str) -> None:
         self._prepared = ""

@@ -161,10 +161,10 @@ class UserCodeTracker(QObject):
         if not user_code.has_code(project):
             return
         self._ask_once()
-        asked = set(user_code.open_questions(project.network, self._editor.check_result.analysis)) - self._tried
-        if self._command is not None or not asked:
+        questions = set(user_code.open_questions(project.network, self._editor.check_result.analysis)) - self._tried
+        if self._command is not None or not questions:
             return
-        self._tried |= asked
+        self._tried |= questions
         import tempfile  # only who has code of their own pays for it
 
         try:
@@ -179,7 +179,7 @@ class UserCodeTracker(QObject):
         self._command = EngineCommand(["measure", name, "--base", str(self._documents.base), "--json"], self)
         self._command.finished.connect(self._on_measured)
         self._command.failed.connect(self._on_failed)
-        registry.set_being_measured(asked)
+        registry.set_being_measured(questions)
         self._editor.recheck()
 
     def _on_measured(self, result: dict[str, Any]) -> None:
@@ -261,23 +261,23 @@ class UserCodeTracker(QObject):
         except UserError as error:
             show_error(self._window, "The file cannot be used", str(error))
             return
-        chosen = next((signature for signature in signatures if signature.name == layer.type.code_name), None)
-        chosen = chosen or (signatures[0] if len(signatures) == 1 else self._chosen(signatures, kind, file))
-        if chosen is None:
+        choice = next((signature for signature in signatures if signature.name == layer.type.code_name), None)
+        choice = choice or (signatures[0] if len(signatures) == 1 else self._chosen(signatures, kind, file))
+        if choice is None:
             return
-        type = layer.type.replace(file=file).with_signature(chosen)
+        type = layer.type.replace(file=file).with_signature(choice)
         change = lambda network: user_code.with_type(network, id, type)  # noqa: E731  # one use, and short
-        self._editor.edit_network(f"Use {chosen.name} of {os.path.basename(file)}", change)
+        self._editor.edit_network(f"Use {choice.name} of {os.path.basename(file)}", change)
 
     def _chosen(self, signatures: Sequence[Signature], kind: str, file: str) -> Signature | None:
         names = [signature.name for signature in signatures]
-        what = f"{file} has several. Which {kind} is the layer?"
-        name, is_chosen = QInputDialog.getItem(self._window, "Custom layer", what, names, 0, False)
+        question = f"{file} has several. Which {kind} is the layer?"
+        name, is_chosen = QInputDialog.getItem(self._window, "Custom layer", question, names, 0, False)
         return next((signature for signature in signatures if signature.name == name), None) if is_chosen else None
 
 
 def _offered(path: Path, file: str, kind: str) -> list[Signature]:
-    """Return what in a file can be a layer. Raises `UserError` if there is nothing."""
+    """Return the classes or functions in a file that can be layers. Raises `UserError` if there is nothing."""
     try:
         text = registry.read_code(path, file).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -285,7 +285,7 @@ def _offered(path: Path, file: str, kind: str) -> list[Signature]:
     of_kind = [signature for signature in read_signatures(text, file) if signature.kind == kind]
     signatures = [signature for signature in of_kind if not signature.refusal]
     if not signatures:
-        what = "class that is an nn.Module" if kind == "class" else "function"
+        noun = "class that is an nn.Module" if kind == "class" else "function"
         why = f" {of_kind[0].refusal}" if of_kind else ""
-        raise UserError(f"{file} has no {what} that can be a layer.{why}")
+        raise UserError(f"{file} has no {noun} that can be a layer.{why}")
     return signatures

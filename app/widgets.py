@@ -57,9 +57,9 @@ class SidePanel(QScrollArea):
 class WrappedRow(QWidget):
     """Widgets of one width in a row, or in several rows where one has no room for them."""
 
-    def __init__(self, shown: Sequence[QWidget], gap: int = 12) -> None:
+    def __init__(self, widgets: Sequence[QWidget], gap: int = 12) -> None:
         super().__init__()
-        self._shown, self._gap = tuple(shown), gap
+        self._shown, self._gap = tuple(widgets), gap
         self._columns = 0
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -68,7 +68,7 @@ class WrappedRow(QWidget):
 
     def _least(self) -> int:
         """The width of one column."""
-        return max((max(one.minimumSizeHint().width(), one.minimumWidth()) for one in self._shown), default=0)
+        return max((max(widget.minimumSizeHint().width(), widget.minimumWidth()) for widget in self._shown), default=0)
 
     def _place(self, columns: int) -> None:
         """Place all in this number of columns."""
@@ -77,8 +77,8 @@ class WrappedRow(QWidget):
         for column in range(max(columns, self._columns)):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
         self._columns = columns
-        for number, one in enumerate(self._shown):
-            self._grid.addWidget(one, number // columns, number % columns)
+        for number, widget in enumerate(self._shown):
+            self._grid.addWidget(widget, number // columns, number % columns)
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as one column."""
@@ -126,7 +126,7 @@ class Notice(QFrame):
 FIGURE_WIDTH = 140
 """Pixels of a value up to which it stays on one line; longer texts wrap."""
 FRAME = QSize(16, 48)
-"""What the title bar and borders of a window take of the screen."""
+"""Pixels of the screen for the title bar and borders of a window."""
 
 
 def within_screen(widget: QWidget, width: int, height: int) -> QSize:
@@ -135,7 +135,7 @@ def within_screen(widget: QWidget, width: int, height: int) -> QSize:
 
 
 def room_on_screen(widget: QWidget) -> QSize:
-    """Return what the screen has for a window, without its frame."""
+    """Return the size that the screen has for a window, without its frame."""
     return widget.screen().availableSize() - FRAME
 
 

@@ -303,7 +303,7 @@ class MainWindow(QMainWindow):
         star = " •" if self.editor.is_modified else ""
         self.setWindowTitle(markup.window_title(f"{self.documents.title}{star} — Netwright"))
 
-    def update_actions(self, _what: object = None) -> None:
+    def update_actions(self, _change: object = None) -> None:
         """Enable the actions that can be used now."""
         self.menus.update(self._state(), self.editor.stack.undoText(), self.editor.stack.redoText())
 
@@ -477,8 +477,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved work, and whether runs and experiments go on without the window."""
-        asked = (self.files.may_leave, self.training.may_leave, self.made.may_leave)
-        if not self._is_leaving and not all(may_leave() for may_leave in asked):
+        questions = (self.files.may_leave, self.training.may_leave, self.made.may_leave)
+        if not self._is_leaving and not all(may_leave() for may_leave in questions):
             event.ignore()
             return
         if not self._is_leaving:
