@@ -29,16 +29,16 @@ def answers(folder: ExperimentFolder, request: Mapping[str, Any]) -> Iterator[di
             live[name] = read_live(folder.run_path(str(name))).write()
     if live:
         yield {"live": live}
-    found: dict[str, list[float]] = {}
+    curves: dict[str, list[float]] = {}
     for name in request.get("curves", ()):
-        found[name] = []
+        curves[name] = []
         with contextlib.suppress(OSError, ValueError):
-            found[name] = read_curve(folder.run_path(str(name)), str(request.get("score", "")))
-        if len(found) == CURVES_A_LINE:
-            yield {"curves": found}
-            found = {}
-    if found:
-        yield {"curves": found}
+            curves[name] = read_curve(folder.run_path(str(name)), str(request.get("score", "")))
+        if len(curves) == CURVES_A_LINE:
+            yield {"curves": curves}
+            curves = {}
+    if curves:
+        yield {"curves": curves}
 
 
 def main(arguments: list[str]) -> None:

@@ -22,7 +22,7 @@ class DefinitionPanel(QWidget):
         self.parameters, self.form = ParameterList(), Form(options, folded=(LIMITS,))
         self.parameters.show_parameters(options.parameters)
         self.form.changed.connect(self._on_edited)
-        self.parameters.edited.connect(lambda found: self.form.set_value("parameters", found))
+        self.parameters.edited.connect(lambda parameters: self.form.set_value("parameters", parameters))
         self.vary_menu, self.ready_menu = QMenu(self), QMenu(self)
         self.vary_menu.aboutToShow.connect(self.fill_vary_menu)
         for name, text in READY.items():

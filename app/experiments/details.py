@@ -77,7 +77,7 @@ def selectable_label() -> QLabel:
 
 
 class Details(QWidget):
-    """What is known of the selected row of a table: name, state, why, notes, and buttons for its actions. `noted` asks
+    """Details of the selected row of a table: name, state, why, notes, and buttons for its actions. `noted` asks
     to save a note and tags: row, note, tags."""
 
     noted = Signal(object, str, object)

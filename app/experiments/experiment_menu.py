@@ -42,10 +42,10 @@ class BudgetDialog(Dialog):
         self.setMinimumWidth(DIALOG_WIDTH)
         skip = [name for name in type(options).fields if name not in BUDGET]
         self.form = Form(options, skip=skip, has_headings=False)
-        said = "It holds from the next trial on." if is_alive else "The experiment is then resumed."
+        text = "It holds from the next trial on." if is_alive else "The experiment is then resumed."
         if options.strategy in ("grid", "table"):
-            said = f"The trials are those of its {options.strategy}; other values need another experiment. {said}"
-        note = QLabel(said)
+            text = f"The trials are those of its {options.strategy}; other values need another experiment. {text}"
+        note = QLabel(text)
         note.setWordWrap(True)
         theme.mark(note, "role", "help")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -129,10 +129,10 @@ class ExperimentMenu(QPushButton):
 
     def _ask_and_export(self) -> None:
         filters = ";;".join(FORMATS.values())
-        name, chosen = QFileDialog.getSaveFileName(self._shell.dialog_parent, "Export trials", "trials.csv", filters)
+        name, choice = QFileDialog.getSaveFileName(self._shell.dialog_parent, "Export trials", "trials.csv", filters)
         if name:
             path = Path(name)
-            suffix = next((suffix for suffix, text in FORMATS.items() if text == chosen), ".csv")
+            suffix = next((suffix for suffix, text in FORMATS.items() if text == choice), ".csv")
             self.export(path if path.suffix else path.with_suffix(suffix))
 
     def export(self, path: Path) -> None:

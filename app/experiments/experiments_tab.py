@@ -139,8 +139,8 @@ class ExperimentsTab(QWidget):
         row = QHBoxLayout(page)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        left = QWidget()
-        column = QVBoxLayout(left)
+        side = QWidget()
+        column = QVBoxLayout(side)
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
         column.addWidget(self._make_bar())
@@ -156,7 +156,7 @@ class ExperimentsTab(QWidget):
         self._message_page = self._make_message()
         self.body.addWidget(self._message_page)
         column.addWidget(self.body, 1)
-        row.addWidget(left, 1)
+        row.addWidget(side, 1)
         self._side = SidePanel(self.details, SIDE_WIDTH)
         self._edge = Divider()
         row.addWidget(self._edge)
@@ -268,14 +268,14 @@ class ExperimentsTab(QWidget):
 
     def _on_shown(self) -> None:
         self.refusal.show_unknown(self.model.unknown if self.model.num_all else None)
-        shown, total = self.model.rowCount(), self.model.num_all
-        self.count.setText(f"{shown:,} of {plural(total, 'run')}" if shown != total else plural(total, "run"))
+        rows, total = self.model.rowCount(), self.model.num_all
+        self.count.setText(f"{rows:,} of {plural(total, 'run')}" if rows != total else plural(total, "run"))
         self.count.setVisible(bool(total))
         for part in (self._edge, self._side):
             part.setVisible(bool(total))
         self._bar.setVisible(bool(self.history.runs))
-        self.table_button.setEnabled(bool(shown))
-        if shown:
+        self.table_button.setEnabled(bool(rows))
+        if rows:
             self.body.setCurrentIndex(0)
             return
         if total:

@@ -1,4 +1,4 @@
-"""What varies in an experiment, a row per value: its name, its values as they are typed, and a button to remove it."""
+"""The parameters of an experiment, a row per value: its name, its values as they are typed, and a button to remove."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ class ParameterList(QWidget):
     def show_parameters(self, parameters: Sequence[Parameter]) -> None:
         """Show the parameters of an experiment, those that are shown already in place."""
         before, self.parameters = self.parameters, tuple(parameters)
-        if [one.path for one in before] != [one.path for one in self.parameters]:
+        if [item.path for item in before] != [item.path for item in self.parameters]:
             self._make_rows()
         for parameter in self.parameters:
             line = self.lines[parameter.path]
@@ -83,7 +83,7 @@ class ParameterList(QWidget):
 
     def _take(self, path: str) -> None:
         """Take the values that were typed, or say why not."""
-        parameter = next((one for one in self.parameters if one.path == path), None)
+        parameter = next((item for item in self.parameters if item.path == path), None)
         text = self.lines[path].text().strip()
         if parameter is None or text == parameter.show().partition("=")[2]:
             return
@@ -95,7 +95,7 @@ class ParameterList(QWidget):
             return
         if parameter.when:
             typed = Parameter.read({**typed.write(), "when": parameter.when})
-        self.edited.emit([typed if one.path == path else one for one in self.parameters])
+        self.edited.emit([typed if item.path == path else item for item in self.parameters])
 
     def _remove(self, path: str) -> None:
-        self.edited.emit([one for one in self.parameters if one.path != path])
+        self.edited.emit([parameter for parameter in self.parameters if parameter.path != path])

@@ -1,4 +1,4 @@
-"""What the tables of runs and of trials share: rows that are selected as a whole, and columns that a menu shows."""
+"""Base of the tables of runs and of trials: rows that are selected as a whole, and columns that a menu shows."""
 
 from collections.abc import Callable, Iterable
 
@@ -61,10 +61,10 @@ class RowTable(QTableView):
 
     def select_rows(self, rows: Iterable[int]) -> None:
         """Select rows in place of those that are selected."""
-        chosen, last = QItemSelection(), self.model().columnCount() - 1
+        selection, last = QItemSelection(), self.model().columnCount() - 1
         for row in rows:
-            chosen.select(self.model().index(row, 0), self.model().index(row, last))
-        self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            selection.select(self.model().index(row, 0), self.model().index(row, last))
+        self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
 
 def add_choice(menu: QMenu, text: str, is_on: bool, show: Callable[[bool], None]) -> None:

@@ -128,10 +128,10 @@ class RunCommands(QObject):
     def delete(self, runs: list[RunSummary]) -> None:
         """Move runs to the trash, after asking. One that is at work is refused."""
         if alive := [run for run in runs if run.is_alive]:
-            which = f"{alive[0].title} is" if len(alive) == 1 else f"{len(alive):,} of them are"
-            self._shell.show_error("A run in progress cannot be deleted", f"{which} in progress. Stop it first.")
+            subject = f"{alive[0].title} is" if len(alive) == 1 else f"{len(alive):,} of them are"
+            self._shell.show_error("A run in progress cannot be deleted", f"{subject} in progress. Stop it first.")
             return
-        what = runs[0].title if len(runs) == 1 else plural(len(runs), "run")
+        noun = runs[0].title if len(runs) == 1 else plural(len(runs), "run")
         text = "Curves, weights and notes are moved too. The desktop's trash can restore them until it is emptied."
-        if messages.ask(self._shell.dialog_parent, f"Move {what} to the trash?", text, "Move to trash"):
+        if messages.ask(self._shell.dialog_parent, f"Move {noun} to the trash?", text, "Move to trash"):
             self._tab.history.delete([run.path for run in runs])

@@ -200,12 +200,12 @@ class ComparePage(QWidget):
         names = sorted(name for name in self.traces.names() if name != "loss")
         is_open = self.quantity.view().isVisible()  # its entries would move under the pointer
         if not is_open and names != [self.quantity.itemData(at) for at in range(self.quantity.count())]:
-            chosen = self.quantity.currentData()
+            current = self.quantity.currentData()
             self.quantity.blockSignals(True)
             self.quantity.clear()
             for name in names:
                 self.quantity.addItem(visible(_said(name)), name)
-            self.quantity.setCurrentIndex(max(0, self.quantity.findData(chosen)))
+            self.quantity.setCurrentIndex(max(0, self.quantity.findData(current)))
             self.quantity.blockSignals(False)
         self.quantity.setVisible(len(names) > 1)
         self.cards[0].setVisible(bool(names) or not self.traces.is_read)

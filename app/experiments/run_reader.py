@@ -42,19 +42,19 @@ class RunReader:
 
     def do(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Carry out a request, and yield what to report."""
-        what = request.get("do")
+        action = request.get("do")
         try:
-            if what == "note":
+            if action == "note":
                 write_notes(open_run(Path(request["run"])), note=request["note"], tags=tuple(request["tags"]))
-            elif what == "rename":
+            elif action == "rename":
                 write_notes(open_run(Path(request["run"])), run_name=request["run_name"])
-            elif what == "delete":
+            elif action == "delete":
                 yield from self._each(request["runs"], lambda path: move_run_to_trash(RunFolder(path)))
         except UserError as error:
             yield {"refused": str(error)}
-        if what == "note":
+        if action == "note":
             yield {"noted": request["run"]}
-        if what != "look" or time.monotonic() >= self._not_before:
+        if action != "look" or time.monotonic() >= self._not_before:
             yield from self.look()
 
     def _each(self, paths: Sequence[str], do: Callable[[Path], None]) -> Iterator[dict[str, Any]]:
@@ -75,9 +75,9 @@ class RunReader:
         new = [run for path, run in now.items() if self._told.get(path) != run]
         for start in range(0, len(new), RUNS_A_LINE):
             yield {"runs": new[start : start + RUNS_A_LINE]}
-        gone = [path for path in self._told if path not in now]
-        if gone:
-            yield {"gone": gone}
+        missing = [path for path in self._told if path not in now]
+        if missing:
+            yield {"gone": missing}
         self._told = now
         yield {"looked": True}
         ended = time.monotonic()
@@ -89,8 +89,10 @@ class RunReader:
         common = (runs_beside(self._project.path) if self._project.path is not None else None, own_runs())
         for folder in roots_of(self._project):
             with contextlib.suppress(UserError):  # no run was made there yet
-                found = list_runs(folder)
-                runs += found if folder in common else [run for run in found if self._project.owns(run, run.path)]
+                summaries = list_runs(folder)
+                runs += (
+                    summaries if folder in common else [run for run in summaries if self._project.owns(run, run.path)]
+                )
         return in_order(runs)
 
 

@@ -106,14 +106,14 @@ class RunsTable(RowTable):
     def _dress_columns(self, *_: object) -> None:
         """Give each column its width, and show as many as there is room for: those asked for, else the first ones."""
         self._is_dressing = True
-        hidden, asked = self._chosen(HIDDEN), self._chosen(SHOWN)
+        hidden, visible = self._chosen(HIDDEN), self._chosen(SHOWN)
         widths = {column: self._width_of(column) for column in self._model.columns}
-        room = self.viewport().width() - sum(widths[column] for column in asked & widths.keys())
+        room = self.viewport().width() - sum(widths[column] for column in visible & widths.keys())
         for number, column in enumerate(self._model.columns):
-            is_shown = column in asked or column == "run"
+            is_shown = column in visible or column == "run"
             if not is_shown and column not in hidden and self._is_shown_unasked(column) and widths[column] <= room:
                 is_shown = True
-            if is_shown and column not in asked:
+            if is_shown and column not in visible:
                 room -= widths[column]
             self.setColumnWidth(number, widths[column])
             self.setColumnHidden(number, not is_shown)
@@ -147,10 +147,10 @@ class RunsTable(RowTable):
             add_choice(menu, label_of(column), not self.isColumnHidden(number), partial(self._show_column, column))
 
     def _show_column(self, column: str, is_shown: bool) -> None:
-        hidden, asked = self._chosen(HIDDEN) - {column}, self._chosen(SHOWN) - {column}
-        (asked if is_shown else hidden).add(column)
+        hidden, visible = self._chosen(HIDDEN) - {column}, self._chosen(SHOWN) - {column}
+        (visible if is_shown else hidden).add(column)
         self._settings.setValue(HIDDEN, sorted(hidden))
-        self._settings.setValue(SHOWN, sorted(asked))
+        self._settings.setValue(SHOWN, sorted(visible))
         self._dress_columns()
 
     # ---- keys and menu ----

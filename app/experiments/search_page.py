@@ -154,7 +154,7 @@ class SearchPage(QWidget):
         return page
 
     def _make_empty(self) -> QWidget:
-        """What is to be done first, with its button."""
+        """The first step to take, with its button."""
         page = QWidget()
         column = QVBoxLayout(page)
         column.setSpacing(8)
@@ -211,8 +211,8 @@ class SearchPage(QWidget):
         elif is_defined:
             self.title.setText(plural(count, "trial") if count else "Trials until it ends")
             paths = [parameter.path for parameter in options.parameters]
-            said = f"What varies: {', '.join(paths)}." if paths else "Only seeds or folds vary."
-            self.message.setText(f"{said} Each trial becomes a row here, and the best is marked.")
+            sentence = f"What varies: {', '.join(paths)}." if paths else "Only seeds or folds vary."
+            self.message.setText(f"{sentence} Each trial becomes a row here, and the best is marked.")
         else:
             self.title.setText("Nothing varies yet")
             self.message.setText(FIRST)
@@ -276,16 +276,16 @@ class SearchPage(QWidget):
         if not self.isVisible():
             return
         documents = self._shell.documents
-        found = experiments_of(documents.source, documents.identity)
-        chosen = self._folder.path if self._folder is not None else None
+        folders = experiments_of(documents.source, documents.identity)
+        current = self._folder.path if self._folder is not None else None
         self.experiments.clear()
-        for folder in found:
+        for folder in folders:
             self.experiments.addItem(experiment_title(folder), str(folder.path))
-        paths = [folder.path for folder in found]
+        paths = [folder.path for folder in folders]
         self.experiments.setVisible(bool(paths))
         self.use_button.setVisible(bool(paths))
         self.more.setVisible(bool(paths))
-        self.show_experiment(chosen if chosen in paths else paths[0] if paths else None)
+        self.show_experiment(current if current in paths else paths[0] if paths else None)
 
     def show_experiment(self, path: Path | None) -> None:
         """Show an experiment by its folder; None for none."""
@@ -370,8 +370,8 @@ class SearchPage(QWidget):
         self.plot.show_trials(self._trials, objectives[0], marked)
         self._fill_along()
         if self._folder is not None and self._options is not None:
-            shown = Findings(self._folder, self._options, tuple(self._trials), tuple(objectives), frozenset(marked))
-            self.plots.show_findings(shown)
+            findings = Findings(self._folder, self._options, tuple(self._trials), tuple(objectives), frozenset(marked))
+            self.plots.show_findings(findings)
 
     def _fill_along(self) -> None:
         """Offer the values that the plot can be drawn along."""
@@ -408,9 +408,9 @@ class SearchPage(QWidget):
     def _show_details(self) -> None:
         """Show what is known of the selected trials; without any the table has the room."""
         rows = self.table.selected
-        one = rows[0] if len(rows) == 1 else None
-        run = self.trials.run_of(one) if one is not None else None
-        self.details.show_rows(rows, run, self.commands.differences(one) if one is not None else ())
+        row = rows[0] if len(rows) == 1 else None
+        run = self.trials.run_of(row) if row is not None else None
+        self.details.show_rows(rows, run, self.commands.differences(row) if row is not None else ())
         for part in (self.details_side, self._details_edge):
             part.setVisible(bool(rows) and self.pages.currentIndex() == 1)
 

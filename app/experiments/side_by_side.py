@@ -47,11 +47,11 @@ def _facts(runs: Sequence[RunSummary]) -> Iterator[Row]:
 
 def _best(name: str, values: Sequence[float | None]) -> frozenset[int]:
     """Return which values of a loss or metric are the best; none where all that are known are equal."""
-    known = [value for value in values if value is not None and not math.isnan(value)]
-    if len(set(known)) < 2:
+    numbers = [value for value in values if value is not None and not math.isnan(value)]
+    if len(set(numbers)) < 2:
         return frozenset()
     metric = name.rpartition(".")[2]
-    best = min(known) if metric == "loss" or is_better_low(metric) else max(known)
+    best = min(numbers) if metric == "loss" or is_better_low(metric) else max(numbers)
     return frozenset(number for number, value in enumerate(values) if value == best)
 
 

@@ -86,10 +86,10 @@ class TrialDelegate(RowDelegate):
 
 def paint_curve(painter: QPainter, rect: QRectF, values: Sequence[float]) -> None:
     """Paint a curve into a rectangle, from its lowest to its highest value, with a dot at its end."""
-    known = [value for value in values if math.isfinite(value)]
-    if not known:
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
         return
-    low, high = min(known), max(known)
+    low, high = min(finite), max(finite)
     across = rect.width() / max(1, len(values) - 1)
 
     def point(number: int, value: float) -> QPointF:

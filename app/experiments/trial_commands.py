@@ -1,4 +1,4 @@
-"""What can be done with trials of an experiment: marks, comparing, stopping and trying again, and their menu."""
+"""Commands on trials of an experiment: marks, comparing, stopping and trying again, and their menu."""
 
 import subprocess
 import time
@@ -70,7 +70,7 @@ class TrialCommands(QObject):
         self._reading: Iterator[TrialRow] = iter(())
         """The trials whose runs are read to be compared."""
         self._compared: tuple[object, list[str]] = None, []
-        """What was compared last, and its differences."""
+        """The key of the last comparison, and its differences."""
         self.actions: dict[str, QAction] = {}
         self.menu = QMenu(panel)
         done_by: dict[str, Callable[[], object]] = {
@@ -125,24 +125,24 @@ class TrialCommands(QObject):
 
     def update(self) -> None:
         """Enable the actions that can be used with the selected trials."""
-        rows, one = self._rows, self._one()
-        run = self._panel.run_of(one) if one is not None else None
+        rows, trial = self._rows, self._one()
+        run = self._panel.run_of(trial) if trial is not None else None
         is_alive, baseline = self._panel.watcher.is_alive, self._panel.model.baseline
         possible = {
             "show": run is not None,
-            "use": one is not None,
+            "use": trial is not None,
             "compare": len(rows) >= 2 and all(row.trial.runs for row in rows[:2]),
-            "networks": one is not None or len(rows) == 2,
+            "networks": trial is not None or len(rows) == 2,
             "test": run is not None and (run / "result.json").is_file(),
-            "baseline": one is not None,
+            "baseline": trial is not None,
             "stop": is_alive and any(not row.trial.is_over for row in rows),
             "again": any(row.trial.state in STARTS_AGAIN for row in rows),
             "folder": run is not None,
-            "cell": bool(self._column) and one is not None,
+            "cell": bool(self._column) and trial is not None,
         }
         for key, action in self.actions.items():
             action.setEnabled(possible.get(key, bool(rows)))
-        is_pinned = one is not None and one is baseline
+        is_pinned = trial is not None and trial is baseline
         self.actions["baseline"].setText("Unpin baseline" if is_pinned else "Pin as baseline")
         is_hidden = bool(rows) and all(row.marks.is_hidden for row in rows)
         self.actions["hide"].setText("Show again" if is_hidden else "Hide")
@@ -170,18 +170,18 @@ class TrialCommands(QObject):
     # ---- looking ----
 
     def _show(self) -> None:
-        one = self._one()
-        if one is not None and (run := self._panel.run_of(one)) is not None:
+        row = self._one()
+        if row is not None and (run := self._panel.run_of(row)) is not None:
             self.show_requested.emit(run)
 
     def _test(self) -> None:
-        one = self._one()
-        if one is not None and (run := self._panel.run_of(one)) is not None:
-            self.test_requested.emit(run, one.trial.title)
+        row = self._one()
+        if row is not None and (run := self._panel.run_of(row)) is not None:
+            self.test_requested.emit(run, row.trial.title)
 
     def _open_folder(self) -> None:
-        one = self._one()
-        run = self._panel.run_of(one) if one is not None else None
+        row = self._one()
+        run = self._panel.run_of(row) if row is not None else None
         if run is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(run))):
             self._shell.show_error("The folder cannot be opened", f"No program was found that shows {run}.")
 
@@ -245,10 +245,10 @@ class TrialCommands(QObject):
 
     def differences(self, row: TrialRow) -> list[str]:
         """Return in what a trial differs from the baseline, or without one from the open project, as texts."""
-        other, opened = self._other(row), self._shell.editor.project
-        asked = (self._folder, row.trial.number, other and other.trial.number, opened)
-        if asked != self._compared[0]:
-            self._compared = asked, self._differences(row, other)
+        other, project = self._other(row), self._shell.editor.project
+        key = (self._folder, row.trial.number, other and other.trial.number, project)
+        if key != self._compared[0]:
+            self._compared = key, self._differences(row, other)
         return self._compared[1]
 
     def _differences(self, row: TrialRow, other: TrialRow | None) -> list[str]:
@@ -284,9 +284,9 @@ class TrialCommands(QObject):
             self._change(lambda: mark_trials(folder, [number], note=note, tags=tuple(tags)))
 
     def _pin(self) -> None:
-        folder, one = self._folder, self._one()
-        if folder is not None and one is not None:
-            number = 0 if one is self._panel.model.baseline else one.trial.number
+        folder, row = self._folder, self._one()
+        if folder is not None and row is not None:
+            number = 0 if row is self._panel.model.baseline else row.trial.number
             self._change(lambda: pin_baseline(folder, number))
 
     def _hide(self) -> None:
@@ -315,18 +315,18 @@ class TrialCommands(QObject):
             self._mark(note=text)
 
     def _edit_cell(self) -> None:
-        one = self._one()
-        if one is None or not self._column:
+        row = self._one()
+        if row is None or not self._column:
             return
-        title = f"Note on {column_label(self._column)} of trial {one.trial.number}"
-        text = self._asked(title, one.marks.cells.get(self._column, ""))
+        title = f"Note on {column_label(self._column)} of trial {row.trial.number}"
+        text = self._asked(title, row.marks.cells.get(self._column, ""))
         if text is not None:
             self._mark(cell=(self._column, text))
 
     def _asked(self, title: str, text: str) -> str | None:
         parent = self._shell.dialog_parent
-        said, is_ok = QInputDialog.getMultiLineText(parent, title, f"Up to {LONGEST_NOTE:,} characters:", text)
-        return said if is_ok else None
+        answer, is_ok = QInputDialog.getMultiLineText(parent, title, f"Up to {LONGEST_NOTE:,} characters:", text)
+        return answer if is_ok else None
 
     @staticmethod
     def _said(rows: Sequence[TrialRow]) -> str:

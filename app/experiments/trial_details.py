@@ -61,7 +61,7 @@ class ConfusionPicture(QWidget):
 
 
 def confusion_text(table: Confusion) -> str:
-    """Return what a matrix says in a few words: how many are right, and the most frequent error."""
+    """Return a summary of a confusion matrix: how many are right, and the most frequent error."""
     total = sum(table.of_class)
     right = sum(table.counts[number][number] for number in range(len(table.classes)))
     wrong = [
@@ -73,7 +73,7 @@ def confusion_text(table: Confusion) -> str:
     text = f"{right:,} of {total:,} right"
     if not wrong:
         return text
-    count, actual, predicted = max(wrong, key=lambda one: one[0])
+    count, actual, predicted = max(wrong, key=lambda cell: cell[0])
     return f"{text}. Most frequent error: {actual} taken for {predicted}, {count:,} times"
 
 
@@ -132,8 +132,8 @@ class TrialDetails(Details):
             if title:
                 below.addWidget(self.make_heading(title))
             for widget in widgets:
-                left = isinstance(widget, QPushButton)
-                below.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag(0))
+                is_button = isinstance(widget, QPushButton)
+                below.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if is_button else Qt.AlignmentFlag(0))
             below.addSpacing(4)
         column.addWidget(self._about)
         column.addStretch(1)
@@ -160,11 +160,11 @@ class TrialDetails(Details):
         self.say(breakable(reason), "error" if trial.state in FAILED else "help")
         columns = [c for c in self._model.columns if c.startswith(OPTION) or c == "seconds" or is_score(c)]
         self.facts.show_facts([(column_label(c), self._model.text_of(row, c)) for c in columns], {})
-        shown = list(differences[:MOST_DIFFERENCES])
+        lines = list(differences[:MOST_DIFFERENCES])
         if len(differences) > MOST_DIFFERENCES:
-            shown.append(f"and {len(differences) - MOST_DIFFERENCES:,} more")
-        self.differences.setText(breakable("\n".join(shown)) or "In nothing")
-        theme.mark(self.differences, "role", "" if shown else "muted")
+            lines.append(f"and {len(differences) - MOST_DIFFERENCES:,} more")
+        self.differences.setText(breakable("\n".join(lines)) or "In nothing")
+        theme.mark(self.differences, "role", "" if lines else "muted")
         baseline = self._model.baseline
         other = "the project" if baseline is None or baseline is row else f"trial {baseline.trial.number}"
         self.headings["Differs from the project"].setText(f"Differs from {other}".upper())

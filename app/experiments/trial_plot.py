@@ -45,11 +45,11 @@ class TrialPlot(Plot):
         """Show trials; `marked` are the numbers of the best ones."""
         self._trials = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
         self._objective, self._marked = objective, marked
-        found: dict[str, bool] = {}
+        numeric: dict[str, bool] = {}
         for trial in self._trials:
             for path, value in trial.values.items():
-                found[path] = found.get(path, True) and _is_number(value)
-        self.paths = [path for path, is_number in found.items() if is_number]
+                numeric[path] = numeric.get(path, True) and _is_number(value)
+        self.paths = [path for path, is_number in numeric.items() if is_number]
         if self._along not in self.paths:
             self._along = NUMBER
         self.refresh()
@@ -70,11 +70,11 @@ class TrialPlot(Plot):
 
     def draw(self) -> str:
         """Points of the trials and the best so far."""
-        shown = [trial for trial in self._trials if not self._along or self._along in trial.values]
+        trials = [trial for trial in self._trials if not self._along or self._along in trial.values]
         for item in (self._points, self._stars, self._best):
             item.setVisible(False)
-        self._places = np.array([self._place(trial) for trial in shown], dtype=float)
-        self._values = np.array([trial.scores[self._objective] for trial in shown], dtype=float)
+        self._places = np.array([self._place(trial) for trial in trials], dtype=float)
+        self._values = np.array([trial.scores[self._objective] for trial in trials], dtype=float)
         if not np.isfinite(self._values).any():
             return "Trials that have ended are shown here."
         numbers = self._along == NUMBER
@@ -84,7 +84,7 @@ class TrialPlot(Plot):
         metric = self._objective.rpartition(".")[2]
         name = "trial" if numbers else self._along.rpartition(".")[2]
         self.show_axes(x, Unit(name=name), y, tick_labels(y, is_percent=is_share(metric)))
-        is_marked = np.array([trial.number in self._marked for trial in shown])
+        is_marked = np.array([trial.number in self._marked for trial in trials])
         self.lay(self._points, self._places[~is_marked], self._values[~is_marked])
         self.lay(self._stars, self._places[is_marked], self._values[is_marked])
         if numbers:
@@ -96,10 +96,10 @@ class TrialPlot(Plot):
         return float(trial.number if self._along == NUMBER else trial.values[self._along])
 
     def _nearest(self, place: float) -> Trial | None:
-        shown = [trial for trial in self._trials if not self._along or self._along in trial.values]
-        if not len(self._places) or len(shown) != len(self._places):
+        trials = [trial for trial in self._trials if not self._along or self._along in trial.values]
+        if not len(self._places) or len(trials) != len(self._places):
             return None
-        return shown[int(np.argmin(np.abs(self.x.to_view(self._places) - self.x.to_view(np.array([place]))[0])))]
+        return trials[int(np.argmin(np.abs(self.x.to_view(self._places) - self.x.to_view(np.array([place]))[0])))]
 
     def readout(self, place: float) -> tuple[float, Markup]:
         """The trial that is nearest to the pointer, with its values."""

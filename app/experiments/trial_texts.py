@@ -72,8 +72,8 @@ def progress_text(state: str, reason: str, trials: Sequence[Trial], total: int) 
     """Return how far an experiment has come: `3 running, 12 of 40 done`. `total` is 0 where it is not known."""
     over = sum(trial.is_over for trial in trials)
     failed = sum(trial.state in FAILED for trial in trials)
-    done = f"{over:,} of {total:,} done" if total and state != "finished" else f"{over:,} done"
-    parts = [done, *([f"{failed:,} failed"] if failed else [])]
+    share = f"{over:,} of {total:,} done" if total and state != "finished" else f"{over:,} done"
+    parts = [share, *([f"{failed:,} failed"] if failed else [])]
     if state == "running":
         return ", ".join([f"{len(trials) - over:,} running", *parts])
     name = {"lost": "Interrupted"}.get(state, state.capitalize())

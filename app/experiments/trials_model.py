@@ -53,7 +53,7 @@ Row = TrialRow | Group
 
 @dataclass
 class Shown:
-    """What is shown of an experiment: its trials and what is known beside them."""
+    """The content of the table of an experiment: its trials and the facts beside them."""
 
     trials: Sequence[Trial] = ()
     objectives: Sequence[str] = ()
@@ -87,7 +87,7 @@ class TrialsModel(TableModel):
         self._made: dict[int, TrialRow] = {}
         self._paths: dict[str, Any] = {}
         self._scores: dict[str, float] = {}
-        """What varies and what is known of the trials, each with any value."""
+        """Parameters and facts of the trials, each with any value."""
         self._has_hosts = False
         self._matching: list[TrialRow] = []
 
@@ -183,8 +183,8 @@ class TrialsModel(TableModel):
 
     def row_of(self, number: int) -> int:
         """Return the row of a trial, or -1."""
-        found = (at for at, row in enumerate(self.rows) if isinstance(row, TrialRow) and row.trial.number == number)
-        return next(found, -1)
+        places = (at for at, row in enumerate(self.rows) if isinstance(row, TrialRow) and row.trial.number == number)
+        return next(places, -1)
 
     # ---- refreshing ----
 
@@ -193,19 +193,21 @@ class TrialsModel(TableModel):
         rows = [row for row in self._made.values() if self.shows_hidden or not row.marks.is_hidden]
         rows = [row for row in rows if self._kept is None or row.trial.number in self._kept]
         self._matching = ordered(matching(rows, self._query), self.order[0], is_down=self.order[1])
-        wanted = self._unfolded(grouped(self._matching, self.group_columns)) if self.group_columns else self._matching
-        known = columns_of(self._paths, self._scores, self.shown.objectives, has_hosts=self._has_hosts)
-        columns = (*known, *self.extra)
+        target_rows = (
+            self._unfolded(grouped(self._matching, self.group_columns)) if self.group_columns else self._matching
+        )
+        standard = columns_of(self._paths, self._scores, self.shown.objectives, has_hosts=self._has_hosts)
+        columns = (*standard, *self.extra)
         if columns != self.columns:
             self.beginResetModel()
-            self.columns, self.rows = columns, list(wanted)
+            self.columns, self.rows = columns, list(target_rows)
             self.endResetModel()
             return
-        if len(wanted) >= len(self.rows) and all(map(_is_same, self.rows, wanted)):
-            self._change_in_place(list(wanted), len(self.rows))
+        if len(target_rows) >= len(self.rows) and all(map(_is_same, self.rows, target_rows)):
+            self._change_in_place(list(target_rows), len(self.rows))
             return
         self.beginResetModel()
-        self.rows = list(wanted)
+        self.rows = list(target_rows)
         self.endResetModel()
 
     def _change_in_place(self, rows: list[Row], num_before: int) -> None:
@@ -221,7 +223,7 @@ class TrialsModel(TableModel):
 
     def _make_rows(self) -> None:
         marks, defaults, before = self.shown.marks.trials, self.shown.defaults, self._made
-        made: dict[int, TrialRow] = {}
+        rows: dict[int, TrialRow] = {}
         for trial in self.shown.trials:
             number = trial.number
             own, row = marks.get(number, NOTHING), before.get(number)
@@ -230,8 +232,8 @@ class TrialsModel(TableModel):
                 self._paths.update(trial.values)
                 self._scores.update(trial.scores)
                 self._has_hosts = self._has_hosts or bool(trial.hosts)
-            made[number] = row
-        self._made = made
+            rows[number] = row
+        self._made = rows
 
     def _unfolded(self, groups: Sequence[Group]) -> list[Row]:
         rows: list[Row] = []
@@ -399,8 +401,8 @@ class TrialsModel(TableModel):
         if isinstance(row, Group):
             return None if column == "trial" else palette.muted
         if column == "state":
-            found: QColor = getattr(palette, self.state_of(row)[1])
-            return found
+            colour: QColor = getattr(palette, self.state_of(row)[1])
+            return colour
         is_growing = self._is_running(row) and (column == "seconds" or is_score(column))
         if row.marks.is_hidden or column in ("started", "runs") or is_growing:
             return palette.muted

@@ -136,8 +136,8 @@ class TrialsPanel(QFrame):
 
     def _tell(self) -> None:
         """Say how many trials are shown, and what no trial has."""
-        shown, total = len(self.model.trial_rows), len(self.watcher.trials)
-        self.count.setText(f"{shown:,} of {plural(total, 'trial')}" if shown != total else plural(total, "trial"))
+        count, total = len(self.model.trial_rows), len(self.watcher.trials)
+        self.count.setText(f"{count:,} of {plural(total, 'trial')}" if count != total else plural(total, "trial"))
         self.refusal.show_unknown(self.model.unknown if total and self.search.text() else None)
         hidden = self.model.num_hidden
         self.hidden_button.setVisible(bool(hidden))
@@ -164,19 +164,19 @@ class TrialsPanel(QFrame):
         menu = self.group_button.menu()
         menu.clear()
         theme.mark(menu, "role", "choices")
-        chosen = self.model.group_columns
+        columns = self.model.group_columns
         for column in self.model.columns:
             if column in ("trial", "curve", "seconds", "started"):
                 continue
             action = menu.addAction(markup.without_mnemonic(column_label(column)))
             action.setCheckable(True)
-            action.setChecked(column in chosen)
+            action.setChecked(column in columns)
             action.toggled.connect(lambda is_on, column=column: self._group(column, is_on))
         menu.addSeparator()
-        menu.addAction("No groups", lambda: self._group_by(())).setEnabled(bool(chosen))
+        menu.addAction("No groups", lambda: self._group_by(())).setEnabled(bool(columns))
 
     def _group(self, column: str, is_on: bool) -> None:
-        others = [known for known in self.model.group_columns if known != column]
+        others = [other for other in self.model.group_columns if other != column]
         self._group_by((*others, column) if is_on else others)
 
     def _group_by(self, columns: Sequence[str]) -> None:
@@ -232,33 +232,33 @@ class TrialsPanel(QFrame):
     def _show_seen(self) -> None:
         live: dict[int, Live] = {}
         curves: dict[int, list[float]] = {}
-        known = self.watcher.curves
-        for name, found in self.watcher.live.items():
+        score_curves = self.watcher.curves
+        for name, progress in self.watcher.live.items():
             number = int(name.partition("_")[0])
             row = self.model.trial_row(number)
             ended = len(row.trial.runs) if row is not None else 0
-            share = (ended + found.share) / self._runs_per_trial
-            live[number] = Live(share, found.elapsed_s, found.remaining_s)
-            curves[number] = known.get(name, [])
+            share = (ended + progress.share) / self._runs_per_trial
+            live[number] = Live(share, progress.elapsed_s, progress.remaining_s)
+            curves[number] = score_curves.get(name, [])
         for row in self.table.visible_trials:
-            if row.trial.runs and row.trial.runs[0].name in known:
-                curves[row.trial.number] = known[row.trial.runs[0].name]
+            if row.trial.runs and row.trial.runs[0].name in score_curves:
+                curves[row.trial.number] = score_curves[row.trial.runs[0].name]
         self.model.show_live(live, curves)
 
     # ---- the layout ----
 
     def _layouts(self) -> dict[str, Any]:
         try:
-            found = json.loads(str(self._settings.value(LAYOUTS) or "{}"))
+            layouts = json.loads(str(self._settings.value(LAYOUTS) or "{}"))
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return layouts if isinstance(layouts, dict) else {}
 
     def _keep_layout(self) -> None:
         """Keep how the table is arranged, for when the experiment is shown again."""
         folder = self.watcher.folder
         if folder is not None:
-            layouts = {name: kept for name, kept in self._layouts().items() if name != folder.path.name}
+            layouts = {name: layout for name, layout in self._layouts().items() if name != folder.path.name}
             layouts[folder.path.name] = self.table.layout_now.write()
             self._settings.setValue(LAYOUTS, json.dumps(dict(list(layouts.items())[-MOST_LAYOUTS:])))
         self._tell()

@@ -56,13 +56,15 @@ class TableLayout:
             return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
         widths = data.get("widths")
-        kept = {c: w for c, w in widths.items() if type(w) is int and 0 < w < 4000} if isinstance(widths, dict) else {}
+        valid_widths = (
+            {c: w for c, w in widths.items() if type(w) is int and 0 < w < 4000} if isinstance(widths, dict) else {}
+        )
         sort = data.get("sort")
         return cls(
             tuple(texts("order")),
             frozenset(texts("shown")),
             frozenset(texts("hidden")),
-            kept,
+            valid_widths,
             tuple(texts("groups")),
             sort if isinstance(sort, str) else "trial",
             data.get("is_down") is True,
@@ -121,7 +123,7 @@ class TrialsTable(RowTable):
     def selected(self) -> list[TrialRow]:
         """The selected trials, from top to bottom; those of a selected group, if no trial is selected."""
         selection = self.selectionModel().selection()
-        ranges = sorted((one.top(), one.bottom()) for one in map(selection.at, range(selection.size())))
+        ranges = sorted((span.top(), span.bottom()) for span in map(selection.at, range(selection.size())))
         rows = [row for top, bottom in ranges for row in self._model.rows[top : bottom + 1]]
         trials = [row for row in rows if isinstance(row, TrialRow)]
         return trials or [row for group in rows if isinstance(group, Group) for row in group.rows]
@@ -180,9 +182,9 @@ class TrialsTable(RowTable):
         """Give the columns their order, widths and visibility."""
         was_busy, self._is_busy = self._is_busy, True
         header, columns, layout = self.horizontalHeader(), self._model.columns, self._layout
-        wanted = [c for c in layout.order if c in columns]
-        wanted += [c for c in columns if c not in layout.order]
-        for place, column in enumerate(sorted(wanted, key=lambda column: column != "trial")):
+        order = [c for c in layout.order if c in columns]
+        order += [c for c in columns if c not in layout.order]
+        for place, column in enumerate(sorted(order, key=lambda column: column != "trial")):
             header.moveSection(header.visualIndex(columns.index(column)), place)
         for number, column in enumerate(columns):
             self.setColumnHidden(number, not self.is_shown(column))
@@ -255,10 +257,10 @@ class TrialsTable(RowTable):
 
     def show_column(self, column: str, is_shown: bool) -> None:
         """Show a column, or hide it, as the user wants it."""
-        shown, hidden = self._layout.shown - {column}, self._layout.hidden - {column}
+        visible, hidden = self._layout.shown - {column}, self._layout.hidden - {column}
         self._layout = replace(
             self._layout,
-            shown=shown | {column} if is_shown else shown,
+            shown=visible | {column} if is_shown else visible,
             hidden=hidden if is_shown else hidden | {column},
         )
         self._model.show_options(sorted(c for c in self._layout.shown if c.startswith(OPTION)))
@@ -330,8 +332,8 @@ class TrialsTable(RowTable):
         index = self.indexAt(event.position().toPoint())
         row = self._model.rows[index.row()] if index.isValid() else None
         if isinstance(row, Group) and index.column() == 0 and event.button() == Qt.MouseButton.LeftButton:
-            left = self.visualRect(index).left() + STEP * row.level
-            if left <= event.position().x() < left + STEP + 4:
+            edge = self.visualRect(index).left() + STEP * row.level
+            if edge <= event.position().x() < edge + STEP + 4:
                 self._model.toggle(index.row())
                 return
         super().mousePressEvent(event)

@@ -1,4 +1,4 @@
-"""What all plots of trials share: what they show, their axes in pixels, colours by rank, and choosing a trial."""
+"""Base of all plots of trials: their findings, their axes in pixels, colours by rank, and choosing a trial."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ BOX_GAP = 14
 
 @dataclass(frozen=True)
 class Findings:
-    """What the plots of an experiment show: its trials, their values and scores as axes, and the best of them."""
+    """The content of the plots of an experiment: its trials, their values and scores as axes, and the best of them."""
 
     folder: ExperimentFolder | None = None
     options: ExperimentOptions = field(default_factory=ExperimentOptions)
@@ -92,7 +92,7 @@ class TrialChart(Canvas):
     help = ""
     picked = Signal(int)
     changed = Signal()
-    """What it shows was chosen anew."""
+    """Emitted when other content is chosen."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.findings = Findings()
@@ -130,19 +130,19 @@ class TrialChart(Canvas):
         return ()
 
     def why_empty(self) -> str:
-        """Return what has to be there before there is something to see; empty where it is."""
+        """Return the reason why the plot is empty; an empty text where it is not."""
         return "" if self.findings.levels else WAITING
 
     def prepare(self) -> None:
         """Take the findings in, before anything is drawn."""
 
     def rows(self) -> Rows:
-        """Return what is shown as a table: its head, then its rows."""
+        """Return the content as a table: its head, then its rows."""
         return _rows(self.findings)
 
     @property
     def note(self) -> str:
-        """What is said beside the title."""
+        """The note beside the title."""
         return ""
 
     def show_findings(self, findings: Findings) -> None:
@@ -161,7 +161,9 @@ class TrialChart(Canvas):
         """Say where trials are: each as often as it is seen."""
         self.laid = list(spots)
         parts = [NO_SPOTS, *self.laid]
-        self._spots = Spots(np.concatenate([one.numbers for one in parts]), np.concatenate([one.at for one in parts]))
+        self._spots = Spots(
+            np.concatenate([part.numbers for part in parts]), np.concatenate([part.at for part in parts])
+        )
 
     def spots_of(self, number: int) -> Iterator[QPointF]:
         """Yield the places of a trial."""
@@ -302,12 +304,12 @@ class TrialChart(Canvas):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Show more or less around the pointer; with Shift, move."""
-        found = self._axes_at(event.position())
-        if found is None:
+        hit = self._axes_at(event.position())
+        if hit is None:
             event.ignore()
             return
         event.accept()
-        frame, has_x, has_y = found
+        frame, has_x, has_y = hit
         turn = event.angleDelta()
         notches = (turn.y() or turn.x()) / 120
         moves = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier) or abs(turn.x()) > abs(turn.y())

@@ -71,17 +71,17 @@ class ParallelCoordinates(TrialChart):
 
     def prepare(self) -> None:
         """Forget brushes of axes that are gone."""
-        known = {axis.name for axis in self.findings.axes}
-        self._brushes = {name: brush for name, brush in self._brushes.items() if name in known}
+        names = {axis.name for axis in self.findings.axes}
+        self._brushes = {name: brush for name, brush in self._brushes.items() if name in names}
         self._clear.setVisible(bool(self._brushes))
 
     @property
     def note(self) -> str:
         """How many trials the brushes keep."""
         count = len(self.findings.levels)
-        drawn = f"the best {MOST_LINES:,} are drawn" if count > MOST_LINES else ""
-        kept = f"{len(self.kept):,} of {plural(count, 'trial')}" if self._brushes else ""
-        return "; ".join(filter(None, (kept, drawn)))
+        limit = f"the best {MOST_LINES:,} are drawn" if count > MOST_LINES else ""
+        share = f"{len(self.kept):,} of {plural(count, 'trial')}" if self._brushes else ""
+        return "; ".join(filter(None, (share, limit)))
 
     @property
     def kept(self) -> set[int]:
@@ -140,14 +140,16 @@ class ParallelCoordinates(TrialChart):
             points = [(x, self._down(axis.share(axis.places[number]))) for axis, x in places if number in axis.places]
             x, y = np.array(points, dtype=float).reshape(-1, 2).T
             self._lines[number] = x, y
-        kept = self.kept
+        brushed = self.kept
         lines = {number: (x, -y) for number, (x, y) in self._lines.items()}
-        shown = {number: line for number, line in lines.items() if number in kept}
+        foreground = {number: line for number, line in lines.items() if number in brushed}
         left_out = QColor(theme.current().muted)
         left_out.setAlpha(FADED)
         self._others.setPen(pg.mkPen(left_out, width=1))
-        set_lines(self._others, [line for number, line in lines.items() if number not in kept])
-        self._ranked.show(shown, self.findings, alpha=min(255, max(LEAST_ALPHA, 255 * CLEAR // max(1, len(kept)))))
+        set_lines(self._others, [line for number, line in lines.items() if number not in brushed])
+        self._ranked.show(
+            foreground, self.findings, alpha=min(255, max(LEAST_ALPHA, 255 * CLEAR // max(1, len(brushed))))
+        )
         self._axes_item.prepareGeometryChange()
         self._axes_item.update()
 
@@ -166,8 +168,8 @@ class ParallelCoordinates(TrialChart):
         levels = self.findings.levels
         if len(levels) <= MOST_LINES:
             return list(levels)
-        kept, own = self.kept, {self.number} | self.findings.marked
-        order = sorted(levels, key=lambda number: (number in own, number in kept, levels[number]), reverse=True)
+        brushed, own = self.kept, {self.number} | self.findings.marked
+        order = sorted(levels, key=lambda number: (number in own, number in brushed, levels[number]), reverse=True)
         return order[:MOST_LINES]
 
     def paint_axes(self, painter: QPainter) -> None:
@@ -192,14 +194,14 @@ class ParallelCoordinates(TrialChart):
 
     def _paint_tick(self, painter: QPainter, at: QPointF, text: str, room: float) -> None:
         palette, metrics = theme.current(), painter.fontMetrics()
-        shown = markup.elided(metrics, text, Qt.TextElideMode.ElideMiddle, max(24, int(room)))
-        box = QRectF(at.x() + 5, at.y() - 8, metrics.horizontalAdvance(shown) + 4, 16)
+        label = markup.elided(metrics, text, Qt.TextElideMode.ElideMiddle, max(24, int(room)))
+        box = QRectF(at.x() + 5, at.y() - 8, metrics.horizontalAdvance(label) + 4, 16)
         ground = QColor(palette.panel)
         ground.setAlpha(205)
         painter.fillRect(box, ground)
         painter.setPen(QPen(palette.muted, 1))
         painter.drawLine(at, QPointF(at.x() + 4, at.y()))
-        painter.drawText(box.translated(2, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.drawText(box.translated(2, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, label)
 
     def _paint_brush(self, painter: QPainter, x: float, low: float, high: float) -> None:
         accent = QColor(theme.current().accent)
@@ -220,14 +222,14 @@ class ParallelCoordinates(TrialChart):
         """Return the trial whose line is nearest to the pointer."""
         if self._drag is not None:
             return None
-        best, found = NEAR_PIXELS / 2, None
+        best, nearest = NEAR_PIXELS / 2, None
         for number in self.kept & self._lines.keys():
             x, y = self._lines[number]
             if len(x) > 1 and x[0] <= at.x() <= x[-1]:
                 apart = abs(float(np.interp(at.x(), x, y)) - at.y())
                 if apart < best:
-                    best, found = apart, number
-        return found
+                    best, nearest = apart, number
+        return nearest
 
     def _axis_at(self, at: QPointF) -> TrialAxis | None:
         near = [axis for axis in self.findings.axes if abs(self.across(axis) - at.x()) <= BRUSH]

@@ -25,8 +25,8 @@ def ticks_of(axis: TrialAxis, count: int, part: Part = WHOLE) -> list[tuple[floa
     """Return about `count` places of a part of an axis with their labels."""
     low, high = axis.ends if part == WHOLE else (axis.place_at(_unset(end)) for end in part)
     if axis.categories:
-        known = [(float(n), text) for n, text in enumerate(axis.categories) if low <= n <= high]
-        return known[:: max(1, math.ceil(len(known) / max(1, count)))]
+        ticks = [(float(n), text) for n, text in enumerate(axis.categories) if low <= n <= high]
+        return ticks[:: max(1, math.ceil(len(ticks) / max(1, count)))]
     if axis.is_log:
         places = decades(low, high, count)
         stride = max(1, math.ceil(len(places) / max(2, count)))
@@ -48,9 +48,9 @@ class Spots:
     numbers: NDArray[np.int64]
     at: Floats
 
-    def of(self, kept: NDArray[np.bool_]) -> "Spots":
+    def of(self, mask: NDArray[np.bool_]) -> "Spots":
         """Return a part of them."""
-        return Spots(self.numbers[kept], self.at[kept])
+        return Spots(self.numbers[mask], self.at[mask])
 
     def polygon(self) -> QPolygonF:
         """Return the points as Qt draws them."""
@@ -64,8 +64,8 @@ def polygon(x: Floats, y: Floats) -> QPolygonF:
     """Return points as Qt draws them, without a Python object for each."""
     if not len(x):
         return QPolygonF()  # there is no memory to write to
-    found: QPolygonF = arrayToQPolygonF(np.ascontiguousarray(x), np.ascontiguousarray(y))
-    return found
+    points: QPolygonF = arrayToQPolygonF(np.ascontiguousarray(x), np.ascontiguousarray(y))
+    return points
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class Frame:
     def points(self, numbers: Iterable[int]) -> Spots:
         """Return the places of the trials that have both values, as far as they are in view."""
         x, y = self.x.places, self.y.places
-        known = [n for n in numbers if n in x and n in y]
-        across = self.across(np.array([x[n] for n in known], dtype=float))
-        down = self.down(np.array([y[n] for n in known], dtype=float))
-        spots = Spots(np.array(known, dtype=np.int64), np.column_stack([across, down]))
+        common = [n for n in numbers if n in x and n in y]
+        across = self.across(np.array([x[n] for n in common], dtype=float))
+        down = self.down(np.array([y[n] for n in common], dtype=float))
+        spots = Spots(np.array(common, dtype=np.int64), np.column_stack([across, down]))
         box = self.area.adjusted(-1, -1, 1, 1)
         is_in = (across >= box.left()) & (across <= box.right()) & (down >= box.top()) & (down <= box.bottom())
         return spots if is_in.all() else spots.of(is_in)
@@ -108,6 +108,6 @@ class Frame:
 def shares(axis: TrialAxis, places: Floats, part: Part = WHOLE) -> Floats:
     """Return where places are on the length that shows a part of an axis, as shares of it."""
     low, high = axis.scale
-    found = np.log(np.maximum(places, TINY)) if axis.is_log else places
-    share = INSET + (1 - 2 * INSET) * (found - low) / (high - low)
+    positions = np.log(np.maximum(places, TINY)) if axis.is_log else places
+    share = INSET + (1 - 2 * INSET) * (positions - low) / (high - low)
     return (share - part[0]) / (part[1] - part[0])

@@ -69,24 +69,24 @@ class ImportancePlot(TrialChart):
         folder, name = self.findings.folder, self.objective.currentData()
         if folder is None or name is None or not self.isVisible() or self._request is not None:
             return
-        asked = (str(folder.path), str(name), len(self.findings.levels))
-        if self._is_known(asked) or len(self.findings.levels) < LEAST_TRIALS or len(self.findings.values) < 2:
+        key = (str(folder.path), str(name), len(self.findings.levels))
+        if self._is_known(key) or len(self.findings.levels) < LEAST_TRIALS or len(self.findings.values) < 2:
             return
-        if self._asked is None or asked[:2] != self._asked[:2]:
+        if self._asked is None or key[:2] != self._asked[:2]:
             self.importance = {}
-        self._asked, self._reason = asked, ""
+        self._asked, self._reason = key, ""
         request = ImportanceRequest(experiment=folder.path.absolute(), objective=str(name))
         self._request = self.server.ask(OPERATION, request, self._on_finished, self._on_failed)
         self.empty = self.why_empty()
         self.refresh()
 
-    def _is_known(self, asked: tuple[str, str, int]) -> bool:
+    def _is_known(self, key: tuple[str, str, int]) -> bool:
         """Return whether the answer would be much the same: while trials train, a few more do not change it, and the
         computation would take their processors."""
-        if self._asked is None or asked[:2] != self._asked[:2]:
+        if self._asked is None or key[:2] != self._asked[:2]:
             return False
         is_over = all(trial.is_over for trial in self.findings.trials)
-        return asked[2] == self._asked[2] or (not is_over and asked[2] < GROWTH * self._asked[2])
+        return key[2] == self._asked[2] or (not is_over and key[2] < GROWTH * self._asked[2])
 
     def _on_finished(self, answer: Mapping[str, Any]) -> None:
         self._request = None

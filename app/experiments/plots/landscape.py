@@ -36,9 +36,9 @@ def estimated(places: Floats, scores: Floats, cells: int = CELLS, x_part: Part =
     them."""
     middles = (np.arange(cells) + 0.5) / cells
     is_binned = len(places) > BINNED
-    known = (np.arange(BINS) + 0.5)[:, None] / BINS * np.ones(2) if is_binned else places
+    centres = (np.arange(BINS) + 0.5)[:, None] / BINS * np.ones(2) if is_binned else places
     across, down = (
-        np.exp(-0.5 * (((low + middles * (high - low))[:, None] - known[None, :, side]) / WIDTH) ** 2)
+        np.exp(-0.5 * (((low + middles * (high - low))[:, None] - centres[None, :, side]) / WIDTH) ** 2)
         for side, (low, high) in enumerate((x_part, y_part))
     )  # (cells, N)
     if is_binned:

@@ -102,13 +102,13 @@ class LearningCurves(TrialChart):
             if findings.folder is not None
             for name in ([run.name for run in trial.runs] or [str(trial.number)])
         ]
-        known = [folder for _, folder in runs]
+        folders = [folder for _, folder in runs]
         self._owners = [number for number, _ in runs]
-        if {folder.path for folder in known} != {folder.path for folder in self._runs}:
-            read = {trace.folder.path: trace for trace in self.traces.traces}
-            self.traces.show_runs(known)
-            self.traces.traces = [read.get(trace.folder.path, trace) for trace in self.traces.traces]
-            self._runs = known
+        if {folder.path for folder in folders} != {folder.path for folder in self._runs}:
+            traces = {trace.folder.path: trace for trace in self.traces.traces}
+            self.traces.show_runs(folders)
+            self.traces.traces = [traces.get(trace.folder.path, trace) for trace in self.traces.traces]
+            self._runs = folders
         else:  # the same runs in another order
             numbers = {folder.path: number for number, folder in runs}
             self._owners = [numbers[trace.folder.path] for trace in self.traces.traces]
@@ -119,12 +119,12 @@ class LearningCurves(TrialChart):
         """Take the curves from what was read so far."""
         self._fill_metric()
         split, _, name = (self.quantity.currentData() or "").partition(".")
-        found: dict[int, list[tuple[Floats, Floats]]] = {}
+        parts: dict[int, list[tuple[Floats, Floats]]] = {}
         for number, trace in zip(self._owners, self.traces.traces, strict=True):
             curve = _points(trace, name, split)
             if curve is not None:
-                found.setdefault(number, []).append(curve)
-        self.curves = [joined(number, curves) for number, curves in found.items()]
+                parts.setdefault(number, []).append(curve)
+        self.curves = [joined(number, curves) for number, curves in parts.items()]
         self.empty = self.why_empty()
         self.log.setVisible(name == "loss")
         self.refresh()
@@ -134,11 +134,11 @@ class LearningCurves(TrialChart):
         offered = [f"{split}.{name}" for split in ("validation", "training") for name in self.traces.names()]
         if offered == [self.quantity.itemData(at) for at in range(self.quantity.count())]:
             return
-        chosen = self.quantity.currentData() or next(iter(self.findings.objectives), "")
+        current = self.quantity.currentData() or next(iter(self.findings.objectives), "")
         self.quantity.clear()
-        for one in offered:
-            self.quantity.addItem(one.replace(".", " "), one)
-        self.quantity.setCurrentIndex(offered.index(chosen) if chosen in offered else 0)
+        for quantity in offered:
+            self.quantity.addItem(quantity.replace(".", " "), quantity)
+        self.quantity.setCurrentIndex(offered.index(current) if current in offered else 0)
 
     # ---- drawing ----
 
@@ -198,15 +198,15 @@ class LearningCurves(TrialChart):
 
     def mark_at(self, at: QPointF) -> int | None:
         """Return the trial whose line is nearest to the pointer."""
-        best, found = NEAR_PIXELS, None
+        best, nearest = NEAR_PIXELS, None
         if self.parts and not self.frame().area.contains(at):
             return None
         for number, (x, y) in self._pixels.items():
             if len(x) and x[0] - 6 <= at.x() <= x[-1] + 6:
                 apart = abs(float(np.interp(at.x(), x, y)) - at.y())
                 if apart < best:
-                    best, found = apart, number
-        return found
+                    best, nearest = apart, number
+        return nearest
 
     def rows(self) -> Rows:
         """Return every point of every curve."""

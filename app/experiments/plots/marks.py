@@ -1,4 +1,4 @@
-"""What is drawn of trials: pairs of axes, dots in the colours of their ranks, and lines."""
+"""Graphics items of trials: pairs of axes, dots in the colours of their ranks, and lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol

@@ -32,11 +32,11 @@ def fill_choice(choice: QComboBox, axes: Sequence[TrialAxis], first: int = 0) ->
     offered = [axis.name for axis in axes]
     if offered == [choice.itemData(at) for at in range(choice.count())]:
         return
-    chosen = choice.currentData()
+    current = choice.currentData()
     choice.clear()
     for axis in axes:
         choice.addItem(axis.label, axis.name)
-    choice.setCurrentIndex(offered.index(chosen) if chosen in offered else min(first, len(offered) - 1))
+    choice.setCurrentIndex(offered.index(current) if current in offered else min(first, len(offered) - 1))
 
 
 class ScatterMatrix(TrialChart):
@@ -120,12 +120,12 @@ class SlicePlot(TrialChart):
         rows = math.ceil(len(axes) / columns)
         wide = (self.width() - LEFT - RIGHT - BETWEEN * (columns - 1)) / columns
         high = (self.height() - rows * (BELOW + TOP)) / rows
-        found = []
+        cells = []
         for place, axis in enumerate(axes):
             row, column = divmod(place, columns)
             area = QRectF(LEFT + column * (wide + BETWEEN), TOP + row * (high + BELOW + TOP), wide, max(20.0, high))
-            found.append(self.framed(area, axis, score))
-        return found
+            cells.append(self.framed(area, axis, score))
+        return cells
 
     def parts_of(self, frame: Frame, frames: Sequence[Frame]) -> dict[str, bool]:
         """Return labels below, and those of the objective once per row."""
