@@ -44,7 +44,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """What the lower axis counts: values are divided by so much and followed by its name."""
+    """The unit of the lower axis: values are divided by so much and followed by its name."""
 
     name: str
     divisor: float = 1.0
@@ -200,11 +200,11 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
             middle = rect.left() + (place - low) / (high - low) * rect.width()
             number = text.partition(" ")[0] if self._has_unit else text
             width = metrics.horizontalAdvance(text)
-            left = middle - metrics.horizontalAdvance(number) / 2
-            left = min(left, free - width) if not texts else left
-            if left + width <= free:
-                texts.append((QRectF(left, rect.top() + 6, width, metrics.height()), Qt.TextFlag.TextDontClip, text))
-                free = left - GAP
+            start = middle - metrics.horizontalAdvance(number) / 2
+            start = min(start, free - width) if not texts else start
+            if start + width <= free:
+                texts.append((QRectF(start, rect.top() + 6, width, metrics.height()), Qt.TextFlag.TextDontClip, text))
+                free = start - GAP
         if self.name:
             name = markup.elided(metrics, self.name, Qt.TextElideMode.ElideMiddle, int(rect.width()))
             below = QRectF(rect.left(), rect.top() + 20, rect.width(), metrics.height())

@@ -150,13 +150,13 @@ class BarRows(QAbstractScrollArea):
         if self.look.fixed_bar:
             bar = float(self.look.fixed_bar)
             widths[-1] = max(0.0, room - sum(widths[:-1]) - gaps - bar)
-        left, found, bars = 0.0, [], (0.0, bar)
+        x, columns, bars = 0.0, [], (0.0, bar)
         for number, width in enumerate(widths):
             if number == self.bar_at:
-                bars, left = (left, bar), left + bar + GAP
-            found.append((left, width))
-            left += width + GAP
-        return found, (left, bar) if self.bar_at == len(widths) else bars
+                bars, x = (x, bar), x + bar + GAP
+            columns.append((x, width))
+            x += width + GAP
+        return columns, (x, bar) if self.bar_at == len(widths) else bars
 
     def _row_at(self, y: float) -> int:
         number = int(y + self.verticalScrollBar().value()) // self.look.row
@@ -257,10 +257,10 @@ class BarRows(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def tip(self, number: int) -> str:
-        """Return what is told of a row."""
+        """Return the tool tip of a row."""
         row = self.rows[number]
-        named = zip(self.columns, row.cells, strict=True)
-        lines = [f"{column.heading}: {text}" if column.swatch else text for column, text in named if text]
+        cells = zip(self.columns, row.cells, strict=True)
+        lines = [f"{column.heading}: {text}" if column.swatch else text for column, text in cells if text]
         return row.tip or "\n".join([*lines, *filter(None, [row.words])])
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -277,5 +277,5 @@ def _paint_swatch(painter: QPainter, colour: QColor, left: float, middle: float)
 
 
 def _paint_text(painter: QPainter, room: QRectF, text: str, *, is_right: bool = False) -> None:
-    shown = markup.elided(painter.fontMetrics(), text, Qt.TextElideMode.ElideMiddle, int(room.width()) + 1)
-    painter.drawText(room, _RIGHT if is_right else Qt.AlignmentFlag.AlignVCenter, shown)
+    label = markup.elided(painter.fontMetrics(), text, Qt.TextElideMode.ElideMiddle, int(room.width()) + 1)
+    painter.drawText(room, _RIGHT if is_right else Qt.AlignmentFlag.AlignVCenter, label)

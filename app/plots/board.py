@@ -26,7 +26,7 @@ from netwright.engine.runs.confusion import Confusion
 from netwright.engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started, ThinnedPoints
 
 FIRST = "accuracy"
-"""What stands above until a run says what its main metric is."""
+"""The upper quantity until a run reports its main metric."""
 METRIC = "metric"
 """The main metric, whichever it is."""
 CONFUSION = "confusion_matrix"
@@ -72,9 +72,9 @@ class Board(QWidget):
         self._arrange()
 
     def _make(self) -> None:
-        held = QWidget()
+        content = QWidget()
         area = self._area = QScrollArea()
-        self._grid = QGridLayout(held)
+        self._grid = QGridLayout(content)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(12)
         for number in range(COLUMNS):
@@ -82,7 +82,7 @@ class Board(QWidget):
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(held)
+        area.setWidget(content)
         area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -159,7 +159,7 @@ class Board(QWidget):
         self._refresh(name)
 
     def _take_shares(self, event: Progress) -> None:
-        """What the time went to, as far as that is measured."""
+        """Add the shares of the time, as far as they are measured."""
         data = self.plot_data[SHARES]
         for name, share in shares_of(event).items():
             if name == COMPUTING:
@@ -259,7 +259,7 @@ class Board(QWidget):
         self.choices_changed.emit()
 
     def set_along(self, along: Along) -> None:
-        """What the lower axes count."""
+        """Set the unit of the lower axes."""
         self.x_axis.along = along
         self._refresh_all()
 
@@ -397,11 +397,11 @@ class Board(QWidget):
         in a row of its own."""
         first, second, *others = self._cards.values()
         columns = self._arranged = self._columns
-        shown = [card for name, card in self._first_cards().items() if name not in self.hidden]
+        visible = [card for name, card in self._first_cards().items() if name not in self.hidden]
         for row, card in enumerate((first, second)):
             self._grid.addWidget(card, row, 0, 1, COLUMNS)
-            card.setVisible(card in shown)
-        has_cards = bool(shown or others or self._confusion_card is not None)
+            card.setVisible(card in visible)
+        has_cards = bool(visible or others or self._confusion_card is not None)
         self._area.setVisible(has_cards)
         self.nothing.setVisible(not has_cards)
         for number, other in enumerate(others):
@@ -413,8 +413,8 @@ class Board(QWidget):
             self._grid.addWidget(self._confusion_card, below, 0, 1, COLUMNS)
         for row in range(max(2, self._grid.rowCount())):
             item = self._grid.itemAtPosition(row, 0)
-            held = item.widget() if item is not None else None
-            is_used = held is not None and not held.isHidden()
+            widget = item.widget() if item is not None else None
+            is_used = widget is not None and not widget.isHidden()
             self._grid.setRowStretch(row, (3 if row < 2 else 2) if is_used else 0)
 
     @property

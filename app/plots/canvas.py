@@ -1,4 +1,4 @@
-"""What every plot is drawn on: a pyqtgraph view in our colours, drawn when it is seen, with a readout and a reason."""
+"""The canvas of every plot: a pyqtgraph view in our colours, drawn when it is seen, with a readout and a reason."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -64,7 +64,7 @@ class Canvas(pg.GraphicsView):  # type: ignore[misc]  # pyqtgraph ships no types
     # ---- drawing ----
 
     def refresh(self) -> None:
-        """What is shown has changed: draw it now, or when it is next seen."""
+        """Draw changed content now, or when it is next seen."""
         self._is_stale = True
         if self.isVisible():
             self._draw()

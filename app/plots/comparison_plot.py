@@ -40,7 +40,7 @@ def run_colour(number: int) -> QColor:
 
 @dataclass
 class Comparison:
-    """What is to be drawn, and how."""
+    """The runs to draw, and how."""
 
     name: str = "loss"
     traces: list[Trace] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Badge(QGraphicsItem):
 
 @dataclass
 class RunItems:
-    """What draws the curves of one run."""
+    """The plot items for the curves of one run."""
 
     training: Line
     validation: Line
@@ -136,10 +136,10 @@ class ComparisonPlot(Plot):
             for item in vars(items).values():
                 item.setVisible(False)
         for line in lines:
-            items, kept = self._runs[line.number], self.spaced(line.validation[0])
+            items, mask = self._runs[line.number], self.spaced(line.validation[0])
             self.lay(items.training, *line.training)
             self.lay(items.validation, *line.validation)
-            self.lay(items.markers, *(part[kept] for part in line.validation))
+            self.lay(items.markers, *(part[mask] for part in line.validation))
         self._place_badges(lines)
         return ""
 
@@ -191,8 +191,8 @@ class ComparisonPlot(Plot):
         for line in lines:
             x, y = line.training if len(line.training[0]) else line.validation
             along, down = self.to_pixels(x, y)
-            seen = (along >= rect.left() - 1) & (along <= rect.right() + 1)
-            good = np.flatnonzero(np.isfinite(down) & seen)
+            in_view = (along >= rect.left() - 1) & (along <= rect.right() + 1)
+            good = np.flatnonzero(np.isfinite(down) & in_view)
             if len(good):
                 height = min(max(float(down[good[-1]]), rect.top()), rect.bottom())
                 ends.append((height, float(along[good[-1]]), line.number))
@@ -204,7 +204,7 @@ class ComparisonPlot(Plot):
                 badge.setVisible(True)
 
     def readings(self, place: float) -> list[tuple[int, str, str]]:
-        """What the runs say at a place of the lower axis: number, training value, validation value."""
+        """The values of the runs at a place of the lower axis: number, training value, validation value."""
         comparison, result = self.comparison, []
         for number, trace, curve in comparison.curves():
             step = trace.step_at(place, comparison.along)
@@ -219,11 +219,11 @@ class ComparisonPlot(Plot):
         return result
 
     def readout(self, place: float) -> tuple[float, Markup]:
-        """What each run says under the pointer."""
+        """The values of each run under the pointer."""
         comparison = self.comparison
         where = f"{place:,.0f}" if comparison.along == "iterations" else format_number(place / self._unit.divisor, 4)
-        shown = {"training": comparison.shows_training, "validation": comparison.shows_validation}
-        head = [word for word, is_shown in shown.items() if is_shown]
+        splits = {"training": comparison.shows_training, "validation": comparison.shows_validation}
+        head = [word for word, is_shown in splits.items() if is_shown]
         rows: list[list[str]] = []
         for number, *values in self.readings(place):
             badge = markup.picture(badge_pixmap(number, 3), 16)
@@ -244,14 +244,14 @@ def columns_of(ends: list[tuple[float, float, int]], apart: float) -> list[list[
 
 def spread(heights: list[float], apart: float, lowest: float) -> list[float]:
     """Heights in rising order moved apart, none below the lowest."""
-    found: list[float] = []
+    places: list[float] = []
     for height in heights:
-        found.append(max(height, found[-1] + apart) if found else height)
+        places.append(max(height, places[-1] + apart) if places else height)
     limit = lowest
-    for number in range(len(found) - 1, -1, -1):
-        found[number] = min(found[number], limit)
-        limit = found[number] - apart
-    return found
+    for number in range(len(places) - 1, -1, -1):
+        places[number] = min(places[number], limit)
+        limit = places[number] - apart
+    return places
 
 
 def paint_badge(painter: QPainter, number: int, box: QRectF) -> None:

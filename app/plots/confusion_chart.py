@@ -208,9 +208,9 @@ class ConfusionChart(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the cell under the pointer."""
-        found = self.cell_at(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and found and self.table.counts[found[0]][found[1]]:
-            self.cell_chosen.emit(*found)
+        place = self.cell_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and place and self.table.counts[place[0]][place[1]]:
+            self.cell_chosen.emit(*place)
 
     # ---- painting ----
 
@@ -288,13 +288,13 @@ class ConfusionChart(QWidget):
         palette, cell = theme.current(), self._cell(grid, 0, 0)
         painter.setFont(self._font(11))
         painter.setPen(palette.muted)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        align_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if cell.height() >= 14:
-            painter.drawText(QRectF(grid.right() + _GAP, grid.top() - 18, 60, 16), left, "Recall")
+            painter.drawText(QRectF(grid.right() + _GAP, grid.top() - 18, 60, 16), align_left, "Recall")
             for row, share in enumerate(self.table.recall):
                 if self.table.of_class[row]:
                     at = QRectF(grid.right() + _GAP, self._cell(grid, row, 0).center().y() - 8, 60, 16)
-                    painter.drawText(at, left, format_percent(share))
+                    painter.drawText(at, align_left, format_percent(share))
         if cell.width() >= _LEAST_CELL:
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(0, grid.bottom() + 3, grid.left() - _GAP, 16), right, "Precision")
@@ -306,8 +306,8 @@ class ConfusionChart(QWidget):
     def event(self, event: QEvent) -> bool:
         """The pointer tells a cell in words."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            found = self.cell_at(QPointF(event.pos()))
-            words = self.words(*found) if found else ""
+            place = self.cell_at(QPointF(event.pos()))
+            words = self.words(*place) if place else ""
             QToolTip.showText(event.globalPos(), markup.wrapped(words), self)
             return True
         return super().event(event)
@@ -319,7 +319,7 @@ def text_on(ground: QColor) -> QColor:
     return max((palette.text, palette.background), key=lambda colour: _contrast(colour, ground))
 
 
-def _contrast(one: QColor, other: QColor) -> float:
+def _contrast(first: QColor, other: QColor) -> float:
     """The ratio of luminances, 1 to 21, as in WCAG 2."""
 
     def luminance(colour: QColor) -> float:
@@ -327,5 +327,5 @@ def _contrast(one: QColor, other: QColor) -> float:
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return float(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
 
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    high, low = sorted((luminance(first), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)

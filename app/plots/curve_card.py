@@ -30,7 +30,7 @@ SLACK = 24
 
 
 class Sample(QWidget):
-    """What a curve looks like: a line, a marker, or both, with the pens of the plot."""
+    """The sample of a curve: a line, a marker, or both, with the pens of the plot."""
 
     def __init__(self, line: Line | None, markers: Markers | None) -> None:
         super().__init__()
@@ -163,7 +163,7 @@ class CurveCard(PlotCard):
         self.refresh()
 
     def refresh(self) -> None:
-        """What is drawn has changed: it is shown soon."""
+        """Show changed curves soon."""
         if not self._redraw.isActive():
             self._redraw.start()
 
@@ -193,8 +193,8 @@ class CurveCard(PlotCard):
     def _place_legend(self) -> None:
         """Put the legend beside the title, or on a line below where a name would be cut."""
         others = [self._title, *(part for pair in self._figures for part in pair), self._log, self._close]
-        taken = sum(part.sizeHint().width() + self.head.spacing() for part in others if not part.isHidden())
-        room = self.width() - HEAD_MARGINS - taken
+        width = sum(part.sizeHint().width() + self.head.spacing() for part in others if not part.isHidden())
+        room = self.width() - HEAD_MARGINS - width
         is_below = self._below.indexOf(self._legend) >= 0
         fits = self._legend.whole_width + (SLACK if is_below else 0) <= room
         if fits == is_below:
@@ -258,14 +258,14 @@ class CurveCard(PlotCard):
     def as_picture(self, scale: float = 1.0) -> Iterator[None]:
         """In here there is no button either."""
         self.flush()
-        shown = [button for button in (self._log, self._close) if not button.isHidden()]
-        for button in shown:
+        buttons = [button for button in (self._log, self._close) if not button.isHidden()]
+        for button in buttons:
             button.hide()
         try:
             with super().as_picture(scale):
                 yield
         finally:
-            for button in shown:
+            for button in buttons:
                 button.show()
 
     def _newest(self) -> list[tuple[str, float, float]]:
@@ -273,18 +273,18 @@ class CurveCard(PlotCard):
         one; beside the test value the validation of the same network. Values from before the first step count until
         it."""
         training, points = self.data.training, self.data.points
-        found = {
+        newest = {
             split: points[split].last
             for split in FIGURES
             if len(points[split]) and (points[split].last_step > 0 or not len(training))
         }
-        named = {split: split for split in found}
-        if "test" in found and "validation" in found:
-            same = points["validation"].nearest(found["test"][0])
-            if same and same[0] == found["test"][0] != found["validation"][0]:
-                found["validation"], named["validation"] = same, BEST
-        if found or not len(training):
-            return [(named[split], *found[split]) for split in found]
+        names = {split: split for split in newest}
+        if "test" in newest and "validation" in newest:
+            same = points["validation"].nearest(newest["test"][0])
+            if same and same[0] == newest["test"][0] != newest["validation"][0]:
+                newest["validation"], names["validation"] = same, BEST
+        if newest or not len(training):
+            return [(names[split], *newest[split]) for split in newest]
         return [(self.data.word, training.last_step, training.value(len(training) - 1))]
 
     def _show_figure(self) -> None:

@@ -28,7 +28,7 @@ class Pictured(Protocol):
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """The title of the content."""
 
     def export_png(self, path: Path) -> None:
         """As a picture. Raises `OSError`."""
@@ -82,8 +82,8 @@ class ExportButton(QPushButton):
         waiting.setWindowModality(Qt.WindowModality.WindowModal)
         waiting.setMinimumDuration(500)
         try:
-            for done in self._write(path):
-                waiting.setValue(min(done, total))
+            for count in self._write(path):
+                waiting.setValue(min(count, total))
                 if waiting.wasCanceled():
                     path.unlink(missing_ok=True)
                     break
@@ -111,15 +111,15 @@ def export_of(board: Board) -> ExportButton:
 def write_csv(path: Path, plot_data: Mapping[str, PlotData], timeline: Timeline) -> Iterator[int]:
     """Every point of every curve: curve, split, step, value, epoch, seconds of training. Yields from time to time how
     many are written. Raises `OSError`."""
-    done = 0
+    count = 0
     with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         CsvWriter(file).row(("curve", "split", *COLUMNS))
         for name, data in plot_data.items():
             for split, steps, values in data.chunks():
                 places = [timeline.places(steps, along).tolist() for along in PLACES]
                 file.writelines(_rows(csv_line((name, split)), steps.tolist(), values.tolist(), *places))
-                done += len(steps)
-                yield done
+                count += len(steps)
+                yield count
 
 
 def count_of(traces: Sequence[Trace]) -> int:
@@ -130,7 +130,7 @@ def count_of(traces: Sequence[Trace]) -> int:
 def write_runs_csv(path: Path, traces: Sequence[Trace]) -> Iterator[int]:
     """Every point of every curve of every run: run, curve, split, step, value, epoch, seconds of training. Yields from
     time to time how many are written. Raises `OSError`."""
-    done = 0
+    count = 0
     with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         CsvWriter(file).row(("run", "curve", "split", *COLUMNS))
         for trace in traces:
@@ -139,8 +139,8 @@ def write_runs_csv(path: Path, traces: Sequence[Trace]) -> Iterator[int]:
                     places = [trace.places(steps, along).tolist() for along in PLACES]
                     head = csv_line((trace.folder.path.name, name, split))
                     file.writelines(_rows(head, steps.tolist(), values.tolist(), *places))
-                    done += len(steps)
-                    yield done
+                    count += len(steps)
+                    yield count
 
 
 def _rows(head: str, *columns: Sequence[float]) -> Iterator[str]:

@@ -129,26 +129,26 @@ class Plot(Canvas, pg.PlotWidget):  # type: ignore[misc]
     def spaced(self, places: Floats) -> NDArray[np.bool_]:
         """Which of some points on the x axis have markers: none lies closer than `MARKERS_APART` to another one, and
         the newest has one."""
-        kept = np.ones(len(places), bool)
+        mask = np.ones(len(places), bool)
         if len(places) < 2:
-            return kept
+            return mask
         (low, high), x = self.view.viewRange()[0], self.x.to_view(places)
         pixels = (x - low) * (self.view.width() / (high - low))
         apart = np.diff(pixels)
         if float(apart.min()) >= MARKERS_APART:
-            return kept
-        kept[:] = False
+            return mask
+        mask[:] = False
         if apart.max() <= 1.01 * apart.min():  # every second, or third, looks calmer than as many as fit
-            kept[:: int(np.ceil(MARKERS_APART / apart.min() - 1e-6))] = True
+            mask[:: int(np.ceil(MARKERS_APART / apart.min() - 1e-6))] = True
         else:
             place = -np.inf
             # One candidate per stretch of this width: thousands of points take no longer than the pixels.
             for index in np.unique(pixels // MARKERS_APART, return_index=True)[1]:
                 if pixels[index] - place >= MARKERS_APART:
-                    kept[index], place = True, pixels[index]
-        kept[pixels[-1] - pixels < MARKERS_APART] = False
-        kept[-1] = True
-        return kept
+                    mask[index], place = True, pixels[index]
+        mask[pixels[-1] - pixels < MARKERS_APART] = False
+        mask[-1] = True
+        return mask
 
     @property
     def columns(self) -> int:
@@ -234,8 +234,8 @@ class Plot(Canvas, pg.PlotWidget):  # type: ignore[misc]
         self._box.adjustSize()
         pixel = self.view.mapViewToScene(QPointF(at, 0)).x()
         width = self._box.width()
-        left = pixel + 12 if pixel + 12 + width < rect.right() else pixel - 12 - width
-        self._box.move(round(left), round(rect.top()) + 8)
+        x_box = pixel + 12 if pixel + 12 + width < rect.right() else pixel - 12 - width
+        self._box.move(round(x_box), round(rect.top()) + 8)
         self._box.setVisible(bool(text))
 
     # ---- zooming ----

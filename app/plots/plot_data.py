@@ -1,4 +1,4 @@
-"""What a plot of a run shows, and how: its values, and what it has in common with the plots beside it."""
+"""The data of a plot of a run: its values, and what it has in common with the plots beside it."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ Curve = tuple[Floats, Floats]
 LEAST_PART = 2.0
 """No fewer steps than this are shown."""
 VALUE = "value"
-"""What the values of a curve are called that has only one kind of them: it needs no legend."""
+"""The name of the values of a curve that has only one kind of them: it needs no legend."""
 
 
 @dataclass
@@ -93,11 +93,11 @@ class PlotData:
     points: dict[str, Points]
     x_axis: LinkedXAxis = field(default_factory=LinkedXAxis)
     word: str = "training"
-    """What the values that are not of a part of the data are called."""
+    """The name of the values that are not of a part of the data."""
     waiting: str = ""
+    """The text while there are no values."""
     is_reading: bool = False
     """Whether the run may have points that are not read yet."""
-    """What is said while there are no values."""
     smoothing: float = 0.9
     can_smooth: bool = True
     is_log: bool = False
@@ -145,8 +145,8 @@ class PlotData:
         """Takes old points of a long run."""
         if points.split == "training":
             self.training.append_thinned(points, name)
-        elif kept := extreme_points(points, name):
-            self.points.setdefault(points.split, Points()).append(*zip(*kept, strict=True))
+        elif extremes := extreme_points(points, name):
+            self.points.setdefault(points.split, Points()).append(*zip(*extremes, strict=True))
 
     def clear(self) -> None:
         """Forget all points, for another run."""
@@ -166,7 +166,7 @@ class PlotData:
             other.line.truncate(other.line.index(step + 1))
 
     def window(self, low: float, high: float, pixels: int) -> Curve:
-        """What is drawn of the training values between two steps (`Series.window`)."""
+        """The drawn training values between two steps (`Series.window`)."""
         stretches = list(self.x_axis.stretches(low, high, pixels))
         return _joined([self.training.window(*stretch) for stretch in stretches])
 

@@ -1,4 +1,4 @@
-"""What plots are made of: the view that a drag zooms, lines, markers, and the rich text beside the cross-hair."""
+"""Parts of plots: the view that a drag zooms, lines, markers, and the rich text beside the cross-hair."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -95,8 +95,8 @@ class Points:
             self._steps.extend(np.array(steps, np.float64))
             self._values.extend(np.array(values, np.float64))
         if len(self) > MOST_POINTS:
-            kept = thinned(self._steps.view().copy(), self._values.view().copy())
-            self._steps, self._values = (Growing(*numbers) for numbers in kept)
+            sparse = thinned(self._steps.view().copy(), self._values.view().copy())
+            self._steps, self._values = (Growing(*numbers) for numbers in sparse)
 
     def _cut(self, length: int) -> None:
         self._steps.truncate(length)
@@ -133,8 +133,8 @@ class Points:
             return None
         steps = self._steps.view()
         right = min(bisect_left(steps, step), len(self) - 1)
-        left = max(0, right - 1)
-        best = left if abs(steps[left] - step) <= abs(steps[right] - step) else right
+        before = max(0, right - 1)
+        best = before if abs(steps[before] - step) <= abs(steps[right] - step) else right
         return float(steps[best]), float(self._values.view()[best])
 
 
@@ -149,10 +149,10 @@ class Track(Series):
         """Adds values; those at or after `first_step` that were there already are replaced."""
         super().append(values, first_step, steps_apart)
         if len(self) > MOST_POINTS:
-            steps, kept = thinned(self._at.view().copy(), self.values())
+            steps, sparse = thinned(self._at.view().copy(), self.values())
             self.truncate(0)
             self._at.extend(steps)
-            self._add(kept)
+            self._add(sparse)
 
     def truncate(self, length: int) -> None:
         """Forgets all but the first `length` values."""

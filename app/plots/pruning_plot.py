@@ -73,8 +73,8 @@ class PruningPlot(Plot):
         order = np.argsort(self._x, kind="stable")
         self.lay(self._line, self._x[order], self._y[order])
         self.lay(self._points, self._x, self._y)
-        chosen = slice(self._chosen, self._chosen + 1) if self._chosen >= 0 else slice(0, 0)
-        self.lay(self._ring, self._x[chosen], self._y[chosen])
+        selection = slice(self._chosen, self._chosen + 1) if self._chosen >= 0 else slice(0, 0)
+        self.lay(self._ring, self._x[selection], self._y[selection])
         return ""
 
     def readout(self, place: float) -> tuple[float, Markup]:
@@ -98,12 +98,12 @@ class PruningPlot(Plot):
 
     def row_at(self, x: float, y: float) -> int:
         """Return the row of the point at a position in pixels; -1 where there is none."""
-        best, found = NEAR_PIXELS, -1
+        best, nearest = NEAR_PIXELS, -1
         for row in range(len(self._x)):
             spot = self.view.mapViewToScene(
                 pg.Point(float(self.x.to_view(self._x[row])), float(self.y.to_view(self._y[row])))
             )
             distance = math.hypot(spot.x() - x, spot.y() - y)
             if distance < best:
-                best, found = distance, row
-        return found
+                best, nearest = distance, row
+        return nearest

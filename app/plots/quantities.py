@@ -51,49 +51,49 @@ OTHERS = {
 SHARES = "time_shares"
 DATA, COMPUTING, COMMUNICATION = "data", "computing", "communication"
 BESIDE = {DATA: "warning", COMMUNICATION: "Pooling"}
-"""What else the time of a step goes to, waiting for data and for other workers: a colour or a layer family each."""
+"""The other parts of the time of a step, waiting for data and for other workers: a colour or a layer family each."""
 _SHARES = Quantity("Step time", can_smooth=False, is_percent=True, waiting="Shares of the time of steps appear here.")
 OFFERED = (*OF_PROGRESS, SHARES, *OTHERS)
-"""What every run offers beside its loss and its metrics."""
+"""The quantities of every run beside its loss and its metrics."""
 
 
 def plot_data_of(name: str, x_axis: LinkedXAxis) -> PlotData:
     """An empty plot of a quantity by its name in the events."""
-    known = OF_PROGRESS.get(name) or OTHERS.get(name) or (_SHARES if name == SHARES else None)
+    quantity = OF_PROGRESS.get(name) or OTHERS.get(name) or (_SHARES if name == SHARES else None)
     points = {"validation": Points(), "test": Points()}
-    if known is None:
+    if quantity is None:
         title = "Loss" if name == LOSS else title_of(name)
         token = "loss" if name == LOSS else "accent"
         return PlotData(title, token, Series(), points, x_axis=x_axis, is_percent=is_share(name))
     return PlotData(
-        known.title,
+        quantity.title,
         "accent",
         Track() if name in (*OF_PROGRESS, SHARES) else Series(),
         points,
         x_axis=x_axis,
         word=VALUE if name in OF_PROGRESS else COMPUTING if name == SHARES else "training",
-        can_smooth=known.can_smooth,
+        can_smooth=quantity.can_smooth,
         smoothing=0.0,
-        is_percent=known.is_percent,
-        waiting=known.waiting,
+        is_percent=quantity.is_percent,
+        waiting=quantity.waiting,
         beside={word: Beside(token, Track()) for word, token in BESIDE.items()} if name == SHARES else {},
     )
 
 
 def shares_of(event: Progress) -> dict[str, float]:
-    """What the time of the steps since the last report went to, as shares that add up to one. What went to other
-    workers is not told where they send while they compute."""
-    found = {DATA: event.data_share, COMMUNICATION: event.communication_share}
-    found = {name: share for name, share in found.items() if math.isfinite(share)}
-    return {**found, COMPUTING: max(0.0, 1.0 - sum(found.values()))} if found else {}
+    """Shares of the time of the steps since the last report, which add up to one. The communication of other workers
+    is not measured where they send while they compute."""
+    shares = {DATA: event.data_share, COMMUNICATION: event.communication_share}
+    shares = {name: share for name, share in shares.items() if math.isfinite(share)}
+    return {**shares, COMPUTING: max(0.0, 1.0 - sum(shares.values()))} if shares else {}
 
 
 def of_progress(event: Progress) -> dict[str, float]:
-    """What a report says of the quantities that are told with it."""
-    found = {
+    """The values of the quantities in a report."""
+    values = {
         "learn_rate": event.rate,
         "samples_per_second": event.samples_per_second,
         "memory": event.memory_bytes / MIB,
     }
     measured = {"utilisation": event.utilisation, "peak_share": event.peak_share}
-    return found | {name: value for name, value in measured.items() if math.isfinite(value)}
+    return values | {name: value for name, value in measured.items() if math.isfinite(value)}

@@ -66,7 +66,7 @@ class RatePlot(QWidget):
 
     @property
     def caption(self) -> str:
-        """What the curve shows, and what it goes by."""
+        """The quantity of the curve, and its range."""
         length = self.length
         run = f"Learn rate over {plural(length.epochs, 'epoch')}, {plural(length.total_steps, 'iteration')}"
         if length.is_full_batch:

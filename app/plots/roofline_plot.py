@@ -45,9 +45,9 @@ class RooflinePlot(Plot):
         """Show the records `device` and `layer` of `netwright.engine.launch.profile`; layers without FLOPs are left
         out."""
         self.device = device
-        self.costs = [one for one in costs if one["flops"] > 0 and one["moved_bytes"] > 0 and one["forward_s"] > 0]
-        self._x = np.array([one["flops"] / one["moved_bytes"] for one in self.costs], dtype=float)
-        self._y = np.array([one["flops"] / one["forward_s"] for one in self.costs], dtype=float)
+        self.costs = [cost for cost in costs if cost["flops"] > 0 and cost["moved_bytes"] > 0 and cost["forward_s"] > 0]
+        self._x = np.array([cost["flops"] / cost["moved_bytes"] for cost in self.costs], dtype=float)
+        self._y = np.array([cost["flops"] / cost["forward_s"] for cost in self.costs], dtype=float)
         self.refresh()
 
     def dress(self) -> None:
@@ -89,15 +89,15 @@ class RooflinePlot(Plot):
 
     def layer_at(self, x: float, y: float) -> str:
         """Return the path of ids of the layer at a position in pixels; empty where there is none."""
-        best, found = NEAR_PIXELS, ""
+        best, nearest = NEAR_PIXELS, ""
         for number, cost in enumerate(self.costs):
             spot = self.view.mapViewToScene(
                 pg.Point(float(self.x.to_view(self._x[number])), float(self.y.to_view(self._y[number])))
             )
             distance = math.hypot(spot.x() - x, spot.y() - y)
             if distance < best:
-                best, found = distance, str(cost["path"])
-        return found
+                best, nearest = distance, str(cost["path"])
+        return nearest
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Tell the layer that is clicked."""

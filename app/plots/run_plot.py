@@ -34,7 +34,7 @@ class RunPlot(Plot):
         super().__init__(data, parent)
         self.data = data
         self._axes_state: object = None
-        """What the axes were set for."""
+        """The view that the axes were set for."""
         self._smoothed: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
         self._epochs, self._requests, self._checkpoints = pg.VTickGroup(), pg.VTickGroup(), pg.VTickGroup()
         self._nonfinite, self._first_nonfinite = pg.VTickGroup(), pg.VTickGroup()
@@ -109,8 +109,8 @@ class RunPlot(Plot):
             self._lay(self._beside[name], x, y, antialias=is_fine)
         for split, (x, y) in splits.items():
             self._lay(self._splits[split], x, y)
-            kept = self.spaced(self._places(x))
-            self._lay(self._markers[split], x[kept], y[kept])
+            mask = self.spaced(self._places(x))
+            self._lay(self._markers[split], x[mask], y[mask])
         best = np.array(data.bests[-1:], np.float64).reshape(-1, 2)
         self._lay(self._best, best[:, 0], best[:, 1])
         self._draw_marks(low, high)
@@ -191,13 +191,13 @@ class RunPlot(Plot):
         self._warning.adjustSize()
         rect, first = self.view.sceneBoundingRect(), self.view.mapViewToScene(QPointF(float(x[0]), 0)).x()
         width = self._warning.width()
-        left = first + 5 if first + 5 + width < rect.right() else first - 5 - width
-        self._warning.move(round(left), round(rect.top()) + 2)
+        x_label = first + 5 if first + 5 + width < rect.right() else first - 5 - width
+        self._warning.move(round(x_label), round(rect.top()) + 2)
 
     # ---- pointer ----
 
     def readout(self, place: float) -> tuple[float, Markup]:
-        """What the curves and the marks say under the pointer."""
+        """Values of the curves and words of the marks under the pointer."""
         x_axis = self.data.x_axis
         place = min(place, float(self._places(np.array([self.data.last_step]))[0]))
         step = x_axis.timeline.step_at(place, x_axis.along)
@@ -205,24 +205,24 @@ class RunPlot(Plot):
         return place, table_markup(rows)
 
     def readings(self, step: float) -> list[tuple[str, str]]:
-        """What the curves say at a step, as pairs of name and value."""
-        data, series, shown = self.data, self.data.training, self.data.is_percent
+        """The values of the curves at a step, as pairs of name and value."""
+        data, series, is_percent = self.data, self.data.training, self.data.is_percent
         result: list[tuple[str, str]] = []
         if len(series):
             index = min(series.index(round(step)), len(series) - 1)
             place = float(series.steps(np.array([index]))[0])
             result += self._where(place)
-            result.append((data.word, figure(series.value(index), shown)))
+            result.append((data.word, figure(series.value(index), is_percent)))
             x, y = self._smoothed
             if data.smoothing > 0 and len(x):
-                result.append(("smoothed", figure(float(np.interp(place, x, y)), shown)))
+                result.append(("smoothed", figure(float(np.interp(place, x, y)), is_percent)))
             for name, other in data.beside.items():
                 if len(other.line):
                     index = min(other.line.index(place), len(other.line) - 1)
-                    result.append((name, figure(other.line.value(index), shown)))
+                    result.append((name, figure(other.line.value(index), is_percent)))
         for split, points in data.points.items():
             if nearest := points.nearest(step):
-                result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], shown)))
+                result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], is_percent)))
         return result
 
     def _where(self, step: float) -> list[tuple[str, str]]:
@@ -236,7 +236,7 @@ class RunPlot(Plot):
         return rows
 
     def marks_near(self, place: float) -> list[tuple[str, str]]:
-        """What the marks around a place say, as pairs of step and words; of many the first few."""
+        """The words of the marks around a place, as pairs of step and words; of many the first few."""
         x_axis = self.data.x_axis
         middle, (low, high) = float(self.x.to_view(np.array([place]))[0]), self.view.viewRange()[0]
         near = NEAR_PIXELS * (high - low) / self.columns
@@ -246,7 +246,7 @@ class RunPlot(Plot):
         return rows + ([("", f"and {len(marks) - MAX_NAMED:,} more")] if len(marks) > MAX_NAMED else [])
 
     def samples(self) -> dict[str, tuple[Line | None, Markers | None]]:
-        """What stands for each curve that is there, by its name in the legend: a line, a marker, or both."""
+        """The sample of each curve, by its name in the legend: a line, a marker, or both."""
         self.ensure_dressed()
         data = self.data
         result: dict[str, tuple[Line | None, Markers | None]] = {}

@@ -1,4 +1,4 @@
-"""What a curve remembers: all its points, and a pyramid that finds any stretch of them at any zoom.
+"""The values of a curve: all its points, and a pyramid that finds any stretch of them at any zoom.
 
 Each level of the pyramid holds smallest, largest and mean of four bins of the level below, so a plot of
 any length costs as much as its pixels, and no spike is lost. Points are only appended, except that a run
@@ -49,17 +49,17 @@ class _Blocks:
         return sum(block.nbytes for block in self._blocks if block is not self._empty)
 
     def append(self, rows: NDArray[np.floating]) -> None:
-        done = 0
-        while done < len(rows):
+        position = 0
+        while position < len(rows):
             number, offset = divmod(self.length, BLOCK)
             if number == len(self._blocks):
                 self._blocks.append(np.empty((BLOCK, self._width), self._dtype))
             elif self._blocks[number] is self._empty:
                 self._blocks[number] = self._empty.copy()
-            count = min(BLOCK - offset, len(rows) - done)
-            self._blocks[number][offset : offset + count] = rows[done : done + count]
+            count = min(BLOCK - offset, len(rows) - position)
+            self._blocks[number][offset : offset + count] = rows[position : position + count]
             self.length += count
-            done += count
+            position += count
 
     def rows(self, start: int, stop: int) -> NDArray[np.floating]:
         stop = min(stop, self.length)
@@ -131,22 +131,22 @@ class Series:
         ):
             size = min(count, MAX_BUCKET_VALUES)
             apart = (last - first) / (size - 1) if size > 1 else 1.0
-            kept: dict[int, float] = {}
+            extremes: dict[int, float] = {}
             for value, step in (
                 (curve["lowest"][i], curve["lowest_steps"][i]),
                 (curve["highest"][i], curve["highest_steps"][i]),
                 *([(np.nan, curve["nonfinite_steps"][i])] if curve["nonfinite"][i] else []),
             ):
                 at = min(max(round((step - first) / apart), 0), size - 1)
-                while at in kept and kept[at] != value and len(kept) < size:
+                while at in extremes and extremes[at] != value and len(extremes) < size:
                     at = (at + 1) % size
-                kept[at] = value
-            others = size - len(kept)
-            finite = sum(value for value in kept.values() if np.isfinite(value))
-            num_finite = others + sum(bool(np.isfinite(value)) for value in kept.values())
+                extremes[at] = value
+            others = size - len(extremes)
+            finite = sum(value for value in extremes.values() if np.isfinite(value))
+            num_finite = others + sum(bool(np.isfinite(value)) for value in extremes.values())
             rest = (curve["mean"][i] * num_finite - finite) / others if others else 0.0
             values = np.full(size, min(max(rest, curve["lowest"][i]), curve["highest"][i]))
-            values[list(kept)] = list(kept.values())
+            values[list(extremes)] = list(extremes.values())
             self.append(values, first, apart)
 
     def _add(self, added: Floats) -> None:
@@ -261,8 +261,8 @@ class Series:
         middle = np.minimum(indices + width // 2, len(self) - 1)
         middle[-1] = len(self) - 1 if stop == len(self) else middle[-1]
         y = _exponential(columns[:, _MEAN].astype(np.float64), decay)
-        seen = indices + width > start
-        return self.steps(middle[seen])[-points:], y[seen][-points:]
+        in_view = indices + width > start
+        return self.steps(middle[in_view])[-points:], y[in_view][-points:]
 
     def _place(self, count: int, first_step: float | None, apart: float) -> None:
         """Decides on the steps of values that come next."""
@@ -326,13 +326,13 @@ class Series:
 
         Columns begin at multiples of their width, so they stay where they are while the curve grows.
         """
-        wanted = max(1, -(-(stop - start) // max(1, count - 1)))
+        least_width = max(1, -(-(stop - start) // max(1, count - 1)))
         level = 0
-        while level < len(self._levels) and FACTOR ** (level + 1) <= wanted:
+        while level < len(self._levels) and FACTOR ** (level + 1) <= least_width:
             level += 1
         while True:
             size = FACTOR**level
-            group = -(-wanted // size)
+            group = -(-least_width // size)
             width = group * size
             begin = start // width * width
             if (finest := self._finest(begin)) <= level:

@@ -1,4 +1,4 @@
-"""What events of a run say of its steps: where they are in epochs and in time, and what was asked for at them."""
+"""The timeline of a run: where its steps are in epochs and in time, and the requests at them."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -49,9 +49,9 @@ class Timeline:
     def places(self, steps: Floats, along: Along) -> Floats:
         """Where steps are in iterations, epochs, or seconds of training."""
         if along == "time":
-            known, elapsed = self._steps.view(), self._elapsed.view()
-            beyond = np.maximum(steps - known[-1], 0) * (elapsed[-1] / max(known[-1], 1.0))
-            return np.asarray(np.interp(steps, known, elapsed) + beyond, np.float64)
+            report_steps, elapsed = self._steps.view(), self._elapsed.view()
+            beyond = np.maximum(steps - report_steps[-1], 0) * (elapsed[-1] / max(report_steps[-1], 1.0))
+            return np.asarray(np.interp(steps, report_steps, elapsed) + beyond, np.float64)
         return steps / max(1, self.steps_per_epoch) if along == "epochs" else steps
 
     def place(self, step: float, along: Along) -> float:
@@ -61,15 +61,15 @@ class Timeline:
     def step_at(self, place: float, along: Along) -> float:
         """The step at a place."""
         if along == "time":
-            known, elapsed = self._steps.view(), self._elapsed.view()
-            seconds_per_step = elapsed[-1] / max(known[-1], 1.0)
+            report_steps, elapsed = self._steps.view(), self._elapsed.view()
+            seconds_per_step = elapsed[-1] / max(report_steps[-1], 1.0)
             beyond = max(0.0, place - float(elapsed[-1])) / seconds_per_step if seconds_per_step > 0 else 0.0
-            return float(np.interp(place, elapsed, known)) + float(beyond)
+            return float(np.interp(place, elapsed, report_steps)) + float(beyond)
         return place * max(1, self.steps_per_epoch) if along == "epochs" else place
 
 
 def words_of(event: Event) -> str:
-    """What a mark says: nothing for events that leave none."""
+    """The words of a mark: empty for events that leave none."""
     match event:
         case Requested():
             return done_text(event)
@@ -114,8 +114,8 @@ class EventTicks:
 
     def between(self, low: float, high: float) -> list[tuple[float, str]]:
         """Step and words of all marks between two steps."""
-        found = (mark for marks in (self._lines, self._ticks) for mark in _cut(marks, low, high))
-        return sorted(found, key=lambda mark: mark[0])
+        pairs = (mark for marks in (self._lines, self._ticks) for mark in _cut(marks, low, high))
+        return sorted(pairs, key=lambda mark: mark[0])
 
 
 def _cut(marks: list[tuple[float, str]], low: float, high: float) -> list[tuple[float, str]]:

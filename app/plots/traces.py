@@ -36,11 +36,11 @@ class Curve:
         """Takes old points of a long run."""
         if points.split == "training":
             self.training.append_thinned(points, name)
-        elif kept := extreme_points(points, name):
-            self.validation.append(*zip(*kept, strict=True))
+        elif extremes := extreme_points(points, name):
+            self.validation.append(*zip(*extremes, strict=True))
 
     def go_back(self, step: int) -> None:
-        """What came after a step is superseded: the run goes on from there."""
+        """Points after a step are superseded: the run goes on from there."""
         self.training.truncate(self.training.index(step + 1))
         self.validation.truncate(step)
 
@@ -56,10 +56,10 @@ class Trace:
 
     def read(self) -> bool:
         """Read on. Says whether anything came."""
-        found = self._reader.read()
-        for event in found:
+        batch = self._reader.read()
+        for event in batch:
             self._take(event)
-        return bool(found)
+        return bool(batch)
 
     def _take(self, event: Event) -> None:
         self._timeline.take(event)
@@ -75,8 +75,8 @@ class Trace:
                     curve.go_back(event.iteration)
 
     def _add(self, points: events.Points) -> None:
-        for name, given in points.values.items():
-            curve, values = self.curves.setdefault(name, Curve()), [float(value) for value in given]
+        for name, numbers in points.values.items():
+            curve, values = self.curves.setdefault(name, Curve()), [float(value) for value in numbers]
             if points.split == "training":
                 curve.training.append(values, points.first_step, points.steps_apart)
             else:
@@ -122,8 +122,8 @@ class Traces(QObject):
 
     def names(self) -> list[str]:
         """The quantities that any of the runs has, the loss last."""
-        found = dict.fromkeys(name for trace in self.traces for name in trace.curves)
-        return sorted(found, key=lambda name: name == "loss")
+        quantities = dict.fromkeys(name for trace in self.traces for name in trace.curves)
+        return sorted(quantities, key=lambda name: name == "loss")
 
     def _read(self) -> None:
         """Read for at most some milliseconds: the window has its turns between."""
