@@ -193,21 +193,19 @@ class TrialsModel(TableModel):
         rows = [row for row in self._made.values() if self.shows_hidden or not row.marks.is_hidden]
         rows = [row for row in rows if self._kept is None or row.trial.number in self._kept]
         self._matching = ordered(matching(rows, self._query), self.order[0], is_down=self.order[1])
-        target_rows = (
-            self._unfolded(grouped(self._matching, self.group_columns)) if self.group_columns else self._matching
-        )
+        order = self._unfolded(grouped(self._matching, self.group_columns)) if self.group_columns else self._matching
         standard = columns_of(self._paths, self._scores, self.shown.objectives, has_hosts=self._has_hosts)
         columns = (*standard, *self.extra)
         if columns != self.columns:
             self.beginResetModel()
-            self.columns, self.rows = columns, list(target_rows)
+            self.columns, self.rows = columns, list(order)
             self.endResetModel()
             return
-        if len(target_rows) >= len(self.rows) and all(map(_is_same, self.rows, target_rows)):
-            self._change_in_place(list(target_rows), len(self.rows))
+        if len(order) >= len(self.rows) and all(map(_is_same, self.rows, order)):
+            self._change_in_place(list(order), len(self.rows))
             return
         self.beginResetModel()
-        self.rows = list(target_rows)
+        self.rows = list(order)
         self.endResetModel()
 
     def _change_in_place(self, rows: list[Row], num_before: int) -> None:

@@ -161,9 +161,7 @@ class TrialChart(Canvas):
         """Say where trials are: each as often as it is seen."""
         self.laid = list(spots)
         parts = [NO_SPOTS, *self.laid]
-        self._spots = Spots(
-            np.concatenate([part.numbers for part in parts]), np.concatenate([part.at for part in parts])
-        )
+        self._spots = Spots(np.concatenate([s.numbers for s in parts]), np.concatenate([s.at for s in parts]))
 
     def spots_of(self, number: int) -> Iterator[QPointF]:
         """Yield the places of a trial."""
