@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.project.file import load
+from netwright.engine.runs.folder import RunFolder
 from tests.journeys.conftest import Visit
 
 
@@ -14,12 +15,18 @@ def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place:
     person = visit()
     person.open_example("Handwritten digits")
     person.save_as(place / "digits.netwright")
-    person.train(epochs=6)
-    person.wait_to_see("Epoch [1-6] of 6")
-    person.set_options(**{"Initial learn rate": "0.02"})
+    person.train(epochs=60)  # it trains while the second run is set up, on a fast machine too
+    person.wait_to_see("Epoch [0-9]+ of 60")
+    person.set_options(**{"Initial learn rate": "0.02", "Max epochs": "6"})
     person.menu("Run", "Queue another run")
+    person.wait_to_see("Waiting")
     person.look("queued")
-    person.wait_to_see("Run 2 · .*0.02")
+    # The queue lists the second run as it starts, while the first one still stands above with its curves, finished.
+    person.wait(
+        lambda: len([*place.glob(f"runs/*/{RunFolder(place).result.name}")]) == 2, "the result of the second run"
+    )
+    person.wait_to_see("Run 2 · sgdm, 0.02$")
+    person.wait_to_see("Epoch 6 of 6")
     person.wait_to_see("✓ Finished$")
     person.look("second")
     person.never_saw("Train the network first")
