@@ -6,10 +6,11 @@ from typing import Any
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.dialog import Dialog
-from netwright.app.engine_command import EngineCommand
+from netwright.app.processes import EngineServer
 from netwright.designer import theme
 from netwright.engine.core import webhook
 from netwright.engine.core.errors import UserError
+from netwright.engine.operations.notify import OPERATION, NotifyRequest
 
 WIDTH = 480
 ABOUT = (
@@ -29,10 +30,11 @@ def _set_address() -> tuple[str, str]:
 class WebhookDialog(Dialog):
     """Edits the address, which is shown as dots: it is a secret. A test message is sent in a process of its own."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, server: EngineServer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Webhook when a run ends")
-        self._command: EngineCommand | None = None
+        self._server = server
+        self._request: int | None = None
         url, damage = _set_address()
         self.address, self.state = QLineEdit(url), QLabel()
         self.address.setEchoMode(QLineEdit.EchoMode.Password)
@@ -70,8 +72,8 @@ class WebhookDialog(Dialog):
 
     def done(self, result: int) -> None:
         """Close; a test message that is on its way is not waited for."""
-        if self._command is not None:
-            self._command.cancel()
+        if self._request is not None:
+            self._server.cancel(self._request)
         super().done(result)
 
     def _is_stored(self) -> bool:
@@ -87,28 +89,22 @@ class WebhookDialog(Dialog):
         text = self.address.text().strip()
         host = webhook.host_of(text) if text else ""
         self._say(f"Tells {host}." if host and host != "?" else "")
-        self.test_button.setEnabled(bool(text) and self._command is None)
+        self.test_button.setEnabled(bool(text) and self._request is None)
 
     def _send_test(self) -> None:
         if not self._is_stored():
             return
         self._say("Sending…")
         self.test_button.setEnabled(False)
-        try:
-            self._command = EngineCommand(["notify", "--test", "--json"], self)
-        except OSError as error:
-            self._say(f"The engine cannot be started: {error.strerror}.", is_bad=True)
-            return
-        self._command.finished.connect(self._on_sent)
-        self._command.failed.connect(self._on_failed)
+        self._request = self._server.ask(OPERATION, NotifyRequest(test=True), self._on_sent, self._on_failed)
 
     def _on_sent(self, answer: Mapping[str, Any]) -> None:
-        self._command = None
+        self._request = None
         self._show_address()
         self._say(f"{answer['webhook_host']} took the test message.")
 
     def _on_failed(self, reason: str) -> None:
-        self._command = None
+        self._request = None
         self._show_address()
         self._say(reason, is_bad=True)
 

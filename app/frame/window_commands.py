@@ -69,7 +69,7 @@ class DialogCommands:
         """Set the address that is told when a run ends."""
         from netwright.app.dialogs.webhook_dialog import WebhookDialog
 
-        WebhookDialog(self._shell.dialog_parent).exec()
+        WebhookDialog(self._shell.server, self._shell.dialog_parent).exec()
 
     def edit_training_options(self, page: str = "") -> bool:
         """Open the Training Options, perhaps with one of their pages. Return whether they were confirmed."""

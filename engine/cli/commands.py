@@ -70,7 +70,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "robustness": (OPERATION, "measure answers under noise, blur and attacks"),
     },
     "this program": {
-        "notify": ("notify_command", "set the webhook that is told when something ends"),
+        "notify": (OPERATION, "set the webhook that is told when something ends"),
         "help": ("program", "show this list, or the help of a command"),
         "schema": ("schema_command", "print the JSON Schema of an output or a file"),
         "completion": ("program", "print a script that completes commands in bash or zsh"),

@@ -45,9 +45,11 @@ def _shown(declared: Operation[Any, Any]) -> Iterator[Parameter]:
 def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> None:
     groups: dict[str, Any] = {"": command}
     for parameter in _shown(declared):
-        title = parameter.argument.group
+        alternatives = parameter.argument.one_of
+        title = alternatives or parameter.argument.group
         if title not in groups:
-            groups[title] = command.add_argument_group(title)
+            is_one_of = bool(alternatives)
+            groups[title] = command.add_mutually_exclusive_group() if is_one_of else command.add_argument_group(title)
         if parameter.argument.record is not None:
             for name, option in parameter.argument.record.fields.items():
                 add_option(groups[title], name, option)

@@ -43,9 +43,9 @@ class Argument:
 
     flags: names of an option, such as `-o`, by default the name of the field. read: converts the text of the command
     line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
-    is listed with. is_one_text: whether `read` takes all values of a tuple out of one text. record: declared options,
-    of which each is an option of the command line; the field is a mapping from their names to their texts. faces: those
-    that show it.
+    is listed with. one_of: name of a set of options, of which one can be given. is_one_text: whether `read` takes all
+    values of a tuple out of one text. record: declared options, of which each is an option of the command line; the
+    field is a mapping from their names to their texts. faces: those that show it.
     """
 
     help: str
@@ -54,6 +54,7 @@ class Argument:
     choices: tuple[str, ...] = ()
     read: Callable[[str], Any] | None = None
     group: str = ""
+    one_of: str = ""
     is_one_text: bool = False
     record: type[Record] | None = None
     faces: tuple[Face, ...] = FACES

@@ -41,7 +41,6 @@ from netwright.engine.cli.outputs.run_outputs import (
     Event,
     Files,
     Note,
-    Notified,
     QueueEntries,
     QueueEntry,
     QueueList,
@@ -132,7 +131,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "curves": (Files,),
     "predict": (Predicted,),
     "explain": (Explained,),
-    "notify": (Notified,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in
 their declarations."""

@@ -284,12 +284,3 @@ class QueueList(QueueEntries):
 
     is_worked: bool
     """Whether a process trains what waits."""
-
-
-class Notified(TypedDict):
-    """Who is told when something ends."""
-
-    webhook_host: str
-    """Host of the user's webhook; empty where none is set."""
-    is_tested: bool
-    """Whether it has taken a test message now."""

@@ -1,31 +1,14 @@
 """The dialog of the webhook: it shows the host alone, refuses bad addresses, and sends a test message."""
 
-from typing import Any
-
-import pytest
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QLineEdit
 
-from netwright.app.dialogs import webhook_dialog as module
 from netwright.app.dialogs.webhook_dialog import WebhookDialog
 from netwright.engine.core import webhook
+from tests.app.fake_server import FakeServer
 
 
-class Command(QObject):
-    finished = Signal(object)
-    failed = Signal(str)
-    asked: list[list[str]] = []
-
-    def __init__(self, arguments: list[str], parent: Any) -> None:
-        super().__init__(parent)
-        Command.asked.append(arguments)
-
-    def cancel(self) -> None:
-        """Nothing is under way."""
-
-
-def test_an_address_is_stored_and_shown_as_dots(qtbot) -> None:
-    dialog = WebhookDialog()
+def test_an_address_is_stored_and_shown_as_dots(qtbot, server: FakeServer) -> None:
+    dialog = WebhookDialog(server)
     qtbot.addWidget(dialog)
     assert not dialog.test_button.isEnabled()
     assert dialog.address.echoMode() == QLineEdit.EchoMode.Password
@@ -38,35 +21,35 @@ def test_an_address_is_stored_and_shown_as_dots(qtbot) -> None:
     dialog.accept()
     assert dialog.result() == QDialog.DialogCode.Accepted
     assert webhook.read() == "https://example.org/T0ken"
-    again = WebhookDialog()
+    again = WebhookDialog(server)
     qtbot.addWidget(again)
     again.address.clear()
     again.accept()
     assert webhook.read() == ""
 
 
-def test_a_test_message_is_sent_by_the_engine(qtbot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EngineCommand", Command)
-    dialog = WebhookDialog()
+def test_a_test_message_is_sent_by_the_engine(qtbot, server: FakeServer) -> None:
+    dialog = WebhookDialog(server)
     qtbot.addWidget(dialog)
     dialog.address.setText("https://example.org/T0ken")
     dialog.test_button.click()
-    assert Command.asked == [["notify", "--test", "--json"]]
+    assert [(one.do, one.given) for one in server.asked] == [("notify", {"test": True})]
     assert not dialog.test_button.isEnabled()
-    assert dialog._command is not None
-    dialog._command.failed.emit("The webhook on example.org was not told.")
+    server.refuse("notify", "The webhook on example.org was not told.")
     assert dialog.state.text() == "The webhook on example.org was not told."
     dialog.test_button.click()
-    dialog._command.finished.emit({"webhook_host": "example.org"})
+    server.answer("notify", {"webhook_host": "example.org", "is_tested": True})
     assert dialog.state.text() == "example.org took the test message."
+    dialog.test_button.click()
     dialog.reject()
+    assert server.cancelled == ["notify"]
 
 
-def test_a_damaged_setting_is_told(qtbot) -> None:
+def test_a_damaged_setting_is_told(qtbot, server: FakeServer) -> None:
     file = webhook.settings_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("{")
-    dialog = WebhookDialog()
+    dialog = WebhookDialog(server)
     qtbot.addWidget(dialog)
     assert "notifications.json is damaged" in dialog.state.text()
     assert file.read_text() == "{"
