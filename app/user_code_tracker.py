@@ -5,7 +5,6 @@ Reads the files of custom layers when the project or a file changes, asks for a 
 whether a folder is trusted, and has an engine process measure layers of unknown sizes.
 """
 
-import contextlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,12 +14,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QWidget
 
 from netwright.app.documents import Documents
-from netwright.app.engine_command import EngineCommand
 from netwright.app.messages import ask_to_trust, show_error
+from netwright.app.processes import EngineServer
 from netwright.designer.editor import Editor
 from netwright.engine.core.errors import UserError
 from netwright.engine.layers.custom_layers import PYTHON, Custom, UserCode
 from netwright.engine.network.network import Network
+from netwright.engine.operations.measure import OPERATION, MeasureRequest
 from netwright.engine.project import user_code
 from netwright.engine.project.file import dumps
 from netwright.engine.user_code import registry, trust
@@ -40,17 +40,16 @@ class UserCodeTracker(QObject):
     """All code of the project may run from now on."""
     measured = Signal()
 
-    def __init__(self, editor: Editor, documents: Documents, window: QWidget) -> None:
+    def __init__(self, editor: Editor, documents: Documents, server: EngineServer, window: QWidget) -> None:
         super().__init__(window)
         self._editor = editor
-        self._documents = documents
+        self._documents, self._server = documents, server
         self._window = window
         self._seen: tuple[Network, tuple[str, ...]] | None = None
         """The network and the code files at the last look."""
         self._here: tuple[tuple[str, ...], Network] | None = None
         self._asked: set[tuple[str, ...]] = set()
-        self._command: EngineCommand | None = None
-        self._file: Path | None = None
+        self._request: int | None = None
         self._tried: set[Question] = set()
         """Questions that were sent to the engine: one without an answer is not sent again."""
         self._is_started = False
@@ -155,35 +154,25 @@ class UserCodeTracker(QObject):
 
     def measure(self) -> None:
         """Have the unknown sizes measured that may be, by one engine process at a time."""
-        if not self._is_started or self._command is not None:
+        if not self._is_started or self._request is not None:
             return
         project = self._editor.project
         if not user_code.has_code(project):
             return
         self._ask_once()
         questions = set(user_code.open_questions(project.network, self._editor.check_result.analysis)) - self._tried
-        if self._command is not None or not questions:
+        if self._request is not None or not questions:
             return
         self._tried |= questions
-        import tempfile  # only who has code of their own pays for it
-
-        try:
-            descriptor, name = tempfile.mkstemp(prefix="netwright-", suffix=".netwright")
-            with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(dumps(project))
-        except OSError as error:
-            self.message.emit(f"The sizes cannot be measured: {error.strerror}.")
-            return
-        self._file = Path(name)
         self.message.emit("Measuring the project's own layers…")
-        self._command = EngineCommand(["measure", name, "--base", str(self._documents.base), "--json"], self)
-        self._command.finished.connect(self._on_measured)
-        self._command.failed.connect(self._on_failed)
+        base = self._documents.base.absolute()
+        request = MeasureRequest(project=base, text=dumps(project), base=base)
+        self._request = self._server.ask(OPERATION, request, self._on_measured, self._on_failed)
         registry.set_being_measured(questions)
         self._editor.recheck()
 
     def _on_measured(self, result: dict[str, Any]) -> None:
-        self._end_command()
+        self._end_request()
         registry.learn_answers(result["answers"])
         user_code.look(self._editor.project, self._documents.base)
         self.message.emit("")
@@ -192,27 +181,22 @@ class UserCodeTracker(QObject):
         self._delay.start()  # what was changed meanwhile
 
     def _on_failed(self, message: str) -> None:
-        self._end_command()
+        self._end_request()
         self._editor.recheck()
         self.message.emit(f"The sizes cannot be measured: {message}")
 
-    def _end_command(self) -> None:
-        if self._command is not None:
-            self._command.deleteLater()
-            self._command = None
+    def _end_request(self) -> None:
+        if self._request is not None:
+            self._request = None
             registry.set_being_measured(())
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                self._file.unlink()
-            self._file = None
 
     def close(self) -> None:
         """Cancel the measurement."""
         self._is_started = False
         self._delay.stop()
-        if self._command is not None:
-            self._command.cancel()
-        self._end_command()
+        if self._request is not None:
+            self._server.cancel(self._request)
+        self._end_request()
 
     # Choosing
 

@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.dataset = DatasetTracker(self.editor, self.documents, self.server)
         self.host_asker = HostAsker(self, self.dataset)
         self.guesser = DataGuesser(self)
-        self.user_code = UserCodeTracker(self.editor, self.documents, self)
+        self.user_code = UserCodeTracker(self.editor, self.documents, self.server, self)
         self.environment = ExecutionEnvironment(self, self.dataset)
         self.training = Training(self, self.dataset, self.user_code, self.notifier)
         self.design = DesignTab(self, self.editor, self.settings)

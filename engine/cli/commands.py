@@ -26,7 +26,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "transfer": ("transfer_commands", "start a project from a trained network"),
         "compare": ("compare_command", "show the differences between two projects"),
         "draw": ("draw_command", "draw the network as SVG or PNG"),
-        "measure": ("probe_commands", "measure the output sizes of a project's own layers"),
+        "measure": (OPERATION, "measure the output sizes of a project's own layers"),
     },
     "training": {
         "train": ("train_command", "train a network"),

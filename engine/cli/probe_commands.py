@@ -1,4 +1,4 @@
-"""`advise`, `largest-batch`, `profile` and `measure PROJECT`: what trying out or predicting says about a project."""
+"""`advise`, `largest-batch` and `profile PROJECT`: what trying out or predicting says about a project."""
 
 import argparse
 import math
@@ -9,20 +9,18 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
+from netwright.engine.cli.common import add_allow_host, add_project, facts_of
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.cluster.cluster_environment import profile_of
-from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
+from netwright.engine.core.errors import EXIT_DONE, UserError, plural, read_error
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.network.layer_table import short_count
-from netwright.engine.operations.projects import look_at_code, read_project
+from netwright.engine.operations.projects import read_project
 from netwright.engine.placement.recovery import WORKER_HOURS
-from netwright.engine.project.file import dumps, load
+from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
-from netwright.engine.project.user_code import measure, refuse_untrusted
 from netwright.engine.runs.folder import origin
-from netwright.engine.user_code import registry
 
 MOST_WORKERS = 1_000_000
 
@@ -237,42 +235,8 @@ def _ms(seconds: float) -> str:
     return f"{1000 * seconds:,.3f} ms"
 
 
-def register_measure(commands: Commands) -> None:
-    """Add the command."""
-    text = (
-        "Run the custom layers and functions of a project on small tensors, in a process of their own, and store the "
-        "sizes of their outputs. The window does this automatically once the folder is trusted."
-    )
-    command = commands.add_parser("measure", description=text)
-    command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
-    base = "folder that its files lie in, if not the project's own"
-    command.add_argument("--base", type=Path, metavar="DIR", help=base)
-    add_trust(command)
-    add_json(command)
-    command.set_defaults(run=run_measure)
-
-
-def run_measure(arguments: argparse.Namespace) -> int:
-    """Measure, and say what was learnt; 2 if something went wrong in the code."""
-    project = load(arguments.project).project
-    base = (arguments.base or arguments.project.parent).resolve()
-    look_at_code(project, base, trusted=arguments.trust)
-    if not arguments.json:
-        refuse_untrusted(project.network)
-    rows = registry.answers(measure(project.network))
-    if arguments.json:
-        print_json(arguments, {"answers": rows})
-        return EXIT_DONE
-    failures = [str(row["failed"]) for row in rows if "failed" in row]
-    say(f"measured {plural(len(rows) - len(failures), 'layer')}" if rows else "nothing new to measure")
-    for failure in failures:
-        say(f"error: {failure}")
-    return EXIT_INPUT if failures else EXIT_DONE
-
-
 def register(commands: Commands) -> None:
     """Add the commands."""
     register_advise(commands)
     register_largest_batch(commands)
     register_profile(commands)
-    register_measure(commands)

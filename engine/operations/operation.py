@@ -227,6 +227,8 @@ def operations() -> Iterator[Operation[Any, Any]]:
 # ---- fields of several requests ----
 
 RunDir = Annotated[Path, Argument("the folder of a run", metavar="RUN")]
+ProjectFile = Annotated[Path, Argument("a project file (*.netwright)", metavar="PROJECT")]
+ProjectText = Annotated[str, Argument("the project itself, instead of its file", faces=("window",))]
 ExperimentPath = Annotated[
     Path, Argument("the folder of an experiment; of a project file, its newest one", metavar="EXPERIMENT")
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from netwright.engine.core.errors import FieldErrors, UserError, hints
 from netwright.engine.project import user_code
 from netwright.engine.project.data_hosts import look_up, say_typed
-from netwright.engine.project.file import load
+from netwright.engine.project.file import load, loads
 from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.relevance import idle_settings, refuse_without_unit
 from netwright.engine.project.sources.guess import with_guessed_source
@@ -22,6 +22,11 @@ def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None
     user_code.look(project, base, frozen)
     if trusted:
         user_code.grant(project)
+
+
+def project_of(path: Path, text: str = "") -> Project:
+    """Return the project in a text, else that in a file. Raises `UserError`."""
+    return (loads(text) if text else load(path)).project
 
 
 def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:

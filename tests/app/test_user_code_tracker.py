@@ -1,7 +1,9 @@
 """Code of the user's in the window: read as text, asked about, measured elsewhere, and never run here."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from netwright.app.data.data_tab import DataTab
+from netwright.app.processes import EngineServer, OnError, OnResult
 from netwright.app.window import MainWindow
 from netwright.designer.panels.problems_panel import link_text
 from netwright.engine.layers.custom_layers import Custom, Function
@@ -46,6 +49,27 @@ def _fresh() -> Iterator[None]:
     registry.forget()
     yield
     registry.forget()
+
+
+class MeasuringServer(FakeServer):
+    """Lets an engine process measure; for all else it stands in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.engine = EngineServer()
+
+    def request(self, do: str, given: dict[str, Any], *then: OnResult | OnError, **others: Any) -> int:
+        id = super().request(do, given, *then, **others)
+        if do == "measure":
+            self.engine.request(do, given, partial(self.answer, do), partial(self.refuse, do))
+        return id
+
+
+@pytest.fixture
+def server(qtbot: QtBot) -> Iterator[FakeServer]:
+    server = MeasuringServer()
+    yield server
+    server.engine.close()
 
 
 @pytest.fixture

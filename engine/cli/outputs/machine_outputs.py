@@ -131,17 +131,3 @@ class Profile(TypedDict):
     whole: WholeCost
     trace: str | None
     """Path of the trace, if one was asked for."""
-
-
-class Measured(TypedDict):
-    """A layer of user code, with what was measured, or why it failed."""
-
-    question: Mapping[str, Any]
-    answer: NotRequired[Mapping[str, Any]]
-    failed: NotRequired[str]
-
-
-class Measure(TypedDict):
-    """Layers of user code."""
-
-    answers: list[Measured]

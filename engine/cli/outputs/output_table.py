@@ -32,7 +32,7 @@ from netwright.engine.cli.outputs.import_outputs import (
     Transferred,
     WeightsMatch,
 )
-from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch, Measure, Profile
+from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch, Profile
 from netwright.engine.cli.outputs.network_outputs import Check, Checks, Compare, New, Options, Picture, Templates
 from netwright.engine.cli.outputs.run_outputs import (
     Deleted,
@@ -84,7 +84,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "transfer": (Transferred,),
     "compare": (Compare,),
     "draw": (Picture,),
-    "measure": (Measure,),
     "train": (Trained, Detached),
     "resume": (Trained, Detached, Requests),
     "experiment run": (Experiment, StartedExperiment),
