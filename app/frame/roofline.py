@@ -1,13 +1,11 @@
 """The dialog of the roofline: how fast each layer is beside what the device allows, and a trace of whole steps."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout
 
 from netwright.app.dialog import Dialog
-from netwright.app.engine_command import EngineCommand
 from netwright.app.frame.canvas_overlays import LayerTimesOverlay
 from netwright.app.plots.card import PlotCard
 from netwright.app.plots.roofline_plot import RooflinePlot
@@ -16,6 +14,7 @@ from netwright.designer import theme
 from netwright.designer.scene.health_badges import without_copies
 from netwright.engine.core.errors import plural
 from netwright.engine.core.files import write_atomically
+from netwright.engine.operations.profile import OPERATION, ProfileRequest
 from netwright.engine.project.file import dumps
 
 EXPORTS = (("png", "Picture (*.png)"), ("svg", "Drawing (*.svg)"), ("csv", "Table (*.csv)"))
@@ -31,8 +30,7 @@ class RooflineDialog(Dialog):
     def __init__(self, shell: Shell, times: LayerTimesOverlay) -> None:
         super().__init__(shell.dialog_parent)
         self._shell, self._times = shell, times
-        self._command: EngineCommand | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._request: int | None = None
         self.setWindowTitle("Roofline")
         self.resize(760, 520)
         self.plot = RooflinePlot()
@@ -108,19 +106,11 @@ class RooflineDialog(Dialog):
         if to is None:
             return
         self._end()
-        self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
-        project = Path(self._folder.name) / "project.netwright"
-        project.write_text(dumps(self._shell.editor.project), encoding="utf-8")
-        try:
-            self._command = EngineCommand(["profile", str(project), "--trace", str(to), "--json"], self)
-        except OSError as error:
-            self._end()
-            self._shell.show_error("The trace cannot be saved", f"The engine cannot be started: {error.strerror}.")
-            return
         self.trace.setEnabled(False)
         self.state.setText("Tracing…")
-        self._command.finished.connect(lambda _: self._on_traced(to))
-        self._command.failed.connect(self._on_failed)
+        project = self._shell.documents.base.absolute()
+        request = ProfileRequest(project=project, text=dumps(self._shell.editor.project), trace=to.absolute())
+        self._request = self._shell.server.ask(OPERATION, request, lambda _: self._on_traced(to), self._on_failed)
 
     def _on_traced(self, to: Path) -> None:
         self._end()
@@ -140,13 +130,9 @@ class RooflineDialog(Dialog):
         return Path(name) if Path(name).suffix else Path(f"{name}{suffix}")
 
     def _end(self) -> None:
-        command, self._command = self._command, None
-        if command is not None:
-            command.cancel()
-            command.deleteLater()
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        if self._request is not None:
+            self._shell.server.cancel(self._request)
+            self._request = None
         self.trace.setEnabled(True)
 
     def _on_finished(self, _: Any) -> None:

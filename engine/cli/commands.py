@@ -36,7 +36,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "devices": ("devices_command", "list the devices and environments of this machine"),
         "advise": ("probe_commands", "recommend an environment and a strategy"),
         "largest-batch": ("probe_commands", "find the largest mini-batch that fits into memory"),
-        "profile": ("probe_commands", "measure time, FLOPs and memory of each layer"),
+        "profile": (OPERATION, "measure time, FLOPs and memory of each layer"),
     },
     "clusters": {
         "cluster": ("cluster_command", "keep profiles of clusters"),

@@ -1,4 +1,4 @@
-"""`advise`, `largest-batch` and `profile PROJECT`: what trying out or predicting says about a project."""
+"""`advise` and `largest-batch PROJECT`: what trying out or predicting says about a project."""
 
 import argparse
 import math
@@ -13,9 +13,8 @@ from netwright.engine.cli.common import add_allow_host, add_project, facts_of
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.cluster.cluster_environment import profile_of
-from netwright.engine.core.errors import EXIT_DONE, UserError, plural, read_error
-from netwright.engine.core.text import format_bytes, format_percent
-from netwright.engine.network.layer_table import short_count
+from netwright.engine.core.errors import EXIT_DONE, UserError, read_error
+from netwright.engine.core.text import format_bytes
 from netwright.engine.operations.projects import read_project
 from netwright.engine.placement.recovery import WORKER_HOURS
 from netwright.engine.project.file import dumps
@@ -153,90 +152,7 @@ def _words(tried: dict[str, Any]) -> str:
     return f"{tried['batch']:>9,}{share} on {tried['device']}: {fits}"
 
 
-def register_profile(commands: Commands) -> None:
-    """Add the command."""
-    text = (
-        "Run each layer by itself on synthetic samples, forward and backward, in a process of its own, and print where "
-        "the time of a step goes. 'Of roof' compares the time with the least that the device needs for the arithmetic "
-        "and the bytes of the layer (roofline model)."
-    )
-    command = commands.add_parser("profile", description=text)
-    add_project(command)
-    command.add_argument("--device", default="cpu", metavar="NAME", help="such as cpu or cuda:0; default cpu")
-    command.add_argument("--batch", type=int, default=0, metavar="N", help="samples; default the project's mini-batch")
-    command.add_argument("--threads", type=int, default=0, metavar="N", help="threads of the CPU; default all cores")
-    trace = "also write a trace of some steps, for Perfetto or chrome://tracing"
-    command.add_argument("--trace", type=Path, metavar="FILE.json", help=trace)
-    add_json(command)
-    command.set_defaults(run=run_profile)
-
-
-def run_profile(arguments: argparse.Namespace) -> int:
-    """Print a row for each layer, and the whole."""
-    from netwright.engine.hardware.devices import lines_of
-
-    for name in ("batch", "threads"):
-        if getattr(arguments, name) < 0:
-            raise UserError(f"--{name}: expected a positive number, received {getattr(arguments, name)}.")
-    if arguments.trace is not None and not arguments.trace.absolute().parent.is_dir():
-        raise UserError(f"--trace: there is no folder {arguments.trace.absolute().parent}.", code="not_found")
-    project, notices = read_project(arguments.project, arguments.settings)
-    note(notices)
-    device: dict[str, Any] = {}
-    whole: dict[str, Any] = {}
-    layers: list[dict[str, Any]] = []
-    words = ["--device", arguments.device, "--batch", str(arguments.batch), "--threads", str(arguments.threads)]
-    words += ["--trace", str(arguments.trace.absolute())] if arguments.trace is not None else []
-    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
-        path = Path(folder) / "project.netwright"
-        path.write_text(dumps(project), encoding="utf-8")
-        for line in lines_of("netwright.engine.launch.profile", str(path), *words):
-            if "error" in line:
-                raise read_error(line)
-            layers += [line["layer"]] if "layer" in line else []
-            device, whole = line.get("device", device), line.get("whole", whole)
-    trace = str(arguments.trace.absolute()) if arguments.trace is not None else None
-    if arguments.json:
-        print_json(arguments, {"device": device, "layers": layers, "whole": whole, "trace": trace})
-        return EXIT_DONE
-    total_s = sum(layer["forward_s"] + layer["backward_s"] for layer in layers)
-    header = ("layer", "forward", "backward", "share", "FLOP/s", "of roof", "kept")
-    print_table([header, *(_cost(layer, total_s) for layer in layers)], right=range(1, len(header)))
-    threads = f", {plural(device['threads'], 'thread')}" if device["name"] == "cpu" else ""
-    say("", f"{plural(device['batch'], 'sample')} on {device['name']}{threads}, {device['precision']}")
-    say(
-        f"all layers in turn {_ms(total_s)}; the network as a whole {_ms(whole['forward_s'])} forward, "
-        f"{_ms(whole['backward_s'])} backward, without loss and solver"
-    )
-    say(
-        f"kept for the backward pass: {format_bytes(whole['kept_bytes'])}; the device computes "
-        f"{short_count(int(device['peak_flops']))}FLOP/s and moves {short_count(int(device['peak_bytes']))}B/s at most"
-    )
-    if trace is not None:
-        say(f"trace: {trace}")
-    return EXIT_DONE
-
-
-def _cost(layer: dict[str, Any], total_s: float) -> tuple[str, ...]:
-    """Return the row of a layer."""
-    forward_s, seconds = layer["forward_s"], layer["forward_s"] + layer["backward_s"]
-    return (
-        layer["name"],
-        _ms(forward_s),
-        _ms(layer["backward_s"]),
-        format_percent(seconds / total_s, 1) if total_s else "",
-        short_count(int(layer["flops"] / forward_s)) if layer["flops"] and forward_s else "",
-        format_percent(min(1.0, layer["roof"])),
-        format_bytes(layer["kept_bytes"]) if layer["kept_bytes"] else "",
-    )
-
-
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:,.3f} ms"
-
-
 def register(commands: Commands) -> None:
     """Add the commands."""
     register_advise(commands)
     register_largest_batch(commands)
-    register_profile(commands)

@@ -1,7 +1,7 @@
 """Frozen dataclasses as JSON, read back by the types of their fields."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -17,15 +17,20 @@ class JsonShapeError(ValueError):
 
 
 def to_json(value: Any) -> Any:
-    """Return a dataclass, or a value in one, as JSON; fields equal to their default are left out."""
-    if isinstance(value, tuple | list):
+    """Return a dataclass, or a value in one, as JSON; fields equal to their default, and those that the class names in
+    `unwritten`, are left out."""
+    if isinstance(value, tuple | list | Iterator):
         return [to_json(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     if not is_dataclass(value):
         return value
-    values = {field.name: (getattr(value, field.name), _default(field)) for field in fields(value)}
-    return {name: to_json(item) for name, (item, default) in values.items() if default is MISSING or item != default}
+    record = {}
+    for field in fields(value):
+        item, default = getattr(value, field.name), _default(field)
+        if field.name not in getattr(value, "unwritten", ()) and (default is MISSING or item != default):
+            record[field.name] = to_json(item)
+    return record
 
 
 def _default(field: Field[Any]) -> Any:

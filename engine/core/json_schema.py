@@ -44,7 +44,8 @@ def schema_of(annotation: Any, *, is_closed: bool = False) -> Schema:
     if is_typeddict(annotation):
         return object_of(annotation, annotation.__required_keys__, is_closed=is_closed)
     if dataclasses.is_dataclass(annotation):
-        return object_of(annotation, always_written(annotation), is_closed=is_closed)
+        without = getattr(annotation, "unwritten", ())
+        return object_of(annotation, always_written(annotation), without, is_closed=is_closed)
     raise TypeError(f"{annotation} has no JSON Schema.")
 
 

@@ -4,7 +4,7 @@
         [--device D] [--batch N] [--threads N] [--trace FILE]
 
 prints `{"device": {...}}`, then `{"layer": {...}}` per layer, then `{"whole": {...}}`, or `{"error": "..."}`; the keys
-are those of `netwright.engine.launch.layer_costs`. Each layer is run by itself on what the layers before it return,
+are those of `netwright.engine.operations.profile`. Each layer is run by itself on what the layers before it return,
 forward and backward, and the shortest time is taken: other programs only add to it. A trace of whole steps can be
 opened in Perfetto or chrome://tracing.
 """
@@ -28,12 +28,13 @@ from netwright.engine.core.platform import num_cores
 from netwright.engine.core.process import print_line
 from netwright.engine.hardware.speed import measure
 from netwright.engine.hardware.threads import calm_threads
-from netwright.engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
 from netwright.engine.launch.trial import mean_square, refusals, synthetic_inputs
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.block import Block
 from netwright.engine.network.network import Network
+from netwright.engine.operations.profile import LayerCost, ProfiledDevice, ProfileRequest, ProfileResult, WholeCost
+from netwright.engine.operations.projects import read_project
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
@@ -85,6 +86,20 @@ def profile(
         if "allocate memory" not in str(error):
             raise
         raise _too_large(batch, device) from None
+
+
+def profile_project(request: ProfileRequest) -> ProfileResult:
+    """Measure the layers of a project. Raises `UserError`."""
+    project, notices = read_project(request.project, request.settings, request.text)
+    trace = request.trace.absolute() if request.trace is not None else None
+    device, *layers, whole = profile(project, request.device, request.batch, request.threads, trace)
+    return ProfileResult(
+        device=ProfiledDevice(**device["device"]),
+        layers=[LayerCost(**line["layer"]) for line in layers],
+        whole=WholeCost(**whole["whole"]),
+        trace=str(trace) if trace else None,
+        notices=notices,
+    )
 
 
 def _place(device: str) -> torch.device:

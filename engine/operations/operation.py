@@ -95,9 +95,11 @@ class Request:
 
 
 class Result:
-    """Base class of results, which are frozen dataclasses. Their JSON leaves out fields that equal their default."""
+    """Base class of results, which are frozen dataclasses. Their JSON leaves out fields that equal their default, and
+    those that are `unwritten`."""
 
     omits_defaults: ClassVar[bool] = True
+    unwritten: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,14 @@ def operations() -> Iterator[Operation[Any, Any]]:
 RunDir = Annotated[Path, Argument("the folder of a run", metavar="RUN")]
 ProjectFile = Annotated[Path, Argument("a project file (*.netwright)", metavar="PROJECT")]
 ProjectText = Annotated[str, Argument("the project itself, instead of its file", faces=("window",))]
+Settings = Annotated[
+    tuple[str, ...],
+    Argument(
+        "another value for an option, such as training.max_epochs=5; may be given several times",
+        metavar="SECTION.OPTION=VALUE",
+        flags=("--set",),
+    ),
+]
 ExperimentPath = Annotated[
     Path, Argument("the folder of an experiment; of a project file, its newest one", metavar="EXPERIMENT")
 ]

@@ -29,16 +29,16 @@ def project_of(path: Path, text: str = "") -> Project:
     return (loads(text) if text else load(path)).project
 
 
-def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:
+def read_project(path: Path, settings: Sequence[str], text: str = "") -> tuple[Project, tuple[str, ...]]:
     """Return the project with the `--set` assignments applied, and notices about its file and about assignments without
-    effect. Its data may be fetched from where the user has allowed, as the host of a URL that is typed here. Raises
-    `UserError` with all refused assignments."""
+    effect. `text`: the project itself, instead of its file. Its data may be fetched from where the user has allowed, as
+    the host of a URL that is typed here. Raises `UserError` with all refused assignments."""
     if os.path.isfile(path / "run.json"):  # False for invalid paths too, such as too long ones
         raise UserError(
             f"{path} is the folder of a run.",
             hint=f"Its project is {path / 'project.netwright'}. {way_on(RunFolder(path))}",
         )
-    opened = load(path)
+    opened = loads(text) if text else load(path)
     look_up(path)
     project = with_settings(opened.project, settings)
     refuse_without_unit(project, settings)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from netwright.engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
 from netwright.engine.placement.inventory import Device
 
 
@@ -121,13 +120,3 @@ class LargestBatch(TypedDict):
     largest: int
     words: str
     tried: list[Trial]
-
-
-class Profile(TypedDict):
-    """What each layer costs."""
-
-    device: ProfiledDevice
-    layers: list[LayerCost]
-    whole: WholeCost
-    trace: str | None
-    """Path of the trace, if one was asked for."""

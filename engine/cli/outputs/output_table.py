@@ -32,7 +32,7 @@ from netwright.engine.cli.outputs.import_outputs import (
     Transferred,
     WeightsMatch,
 )
-from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch, Profile
+from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch
 from netwright.engine.cli.outputs.network_outputs import Check, Checks, Compare, New, Options, Picture, Templates
 from netwright.engine.cli.outputs.run_outputs import (
     Deleted,
@@ -114,7 +114,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "devices": (Devices,),
     "advise": (Advice,),
     "largest-batch": (LargestBatch,),
-    "profile": (Profile,),
     "follow": (Event, Ended),
     "stop": (Ended,),
     "pause": (Requests,),

@@ -6,32 +6,16 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from netwright.app.frame import roofline as module
 from netwright.app.frame.roofline import RooflineDialog
 from netwright.app.window import MainWindow
+from netwright.engine.project.file import loads
+from tests.app.fake_server import FakeServer
 from tests.builders import chain, layer
 
 NETWORK = chain(layer("feature_input", channels=4), layer("fully_connected", outputs=3), layer("relu"))
 DEVICE = {"device": {"name": "cpu", "batch": 64, "threads": 2, "peak_flops": 1e9, "peak_bytes": 1e8}}
-
-
-class FakeCommand(QObject):
-    """Stands for the engine's process."""
-
-    finished = Signal(object)
-    failed = Signal(str)
-    made: "list[FakeCommand]" = []
-
-    def __init__(self, arguments: list[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.arguments = arguments
-        self.made.append(self)
-
-    def cancel(self) -> None:
-        pass
 
 
 def cost(path: str, flops: int, moved: int) -> dict[str, Any]:
@@ -45,8 +29,6 @@ def cost(path: str, flops: int, moved: int) -> dict[str, Any]:
 def dialog(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> RooflineDialog:
     window.editor.edit_network("Make", lambda _: NETWORK)
     monkeypatch.setattr(window.layer_times, "start", lambda: None)
-    monkeypatch.setattr(module, "EngineCommand", FakeCommand)
-    FakeCommand.made.clear()
     dialog = RooflineDialog(window, window.layer_times)
     dialog.show()
     return dialog
@@ -73,7 +55,7 @@ def test_a_layer_lies_at_its_intensity_and_leads_to_the_canvas(window: MainWindo
 
 
 def test_the_trace_and_the_plot_are_saved(
-    window: MainWindow, dialog: RooflineDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, server: FakeServer, dialog: RooflineDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fc = list(window.editor.network.layers)[1]
     for line in (DEVICE, cost(fc, 200_000, 10_000)):
@@ -83,11 +65,11 @@ def test_the_trace_and_the_plot_are_saved(
         dialog.export(kind, "")
         assert (tmp_path / f"a.{kind}").stat().st_size > 50
     dialog.save_trace()
-    (command,) = FakeCommand.made
-    assert command.arguments[0] == "profile"
-    assert command.arguments[2:] == ["--trace", str(tmp_path / "a.json"), "--json"]
-    assert Path(command.arguments[1]).is_file()
-    command.finished.emit({})
-    assert not Path(command.arguments[1]).exists()
+    (request,) = (request for request in server.asked if request.do == "profile")
+    assert request.given["trace"] == str(tmp_path / "a.json")
+    assert loads(request.given["text"]).project.network == window.editor.network
+    server.answer("profile", {"trace": request.given["trace"]})
     assert "Wrote a.json" in window.status.hints.text()
+    dialog.save_trace()
     dialog.close()
+    assert server.cancelled == ["profile"]
