@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLabel, QMenu, QPus
 
 from netwright.app.dialog import Dialog
 from netwright.app.dialogs.run_report import save_experiment_report
-from netwright.app.engine_command import EngineCommand
 from netwright.app.experiments.trial_commands import TrialCommands
 from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.shell import Shell
@@ -18,6 +17,7 @@ from netwright.designer import theme
 from netwright.designer.forms.form import Form
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import write_atomically
+from netwright.engine.operations.experiment_export import OPERATION, TrialExportRequest
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import load
 from netwright.engine.runs.trial_log import FAILED
@@ -73,7 +73,6 @@ class ExperimentMenu(QPushButton):
         super().__init__("More")
         self.setToolTip("Try failed trials again, change the budget, export")
         self._shell, self._panel, self._commands = shell, panel, commands
-        self._command: EngineCommand | None = None
         menu = QMenu(self)
         self.actions_by_key: dict[str, QAction] = {
             "finish": menu.addAction("Stop after the trials under way", lambda: commands.ask("finish")),
@@ -141,19 +140,19 @@ class ExperimentMenu(QPushButton):
         if folder is None:
             return
         kind = {".json": "json", ".log": "optuna", ".db": "optuna"}.get(path.suffix.lower(), "csv")
-        try:
-            if kind == "csv":
-                write_atomically(path, self._panel.table.all_as_text().encode("utf-8", "backslashreplace"))
-                self._tell(path)
-                return
-            words = ["experiment", "export", str(folder.path), "--format", kind, "-o", str(path), "--json"]
-            self._command = EngineCommand(words, self)
-        except OSError as error:
-            text = f"{path} cannot be written: {error.strerror}. Choose another folder."
-            self._shell.show_error("The trials cannot be exported", text)
+        if kind != "csv":
+            request = TrialExportRequest(experiment=folder.path.absolute(), format=kind, output=path.absolute())
+            self._shell.server.ask(OPERATION, request, lambda _: self._tell(path), self._refuse)
             return
-        self._command.finished.connect(lambda _: self._tell(path))
-        self._command.failed.connect(lambda text: self._shell.show_error("The trials cannot be exported", text))
+        try:
+            write_atomically(path, self._panel.table.all_as_text().encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            self._refuse(f"{path} cannot be written: {error.strerror}. Choose another folder.")
+        else:
+            self._tell(path)
+
+    def _refuse(self, reason: str) -> None:
+        self._shell.show_error("The trials cannot be exported", reason)
 
     def _tell(self, path: Path) -> None:
         self._shell.hint(f"Wrote the trials to {path.name}.")

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,16 +17,13 @@ from netwright.engine.cli.experiment_text import (
     read_trials,
     result_of,
     scores_text,
-    trials_csv,
     why_none,
 )
 from netwright.engine.cli.operation_command import register_below
-from netwright.engine.cli.printing import TableOutput, say
+from netwright.engine.cli.printing import say
 from netwright.engine.cli.require import Requirement, parse
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
-from netwright.engine.core.files import write_atomically
-from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.text import iso_time
 from netwright.engine.operations.experiment_importance import shares_text
 from netwright.engine.operations.projects import look_at_code, read_project
@@ -41,8 +37,6 @@ from netwright.engine.runs.experiments import ExperimentFolder, experiments_of, 
 from netwright.engine.runs.folder import origin
 from netwright.engine.runs.trial_log import FAILED, STARTS_AGAIN, Trial
 from netwright.engine.runs.trial_rows import best_trial, pareto_front
-
-FORMATS = ("csv", "json", "optuna")
 
 
 def register(commands: Commands) -> None:
@@ -63,7 +57,7 @@ def register(commands: Commands) -> None:
         ("stop", _stop, "stop an experiment; it can go on later"),
         ("report", None, ""),
         ("importance", None, ""),
-        ("export", _export, "write the trials as CSV or JSON, or as a study of optuna"),
+        ("export", None, ""),
     ):
         if function is None:
             register_below(subcommands, f"experiment {name}")
@@ -85,10 +79,6 @@ def register(commands: Commands) -> None:
         if name == "again":
             what = "only this trial; may be given several times"
             subcommand.add_argument("--trial", dest="trials", type=int, action="append", metavar="N", help=what)
-        if name == "export":
-            subcommand.add_argument("--format", choices=FORMATS, default="csv", help="default csv")
-            what = "the file; default: standard output. Of optuna: a journal, or for .db or .sqlite a database"
-            subcommand.add_argument("-o", "--output", type=Path, metavar="FILE", help=what)
         add_json(subcommand)
         subcommand.set_defaults(run=function)
     _register_append(subcommands.add_parser("append", description="Add trials to an experiment, also while it runs."))
@@ -388,38 +378,4 @@ def _ask(arguments: argparse.Namespace, folder: ExperimentFolder, name: str, **v
         print_json(arguments, {"experiment_dir": str(folder.path), "is_running": is_alive})
     elif not is_alive:
         say(f"No process is at work on it: `netwright-engine experiment run {folder.path}` goes on with it.")
-    return EXIT_DONE
-
-
-# ---- leaving ----
-
-
-def _export(arguments: argparse.Namespace) -> int:
-    folder = open_experiment(arguments.experiment)
-    trials = read_trials(folder)
-    if arguments.format == "optuna":
-        return _export_study(arguments, folder, trials)
-    if arguments.format == "csv":
-        text = trials_csv(folder, trials)
-    else:
-        text = json.dumps(to_json(experiment_json(folder, trials)), indent=1, allow_nan=False) + "\n"
-    if arguments.output is None:
-        TableOutput(sys.stdout).write(text)
-        return EXIT_DONE
-    try:
-        write_atomically(arguments.output, text.encode())
-    except OSError as error:
-        raise UserError(f"{arguments.output} cannot be written: {error.strerror}.") from None
-    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else say(arguments.output)
-    return EXIT_DONE
-
-
-def _export_study(arguments: argparse.Namespace, folder: ExperimentFolder, trials: Sequence[Trial]) -> int:
-    if arguments.output is None:
-        raise UserError("A study of optuna needs a file: name it with -o.")
-    from netwright.engine.experiments.strategies import write_study
-
-    objectives = folder.read_info().objectives
-    write_study(load(folder.project).project, trials, objectives, arguments.output)
-    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else say(arguments.output)
     return EXIT_DONE

@@ -1,4 +1,4 @@
-"""Trials of an experiment as text, JSON and CSV."""
+"""Trials of an experiment as text and JSON."""
 
 import sys
 from collections.abc import Sequence
@@ -7,14 +7,13 @@ from typing import Any
 from netwright.engine.cli.answers import note
 from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.terminal import print_table
-from netwright.engine.core.csv_text import csv_text
-from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.errors import plural
 from netwright.engine.core.text import format_duration
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.project.parameters import value_text
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_log import Trial, damage_text, failures_of
-from netwright.engine.runs.trial_marks import FILE, Marks, read_marks
+from netwright.engine.runs.trial_marks import marks_and_damage
 from netwright.engine.runs.trial_rows import described_experiment, ranked
 
 MOST_ROWS = 30
@@ -48,17 +47,9 @@ def _short(name: str) -> str:
 
 def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[str, Any]:
     """Return an experiment and its trials, as `experiment status --json` prints them."""
-    return dict(described_experiment(folder, trials, _marks_of(folder)))
-
-
-def _marks_of(folder: ExperimentFolder) -> Marks:
-    """Return the marks of the trials, and say where their file is damaged."""
-    try:
-        marks = read_marks(folder)
-        note([] if marks.is_sound else [f"{folder.path / FILE} is damaged: notes and tags in it cannot be read"])
-        return marks
-    except OSError as error:
-        raise UserError(f"The notes in {folder.path} cannot be read: {error.strerror}.") from None
+    marks, damage = marks_and_damage(folder)
+    note(filter(None, [damage]))
+    return dict(described_experiment(folder, trials, marks))
 
 
 def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
@@ -96,27 +87,6 @@ def _state_text(trial: Trial) -> str:
     return (
         f"{trial.state}: {trial.reason}" if trial.reason and trial.state not in ("finished", "pruned") else trial.state
     )
-
-
-def trials_csv(folder: ExperimentFolder, trials: Sequence[Trial]) -> str:
-    """Return a table of the trials: values by path, scores, the time in seconds, hosts of a cluster, tags and note."""
-    marks = _marks_of(folder)
-    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
-    names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
-    has_hosts = any(trial.hosts for trial in trials)
-    hosts = ["host"] if has_hosts else []
-    rows: list[list[Any]] = [["trial", "state", *paths, *names, "seconds", *hosts, "tags", "note"]]
-    for trial in trials:
-        cells = [_cell(trial.values.get(path)) for path in paths]
-        cells += [trial.scores.get(name) for name in names]
-        notes = marks.of(trial.number).notes
-        host = [", ".join(trial.hosts)] if has_hosts else []
-        rows.append([trial.number, trial.state, *cells, trial.seconds, *host, ", ".join(notes.tags), notes.note])
-    return csv_text(rows)
-
-
-def _cell(value: Any) -> Any:
-    return value if value is None or type(value) in (int, float) else value_text(value)
 
 
 def result_of(trial: Trial | None) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any
 from netwright.engine.cli.answers import add_json, note, print_json, table
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host
-from netwright.engine.cli.printing import say
+from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
-from netwright.engine.operations.operation import Line, Operation, Parameter, operation
+from netwright.engine.operations.operation import Document, Line, Operation, Parameter, operation
 from netwright.engine.project.export_options import flag
 
 
@@ -128,7 +128,9 @@ def _value(parameter: Parameter, arguments: argparse.Namespace) -> Any:
 def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:
     """Print lines and tables, for an error on standard error."""
     for line in lines:
-        if isinstance(line, str):
+        if isinstance(line, Document):
+            TableOutput(sys.stdout).write(line.text)
+        elif isinstance(line, str):
             say(line, to=sys.stderr if is_error else None)
         elif is_error:
             say(*table(line.rows, line.right), to=sys.stderr)

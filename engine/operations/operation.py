@@ -110,7 +110,14 @@ class Table:
     right: Sequence[int] = ()
 
 
-Line = str | Table
+@dataclass(frozen=True)
+class Document:
+    """A text of many lines that is printed as it is, such as CSV."""
+
+    text: str
+
+
+Line = str | Table | Document
 Asked = TypeVar("Asked", bound=Request)
 Answer = TypeVar("Answer", bound=Result)
 

@@ -71,6 +71,15 @@ def read_marks(folder: ExperimentFolder) -> Marks:
     return replace(_marks_from(data or {}), is_sound=data is not None or not (folder.path / FILE).exists())
 
 
+def marks_and_damage(folder: ExperimentFolder) -> tuple[Marks, str]:
+    """Return the marks, and that their file is damaged, for a person. Raises `UserError` if it cannot be read."""
+    try:
+        marks = read_marks(folder)
+    except OSError as error:
+        raise UserError(f"The notes in {folder.path} cannot be read: {error.strerror}.") from None
+    return marks, "" if marks.is_sound else f"{folder.path / FILE} is damaged: notes and tags in it cannot be read"
+
+
 def _marks_from(data: Mapping[str, Any]) -> Marks:
     trials, baseline = data.get("trials"), data.get("baseline")
     by_trial = {

@@ -93,7 +93,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "experiment append": (AskedExperiment,),
     "experiment again": (AskedExperiment,),
     "experiment stop": (AskedExperiment,),
-    "experiment export": (Files,),
     "queue add": (QueueEntry,),
     "queue list": (QueueList,),
     "queue run": (QueueEntries,),

@@ -19,6 +19,7 @@ from netwright.engine.runs.confusion import write_confusions
 from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, create_experiment
 from netwright.engine.runs.trial_log import TrialLog
 from netwright.engine.runs.trial_marks import read_marks
+from tests.app.fake_server import FakeServer
 from tests.builders import classifier
 
 ACCURACY, MOMENTUM = "validation.accuracy", "training.momentum"
@@ -49,8 +50,7 @@ def folder(tmp_path: Path) -> ExperimentFolder:
 
 
 @pytest.fixture
-def page(window: MainWindow, folder: ExperimentFolder, monkeypatch: pytest.MonkeyPatch) -> SearchPage:
-    monkeypatch.setattr(window.server, "request", lambda *request: None)
+def page(window: MainWindow, folder: ExperimentFolder) -> SearchPage:
     window.editor.edit_network("Add layers", lambda network: classifier())
     page = SearchPage(window)
     page.resize(1600, 900)
@@ -240,3 +240,13 @@ def test_trials_are_exported_as_they_are_shown(page: SearchPage, tmp_path: Path)
         "trial,state,training.momentum,validation.accuracy,seconds,reason",
         "2,finished,0.5,0.9,1.0,",
     ]
+
+
+def test_a_study_is_written_by_the_engine(
+    page: SearchPage, server: FakeServer, folder: ExperimentFolder, tmp_path: Path, errors: list[tuple[str, str]]
+) -> None:
+    page.more.export(tmp_path / "out.log")
+    (request,) = (request for request in server.asked if request.do == "experiment export")
+    assert request.given == {"experiment": str(folder.path), "format": "optuna", "output": str(tmp_path / "out.log")}
+    server.refuse("experiment export", "out.log exists already.")
+    assert errors == [("The trials cannot be exported", "out.log exists already.")]

@@ -1,0 +1,73 @@
+"""`experiment export EXPERIMENT`: the trials of an experiment as a table, as JSON, or as a study of optuna."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from netwright.engine.core.errors import UserError
+from netwright.engine.operations.operation import (
+    Argument,
+    Document,
+    ExperimentPath,
+    Line,
+    Operation,
+    Request,
+    Result,
+)
+
+FORMATS = ("csv", "json", "optuna")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialExportRequest(Request):
+    """An experiment, and the file that its trials are written to."""
+
+    experiment: ExperimentPath
+    format: Annotated[str, Argument("default csv", choices=FORMATS)] = "csv"
+    output: Annotated[
+        Path | None,
+        Argument(
+            "the file; default: standard output. Of optuna: a journal, or for .db or .sqlite a database",
+            metavar="FILE",
+            flags=("-o", "--output"),
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse a study without a file."""
+        if self.format == "optuna" and self.output is None:
+            raise UserError("A study of optuna needs a file: name it with -o.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialExportResult(Result):
+    """Files that were written."""
+
+    unwritten: ClassVar[tuple[str, ...]] = ("notices",)
+    files: list[str]
+    text: str = ""
+    """The trials, where no file was named."""
+    notices: tuple[str, ...]
+
+
+def text(_: TrialExportRequest, result: TrialExportResult) -> Iterator[Line]:
+    """Yield the trials, or where they were written."""
+    yield from result.files or [Document(result.text)]
+
+
+def notices(result: TrialExportResult) -> tuple[str, ...]:
+    """Return what of the logs cannot be read."""
+    return result.notices
+
+
+OPERATION = Operation(
+    name="experiment export",
+    request=TrialExportRequest,
+    results=(TrialExportResult,),
+    function="netwright.engine.experiments.export_trials:export_trials",
+    description="Write the trials as CSV or JSON, or as a study of optuna.",
+    text=text,
+    notices=notices,
+    faces=("command", "window"),
+)
