@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from netwright.app.data.dataset_tracker import DatasetTracker
-from netwright.app.engine_command import EngineCommand
 from netwright.app.notifier import Notifier
 from netwright.app.runs.phases import Lifecycle, Phase, Step
 from netwright.app.runs.queue_follower import QueueFollower
@@ -303,10 +302,7 @@ class Training(QObject):
         from netwright.engine.runs.remote import FILE
 
         if (folder.path / FILE).exists() and not folder.is_alive():
-            with contextlib.suppress(OSError):  # the run is shown as it is known
-                command = EngineCommand(["jobs", "--json"], self)
-                command.finished.connect(lambda _: command.deleteLater())
-                command.failed.connect(lambda _: command.deleteLater())
+            self._shell.server.request("jobs", {}, lambda _: None, lambda _: None)  # it is shown as it is known
 
     def _drop_follower(self) -> None:
         if self._follower is not None:

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
@@ -15,7 +16,6 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.dialog import Dialog
-from netwright.app.engine_command import EngineCommand
 from netwright.app.messages import ask
 from netwright.app.shell import Shell
 from netwright.app.widgets import RowDelegate, within_screen
@@ -24,6 +24,11 @@ from netwright.designer.items import table_item
 from netwright.designer.markup import visible
 from netwright.engine.cluster.job_list import Job, jobs
 from netwright.engine.core.errors import UserError
+from netwright.engine.operations.fetch import OPERATION as FETCH
+from netwright.engine.operations.fetch import FetchRequest
+from netwright.engine.operations.jobs import OPERATION as JOBS
+from netwright.engine.operations.jobs import JobsRequest
+from netwright.engine.operations.operation import Operation, Request
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import title_of
@@ -40,9 +45,9 @@ class ClusterJobsDialog(Dialog):
 
     def __init__(self, shell: Shell, show_run: Callable[[RunFolder], object]) -> None:
         super().__init__(shell.dialog_parent)
-        self._show_run = show_run
+        self._show_run, self._server = show_run, shell.server
         self._jobs: list[Job] = []
-        self._commands: list[EngineCommand] = []
+        self._requests: set[int] = set()
         self.setWindowTitle("Jobs on clusters")
         self.resize(within_screen(self, 900, 420))
         self.table, self.state = QTableWidget(0, len(COLUMNS)), QLabel()
@@ -96,7 +101,7 @@ class ClusterJobsDialog(Dialog):
         self._timer.start()
         self.finished.connect(self._end)
         self.refresh()
-        self._start(["jobs"], "")  # goes on following what nobody follows
+        self._start(JOBS, JobsRequest(), "")  # goes on following what nobody follows
 
     @property
     def selected(self) -> Job | None:
@@ -154,13 +159,13 @@ class ClusterJobsDialog(Dialog):
         except UserError as error:
             self._say(str(error), refused=True)
             return
-        self._start(["jobs"], STOPPING)
+        self._start(JOBS, JobsRequest(), STOPPING)
 
     def fetch_selected(self) -> None:
         """Bring the run here."""
         if (job := self.selected) is not None:
             self._say("Fetching…")
-            self._start(["fetch", str(job.folder.path)], "Fetched.")
+            self._start(FETCH, FetchRequest(folder=job.folder.path.absolute()), "Fetched.")
 
     def delete_selected(self) -> None:
         """Delete the files of the job, once that is confirmed."""
@@ -172,26 +177,19 @@ class ClusterJobsDialog(Dialog):
             text = f"End the job and delete its files in {job.remote.folder}? The run here keeps what was fetched."
         if ask(self, "Delete the job", text, "Delete"):
             self._say("Deleting…")
-            self._start(["jobs", "--delete", str(job.folder.path)], "Deleted.")
+            self._start(JOBS, JobsRequest(delete=job.folder.path.absolute()), "Deleted.")
 
-    def _start(self, words: list[str], outcome: str) -> None:
-        """Start a command, and say when it is done, or why it is not."""
-        try:
-            command = EngineCommand([*words, "--json"], self)
-        except OSError as error:
-            self._say(f"The engine cannot be started: {error.strerror}.", refused=True)
-            return
-        self._commands.append(command)
+    def _start(self, operation: Operation[Any, Any], request: Request, outcome: str) -> None:
+        """Ask the engine, and say when it is done, or why it is not."""
 
         def finish(text: str, *, refused: bool = False) -> None:
-            self._commands.remove(command)
-            command.deleteLater()
+            self._requests.discard(id)
             self.refresh()
             if text:
                 self._say(text, refused=refused)
 
-        command.finished.connect(lambda _: finish(outcome))
-        command.failed.connect(lambda reason: finish(reason, refused=True))
+        id = self._server.ask(operation, request, lambda _: finish(outcome), lambda why: finish(why, refused=True))
+        self._requests.add(id)
 
     def _say(self, text: str, *, refused: bool = False) -> None:
         theme.mark(self.state, "role", "error" if refused else "muted")
@@ -199,9 +197,8 @@ class ClusterJobsDialog(Dialog):
 
     def _end(self, _result: int = 0) -> None:
         self._timer.stop()
-        for command in self._commands:
-            command.cancel()
-        self._commands.clear()
+        for id in self._requests:
+            self._server.cancel(id)
 
 
 def _state(folder: RunFolder) -> str:

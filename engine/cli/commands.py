@@ -40,8 +40,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "clusters": {
         "cluster": ("cluster_command", "keep profiles of clusters"),
-        "jobs": ("cluster_jobs_commands", "list the runs on clusters"),
-        "fetch": ("cluster_jobs_commands", "bring a run on a cluster into its folder here"),
+        "jobs": (OPERATION, "list the runs on clusters"),
+        "fetch": (OPERATION, "bring a run on a cluster into its folder here"),
     },
     "a run that trains": {
         "follow": ("follow_command", "show the progress of a run"),

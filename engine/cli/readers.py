@@ -58,6 +58,12 @@ class Job:
         """Whether it starts a run, which goes before other requests and is not cancelled once begun."""
         return self.do in ("train", "resume")
 
+    @property
+    def may_be_silent(self) -> bool:
+        """Whether it may wait for other machines, for as long as they are silent."""
+        declared = operation(self.do)
+        return declared is not None and declared.waits_for_hosts
+
     def with_inventory(self, inventory: Mapping[str, Any] | None) -> "Job":
         """Return the request with the devices of this machine, where they are known."""
         return Job({**self.request, "with": {**self.request["with"], "inventory": inventory}})
@@ -152,7 +158,7 @@ class Reader:
             self.kill(over_memory(self.current.request, self.limit_bytes))
         elif self.worked_s > self.work_limit_s:
             self.kill(over_work(self.current.request, self.work_limit_s))
-        elif now - self.active_at > limits.silence_s:
+        elif now - self.active_at > limits.silence_s and not self.current.may_be_silent:
             self.kill(silent(self.current.request, limits.silence_s))
         return bool(self.stopped_because)
 

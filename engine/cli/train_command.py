@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.cli.answers import add_json, failure, print_json
-from netwright.engine.cli.cluster_jobs_commands import follow_job, submit_run, wait_for_end, words_for_here
+from netwright.engine.cli.cluster_job import follow_job, submit_run, wait_for_end, words_for_here
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
 from netwright.engine.cli.control_commands import send

@@ -150,9 +150,9 @@ class Operation(Generic[Asked, Answer]):
     be several. function: `module:name` of the function that takes the request and returns the result. description: help
     of the command. text: lines for people. error_text: what is shown before an error. notices: what is said beside the
     result, also beside its JSON. doing: word before its progress. reads_data: whether it may need data from other
-    hosts. shares: name of the field whose value chooses the process in which the window's requests run: one that has
-    loaded the same network goes on; empty: a process of its own. failure: the entry `error` of a result with another
-    exit code than 0.
+    hosts. waits_for_hosts: whether it may wait for other machines, for as long as they are silent. shares: name of the
+    field whose value chooses the process in which the window's requests run: one that has loaded the same network goes
+    on; empty: a process of its own. failure: the entry `error` of a result with another exit code than 0.
     """
 
     name: str
@@ -165,6 +165,7 @@ class Operation(Generic[Asked, Answer]):
     notices: Callable[[Answer], Iterable[str]] = no_notices
     doing: str = ""
     reads_data: bool = False
+    waits_for_hosts: bool = False
     shares: str = ""
     faces: tuple[Face, ...] = FACES
     exit_code: Callable[[Answer], int] = done

@@ -1,4 +1,4 @@
-"""What `cluster`, `jobs` and `fetch` print with `--json`."""
+"""What `cluster` prints with `--json`."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
@@ -62,41 +62,3 @@ class Validation(TypedDict):
     profile: str
     passed: bool
     stages: list[Stage]
-
-
-class Job(TypedDict):
-    """A run on a cluster."""
-
-    run_dir: str
-    profile: str
-    kind: str
-    coordinator: Literal["here", "cluster"]
-    """Where the process is that directs the run. The values below are empty for one that is here."""
-    host: str
-    job: str
-    """Number of the job there."""
-    folder: str
-    """Folder of the job there."""
-    state: str
-    """State of the run."""
-    job_state: str
-    """waiting, running, gone (its job has ended before it did), or ended."""
-    reason: str
-    connection: str
-    """Why the host does not answer; empty while it does."""
-    submitted: str | None
-
-
-class Jobs(TypedDict):
-    """Runs on clusters, the newest first."""
-
-    jobs: list[Job]
-
-
-class Fetched(TypedDict):
-    """A run that was fetched from its cluster."""
-
-    run_dir: str
-    state: str
-    fetched: bool
-    """False where its files are here already."""

@@ -9,9 +9,7 @@ from typing import Any, NotRequired, TypedDict
 from netwright.engine.cli.commands import COMMANDS
 from netwright.engine.cli.outputs.cluster_outputs import (
     ExportedProfile,
-    Fetched,
     ImportedProfiles,
-    Jobs,
     ProfileList,
     ValidatedStage,
     Validation,
@@ -108,8 +106,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "cluster remove": (ProfileList,),
     "cluster import": (ImportedProfiles,),
     "cluster export": (ExportedProfile,),
-    "jobs": (Jobs,),
-    "fetch": (Fetched,),
     "devices": (Devices,),
     "advise": (Advice,),
     "largest-batch": (LargestBatch,),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from netwright.app.dialogs import cluster_jobs_dialog, clusters_dialog
@@ -25,6 +24,7 @@ from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.runs.folder import RunFolder, write_info
 from netwright.engine.runs.info import RunInfo
 from netwright.engine.runs.remote import RemoteRun, write_remote
+from tests.app.fake_server import FakeServer
 from tests.clusters import hide_local_ray
 
 HPC = ClusterProfile(name="hpc", kind="slurm", workers=4)
@@ -132,22 +132,6 @@ def test_a_profile_is_chosen_from_a_menu(qtbot) -> None:
     assert chosen.args == ["hpc"]
 
 
-class FakeCommand(QObject):
-    """Stands for the engine's process."""
-
-    finished = Signal(object)
-    failed = Signal(str)
-    made: "list[FakeCommand]" = []
-
-    def __init__(self, arguments: list[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.arguments = arguments
-        self.made.append(self)
-
-    def cancel(self) -> None:
-        """Nothing runs."""
-
-
 def job(folder: Path, number: str, state: str, **values: Any) -> RunFolder:
     """A run on a cluster as a folder here, and in the list of jobs."""
     run = RunFolder(folder)
@@ -162,10 +146,8 @@ def job(folder: Path, number: str, state: str, **values: Any) -> RunFolder:
 
 
 def test_jobs_are_listed_shown_stopped_fetched_and_deleted(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    FakeCommand.made.clear()
-    monkeypatch.setattr(cluster_jobs_dialog, "EngineCommand", FakeCommand)
     monkeypatch.setattr(cluster_jobs_dialog, "ask", lambda *_: True)
     first = job(tmp_path / "a", "1", "finished", job_state="ended")
     job(tmp_path / "b", "2", "running", job_state="running", lost="no connection since 12:00")
@@ -174,28 +156,30 @@ def test_jobs_are_listed_shown_stopped_fetched_and_deleted(
     dialog = ClusterJobsDialog(window, shown.append)
     states = [item.text() for row in range(3) if (item := dialog.table.item(row, 1)) is not None]
     assert states == ["waits: Resources", "running, not connected", "finished"]
-    assert FakeCommand.made[0].arguments == ["jobs", "--json"]
+    server.answer("jobs", {})
 
     assert dialog.detail.text().startswith("Slurm says: Resources.\nFiles: ")
     dialog.table.selectRow(1)
     assert dialog.detail.text().startswith("No connection since 12:00\nFiles: ")
     dialog.table.selectRow(0)
     dialog.stop_selected()
+    server.answer("jobs", {})
     assert [json.loads(file.read_text(encoding="utf-8"))["do"] for file in waits.control.iterdir()] == ["stop"]
     dialog.table.selectRow(2)
     assert not dialog.stop_button.isEnabled()
     dialog.fetch_selected()
-    assert FakeCommand.made[-1].arguments == ["fetch", str(first.path), "--json"]
-    FakeCommand.made[-1].failed.emit("login does not answer.")
+    assert server.asked[-1].given == {"folder": str(first.path)}
+    server.refuse("fetch", "login does not answer.")
     assert dialog.state.text() == "login does not answer."
     dialog.delete_selected()
-    assert FakeCommand.made[-1].arguments == ["jobs", "--delete", str(first.path), "--json"]
+    assert server.asked[-1].given == {"delete": str(first.path)}
     (first.path / "cluster.json").unlink()
-    FakeCommand.made[-1].finished.emit({})
+    server.answer("jobs", {})
     assert (dialog.table.rowCount(), dialog.state.text()) == (2, "Deleted.")
     dialog.table.selectRow(1)
     dialog.show_selected()
     assert [remote_of(folder).job for folder in shown] == ["2"]
+    assert server.cancelled == []
 
 
 def test_a_cluster_is_not_said_to_be_missing_while_the_devices_are_looked_for() -> None:

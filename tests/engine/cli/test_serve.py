@@ -238,6 +238,20 @@ def test_silence_is_limited(serving: Make) -> None:
     assert message.startswith("Reading big.csv was stopped: nothing came from there for 0.3 s. Check that the disk")
 
 
+def test_what_waits_for_other_machines_may_be_silent(
+    serving: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setitem(HANDLERS, "jobs", lambda values: {"read": pipe.read_text()})
+    client = serving(silence_s=0.3)
+    client.ask(1, "jobs")
+    client.ask(2, "preview", **table(), folder="/pictures")
+    assert client.hear()["id"] == 2, "silent for a shorter time"
+    pipe.write_text("there")
+    assert client.hear() == {"id": 1, "result": {"read": "there"}}
+
+
 def test_progress_comes_before_the_answer(serving: Make) -> None:
     client = serving()
     client.ask(1, "count")
