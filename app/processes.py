@@ -1,5 +1,4 @@
-"""Processes of this installation that the window starts: children that talk in lines, the engine server, and single
-commands.
+"""Processes of this installation that the window starts: children that talk in lines, and the engine server.
 
 No QProcess: its destructor kills the child, and a run that was handed over has to outlive the window. Pipes are read
 and written when the event loop says that they are ready; nothing here blocks except ending a process, and nothing needs

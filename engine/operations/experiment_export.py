@@ -53,7 +53,9 @@ class TrialExportResult(Result):
 
 def text(_: TrialExportRequest, result: TrialExportResult) -> Iterator[Line]:
     """Yield the trials, or where they were written."""
-    yield from result.files or [Document(result.text)]
+    yield from result.files
+    if not result.files:
+        yield Document(result.text)
 
 
 def notices(result: TrialExportResult) -> tuple[str, ...]:

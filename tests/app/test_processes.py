@@ -1,6 +1,5 @@
 """The window's engine processes, against small stand-ins of our own and against the real server."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from netwright.app.engine_command import EngineCommand
 from netwright.app.processes import GONE, LOG_BYTES, ChildProcess, EngineServer, engine_log
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.file import dumps, save
+from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.folder import RunFolder
@@ -132,32 +130,6 @@ def test_a_project_that_cannot_be_trained_is_refused_in_words(qtbot: QtBot, tmp_
     assert "no data to learn from" in answers.errors[0]
     assert answers.results[0]["num_cores"] >= 1
     assert not (tmp_path / "run").exists()
-
-
-def test_a_command_gives_its_json_or_its_message(qtbot: QtBot, tmp_path: Path, parent: QObject) -> None:
-    path = tmp_path / "empty.netwright"
-    save(Project(chain(layer("image_input", channels=1, size=8), layer("relu"))), path)
-    checked = EngineCommand(["check", str(path), "--json"], parent)
-    with qtbot.waitSignal(checked.finished, timeout=60_000) as finished:
-        pass
-    refused = EngineCommand(["check", str(tmp_path / "none.netwright"), "--json"], parent)
-    with qtbot.waitSignal(refused.failed, timeout=60_000) as failed:
-        pass
-
-    assert [row["name"] for row in finished.args[0]["layers"]] == ["image_1", "relu_1"]
-    assert failed.args[0].startswith("There is no file")
-    assert json.dumps(finished.args[0])
-
-
-def test_a_cancelled_command_says_nothing_more(qtbot: QtBot, parent: QObject) -> None:
-    slow = EngineCommand(["devices", "--test", "--json"], parent)
-    said = Answers()
-    slow.failed.connect(said.errors.append)
-    process = psutil.Process(slow._process.pid)
-    slow.cancel()
-    qtbot.waitUntil(lambda: not process.is_running())
-
-    assert said.count == 0
 
 
 def test_what_a_process_prints_of_a_defect_is_in_the_log_that_the_message_names(qtbot: QtBot, parent: QObject) -> None:

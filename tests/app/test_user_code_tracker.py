@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from netwright.app.data.data_tab import DataTab
-from netwright.app.processes import EngineServer, OnError, OnResult
+from netwright.app.processes import EngineServer, OnError, OnResult, _ignore_progress
 from netwright.app.window import MainWindow
 from netwright.designer.panels.problems_panel import link_text
 from netwright.engine.layers.custom_layers import Custom, Function
@@ -58,8 +58,15 @@ class MeasuringServer(FakeServer):
         super().__init__()
         self.engine = EngineServer()
 
-    def request(self, do: str, given: dict[str, Any], *then: OnResult | OnError, **others: Any) -> int:
-        id = super().request(do, given, *then, **others)
+    def request(
+        self,
+        do: str,
+        given: dict[str, Any],
+        on_result: OnResult,
+        on_error: OnError,
+        on_progress: OnResult = _ignore_progress,
+    ) -> int:
+        id = super().request(do, given, on_result, on_error, on_progress)
         if do == "measure":
             self.engine.request(do, given, partial(self.answer, do), partial(self.refuse, do))
         return id
