@@ -9,7 +9,6 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, note, print_json, table
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host
 from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import UserError
@@ -56,6 +55,8 @@ def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> No
         else:
             add_argument(groups[title], parameter)
     if declared.reads_data:
+        from netwright.engine.cli.common import add_allow_host
+
         add_allow_host(command)
     add_json(command)
     command.set_defaults(run=partial(run, declared))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.operations.operation import (
@@ -44,7 +44,6 @@ class TrialExportRequest(Request):
 class TrialExportResult(Result):
     """Files that were written."""
 
-    unwritten: ClassVar[tuple[str, ...]] = ("notices",)
     files: list[str]
     text: str = ""
     """The trials, where no file was named."""
@@ -58,11 +57,6 @@ def text(_: TrialExportRequest, result: TrialExportResult) -> Iterator[Line]:
         yield Document(result.text)
 
 
-def notices(result: TrialExportResult) -> tuple[str, ...]:
-    """Return what of the logs cannot be read."""
-    return result.notices
-
-
 OPERATION = Operation(
     name="experiment export",
     request=TrialExportRequest,
@@ -70,6 +64,5 @@ OPERATION = Operation(
     function="netwright.engine.experiments.export_trials:export_trials",
     description="Write the trials as CSV or JSON, or as a study of optuna.",
     text=text,
-    notices=notices,
     faces=("command", "window"),
 )

@@ -96,10 +96,10 @@ class Request:
 
 class Result:
     """Base class of results, which are frozen dataclasses. Their JSON leaves out fields that equal their default, and
-    those that are `unwritten`."""
+    those that are `unwritten`, such as notices, which are said beside it."""
 
     omits_defaults: ClassVar[bool] = True
-    unwritten: ClassVar[tuple[str, ...]] = ()
+    unwritten: ClassVar[tuple[str, ...]] = ("notices",)
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ def no_lines(*_: object) -> Iterable[Line]:
     return ()
 
 
-def no_notices(_: object) -> Iterable[str]:
-    """Return nothing: nothing is said beside the result."""
-    return ()
+def own_notices(result: object) -> Iterable[str]:
+    """Return the notices of a result."""
+    return getattr(result, "notices", ())
 
 
 def done(_: object) -> int:
@@ -162,7 +162,7 @@ class Operation(Generic[Asked, Answer]):
     description: str
     text: Callable[[Asked, Answer], Iterable[Line]] = no_lines
     error_text: Callable[[UserError], Iterable[Line]] = no_lines
-    notices: Callable[[Answer], Iterable[str]] = no_notices
+    notices: Callable[[Answer], Iterable[str]] = own_notices
     doing: str = ""
     reads_data: bool = False
     waits_for_hosts: bool = False

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.text import format_bytes, format_percent
@@ -97,7 +97,6 @@ class WholeCost:
 class ProfileResult(Result):
     """What each layer costs."""
 
-    unwritten: ClassVar[tuple[str, ...]] = ("notices",)
     device: ProfiledDevice
     layers: list[LayerCost]
     whole: WholeCost
@@ -145,11 +144,6 @@ def _ms(seconds: float) -> str:
     return f"{1000 * seconds:,.3f} ms"
 
 
-def notices(result: ProfileResult) -> tuple[str, ...]:
-    """Return what is said about the project."""
-    return result.notices
-
-
 OPERATION = Operation(
     name="profile",
     request=ProfileRequest,
@@ -161,6 +155,5 @@ OPERATION = Operation(
         "and the bytes of the layer (roofline model)."
     ),
     text=text,
-    notices=notices,
     faces=("command", "window"),
 )
