@@ -375,7 +375,7 @@ def submit(
     of the project, else yours. The job goes on without this machine. Raises `UserError`, also for a cluster that takes
     no jobs."""
     from netwright.engine.cluster.follower import ensure_follower, is_job
-    from netwright.engine.cluster.jobs import submit as submit_run
+    from netwright.engine.cluster.job_control import submit as submit_run
     from netwright.engine.cluster.profile_file import find_profile
 
     opened = _with_code(project, trust)

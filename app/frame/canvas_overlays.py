@@ -199,8 +199,8 @@ class LayerHealthOverlay(QObject):
 
 
 class LayerTimesOverlay(QObject):
-    """Measures the time of each layer in a process of its own (`netwright.engine.launch.profile`), and tells the canvas
-    and the table of layers. Times stay until they are measured again; after an edit the legend says so."""
+    """Measures the time of each layer in a process of its own (`netwright.engine.launch.layer_profile`), and tells the
+    canvas and the table of layers. Times stay until they are measured again; after an edit the legend says so."""
 
     changed = Signal()
     """Something was measured, or measuring began or ended."""
@@ -244,7 +244,9 @@ class LayerTimesOverlay(QObject):
         self._seconds, self._measured, self.where = {}, project.network, ""
         self.device, self.costs = {}, []
         try:
-            self.process.start(module_command("netwright.engine.launch.profile", str(path), "--device", self._device()))
+            self.process.start(
+                module_command("netwright.engine.launch.layer_profile", str(path), "--device", self._device())
+            )
         except OSError as error:
             self.stop()
             self._shell.hint(f"The engine cannot be started: {error.strerror}.")

@@ -42,8 +42,8 @@ class RooflinePlot(Plot):
         self.setAccessibleName("Speed of layers by arithmetic intensity")
 
     def show_costs(self, device: Mapping[str, Any], costs: Sequence[Mapping[str, Any]]) -> None:
-        """Show the records `device` and `layer` of `netwright.engine.launch.profile`; layers without FLOPs are left
-        out."""
+        """Show the records `device` and `layer` of `netwright.engine.launch.layer_profile`, without layers that have no
+        FLOPs."""
         self.device = device
         self.costs = [cost for cost in costs if cost["flops"] > 0 and cost["moved_bytes"] > 0 and cost["forward_s"] > 0]
         self._x = np.array([cost["flops"] / cost["moved_bytes"] for cost in self.costs], dtype=float)

@@ -8,8 +8,8 @@ from typing import Any
 from netwright.engine.cli.follow_command import POLL_S, ProgressPrinter
 from netwright.engine.cluster.follower import ensure_follower, is_open
 from netwright.engine.cluster.hosts import Host
+from netwright.engine.cluster.job_control import remote_of, submit
 from netwright.engine.cluster.job_list import jobs
-from netwright.engine.cluster.jobs import remote_of, submit
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.project.project import Project

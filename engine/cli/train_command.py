@@ -17,7 +17,7 @@ from netwright.engine.cli.follow_command import ProgressPrinter
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.require import Requirement, parse, refuse_impossible, write_junit
 from netwright.engine.cluster.follower import is_job, job_profile
-from netwright.engine.cluster.jobs import resume as resume_job
+from netwright.engine.cluster.job_control import resume as resume_job
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
 from netwright.engine.core.text import format_duration

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.engine.cluster.hosts import UnreachableHostError
+from netwright.engine.cluster.job_control import host_of, remote_of, resume, submit, sync
 from netwright.engine.cluster.job_list import refuse_unlisted
-from netwright.engine.cluster.jobs import host_of, remote_of, resume, submit, sync
 from netwright.engine.cluster.profile_file import find_profile, is_in_job
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError

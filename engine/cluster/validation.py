@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from netwright.engine.cluster.bundle import interface_lines, python_words, sbatch_lines
 from netwright.engine.cluster.hosts import Host, hosts_of, python_of
-from netwright.engine.cluster.jobs import DEFAULT_STORAGE
+from netwright.engine.cluster.job_control import DEFAULT_STORAGE
 from netwright.engine.cluster.local_ray import local_ray
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.cluster.ray_validation import RayCluster

@@ -35,7 +35,7 @@ from netwright.engine.experiments.record import BROKEN_DISK, ExperimentRecord, n
 from netwright.engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
 from netwright.engine.experiments.trial_pruning import Decision, Watch
 from netwright.engine.launch.local_launcher import preload
-from netwright.engine.launch.notify import announce
+from netwright.engine.launch.notification import announce
 from netwright.engine.launch.prepare import versions
 from netwright.engine.placement.shares import Slot
 from netwright.engine.project.data_hosts import look_up

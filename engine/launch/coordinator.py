@@ -22,7 +22,7 @@ from netwright.engine.launch import outcome
 from netwright.engine.launch.channel import SILENCE_S
 from netwright.engine.launch.launcher import Launcher, StartPoint
 from netwright.engine.launch.local_launcher import LocalLauncher, preload_for
-from netwright.engine.launch.notify import announce
+from netwright.engine.launch.notification import announce
 from netwright.engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
 from netwright.engine.launch.outcome import AttemptOutcome, ResultTally
 from netwright.engine.launch.prepare import lock_of

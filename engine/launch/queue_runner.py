@@ -13,7 +13,7 @@ from pathlib import Path
 
 from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
 from netwright.engine.core.platform import num_cores
-from netwright.engine.launch.notify import announce
+from netwright.engine.launch.notification import announce
 from netwright.engine.placement.inventory import DeviceInventory, Room, num_devices, room_for
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.file import loads

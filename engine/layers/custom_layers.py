@@ -1,8 +1,8 @@
 """Layers whose code is the user's own: a class in a Python file, a function in one, or an expression of tensors.
 
 Their signature is read from the text of the file (`netwright.engine.user_code.signature`); what they do with tensors is
-measured in a child process (`netwright.engine.user_code.measure`). The fields of a class or function are kept in the
-layer, so that a project opens, and shows its form, without the file.
+measured in a child process (`netwright.engine.user_code.measurement`). The fields of a class or function are kept in
+the layer, so that a project opens, and shows its form, without the file.
 """
 
 from collections.abc import Mapping, Sequence

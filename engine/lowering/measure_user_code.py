@@ -1,7 +1,7 @@
 """Child process that measures user code: build a layer, run it on small tensors, and report the outputs.
 
 It reads one question per line, as JSON, and writes one answer per line. The parent
-(`netwright.engine.user_code.measure`) sets the time limit; the memory limit is set here, before torch is imported.
+(`netwright.engine.user_code.measurement`) sets the time limit; the memory limit is set here, before torch is imported.
 """
 
 import json

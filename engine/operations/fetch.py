@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from netwright.engine.cluster.follower import ensure_follower
-from netwright.engine.cluster.jobs import fetch
+from netwright.engine.cluster.job_control import fetch
 from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result, RunDir
 from netwright.engine.runs.folder import open_run
 from netwright.engine.runs.remote import read_remote

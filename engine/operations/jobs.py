@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Literal, TypedDict
 
 from netwright.engine.cluster.follower import ensure_follower
+from netwright.engine.cluster.job_control import delete, remote_of
 from netwright.engine.cluster.job_list import Job, jobs, note_job
-from netwright.engine.cluster.jobs import delete, remote_of
 from netwright.engine.core.text import iso_time
 from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result, Table
 from netwright.engine.runs.events import ENDS

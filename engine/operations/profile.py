@@ -148,7 +148,7 @@ OPERATION = Operation(
     name="profile",
     request=ProfileRequest,
     results=(ProfileResult,),
-    function="netwright.engine.launch.profile:profile_project",
+    function="netwright.engine.launch.layer_profile:profile_project",
     description=(
         "Run each layer by itself on synthetic samples, forward and backward, in a process of its own, and print where "
         "the time of a step goes. 'Of roof' compares the time with the least that the device needs for the arithmetic "

@@ -377,7 +377,7 @@ def measure(network: Network) -> list[Question]:
     """Measure all trusted code, layer by layer, until no more sizes can be determined. Returns the measurements."""
     measurements: list[Question] = []
     if has_code(network):
-        from netwright.engine.user_code.measure import Session
+        from netwright.engine.user_code.measurement import Session
 
         with Session() as session:
             while questions := open_questions(network, analyse(network)):

@@ -14,7 +14,7 @@ from netwright.app.dialogs.cluster_jobs_dialog import ClusterJobsDialog
 from netwright.app.dialogs.clusters_dialog import ClusterPicker, ClustersDialog
 from netwright.app.dialogs.environment_cards import CardText, card_texts
 from netwright.app.window import MainWindow
-from netwright.engine.cluster.jobs import remote_of
+from netwright.engine.cluster.job_control import remote_of
 from netwright.engine.cluster.profile_file import load_profiles, read_profiles, save_profile
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.cluster.validation import STAGES

@@ -13,7 +13,7 @@ import pytest
 from netwright.engine.cli.main import main
 from netwright.engine.core import webhook
 from netwright.engine.core.errors import EXIT_INPUT, EXIT_RUN_FAILED, UserError
-from netwright.engine.launch import notify
+from netwright.engine.launch import notification
 from netwright.engine.runs.folder import RunFolder
 
 SECRET = "T0ken9Zq"
@@ -63,7 +63,7 @@ def test_nobody_is_told_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     assert webhook.read() == ""
     assert main(["notify"]) == 0
     assert main(["notify", "--test"]) == EXIT_INPUT
-    assert notify.main(["queue", "1", "1"]) == 0
+    assert notification.main(["queue", "1", "1"]) == 0
     said = capsys.readouterr()
     assert "No webhook is set" in said.out
     assert "Set one with --webhook URL" in said.err
@@ -128,7 +128,7 @@ def test_a_damaged_setting_is_told(content: str, tmp_path: Path, capsys: pytest.
     file.write_text(content)
     assert main(["notify"]) == EXIT_INPUT
     assert "notifications.json is damaged, and nobody is told" in capsys.readouterr().err
-    assert notify.main(["queue", "1", "1"]) == EXIT_INPUT
+    assert notification.main(["queue", "1", "1"]) == EXIT_INPUT
     assert "warning: The webhook was not told" in capsys.readouterr().out
     assert file.read_text() == content
     assert main(["notify", "--webhook", f"https://example.org/{SECRET}"]) == 0
@@ -141,7 +141,7 @@ def test_the_end_of_a_run_is_told(server: Server, tmp_path, capfd: pytest.Captur
     scores = {"validation": {"loss": 0.25, "accuracy": 0.9}, "seconds": 3.5, "epochs": 2, "reason": "done"}
     run.result.write_text(json.dumps({"state": "finished", **scores}))
     webhook.store(server.url)
-    notify.announce(run.log, "run", str(tmp_path))
+    notification.announce(run.log, "run", str(tmp_path))
     from netwright.engine.core import process
 
     assert [child.wait() for child in process._detached] == [0]
@@ -152,7 +152,7 @@ def test_the_end_of_a_run_is_told(server: Server, tmp_path, capfd: pytest.Captur
     assert "validation.accuracy 0.9" in told["text"]
     assert str(tmp_path.parent) not in json.dumps(told), "no paths of this machine"
     server.answers = [500]
-    assert notify.main(["run", str(tmp_path)]) == EXIT_INPUT
+    assert notification.main(["run", str(tmp_path)]) == EXIT_INPUT
     assert "warning: The webhook on 127.0.0.1" in capfd.readouterr().out
 
 
@@ -168,7 +168,7 @@ def test_the_end_of_an_experiment_and_of_a_queue_are_told(server: Server, tmp_pa
     log.append(1, state="finished")
     log.close()
     webhook.store(server.url)
-    assert notify.main(["experiment", str(tmp_path)]) == notify.main(["queue", "3", "2"]) == 0
+    assert notification.main(["experiment", str(tmp_path)]) == notification.main(["queue", "3", "2"]) == 0
     one, other = (told for _, _, told in server.got)
     assert (one["name"], one["trials"], one["best_trial"], one["metrics"]) == ("digits", 1, 1, {"validation.loss": 0.5})
     assert (other["state"], other["reason"]) == ("failed", "2 of 3 runs finished")

@@ -1,6 +1,6 @@
 """Measure what each layer of a network costs on a device, in a process of its own.
 
-    python -m netwright.engine.core.child netwright.engine.launch.profile PROJECT
+    python -m netwright.engine.core.child netwright.engine.launch.layer_profile PROJECT
         [--device D] [--batch N] [--threads N] [--trace FILE]
 
 prints `{"device": {...}}`, then `{"layer": {...}}` per layer, then `{"whole": {...}}`, or `{"error": "..."}`; the keys

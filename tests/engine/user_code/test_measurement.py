@@ -8,7 +8,7 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import Symbol, TensorType, features, image, sequence
-from netwright.engine.user_code import measure, registry, trust
+from netwright.engine.user_code import measurement, registry, trust
 from netwright.engine.user_code.registry import Failed, Measured, Question
 
 CODE = """
@@ -75,7 +75,7 @@ def question(name: str, *inputs: TensorType, **values: object) -> Question:
 def test_nothing_runs_before_it_is_trusted(folder: Path):
     asked = question("Swish", image(2, 5, 5), channels=2)
     with pytest.raises(UserError, match="not trusted"):
-        measure.ask([asked])
+        measurement.ask([asked])
     assert not (folder / "ran").exists()
     assert registry.answer(asked) is None
 
@@ -86,7 +86,7 @@ def test_sizes_weights_and_work_are_measured_and_remembered(folder: Path):
     split = question("Split", sequence(Symbol("T"), 4))
     wrong, crash, after = question("Wrong", features(3)), question("Crash", features(3)), question("Split", features(4))
     add = Question(registry.hash_of("x1 + x2"), "expression", "x1 + x2", "{}", (features(4), features(4)), "auto")
-    measure.ask([swish, split, add, wrong, crash, after])
+    measurement.ask([swish, split, add, wrong, crash, after])
     found = registry.answer(swish)
     assert found == Measured((image(4, 5, 5),), {"mix.weight": (4, 2, 1, 1), "mix.bias": (4,)}, 2 * 4 * 2 * 25)
     assert registry.answer(split) == Measured((sequence(Symbol("T'"), 4), features(4)), {}, 0)
@@ -105,8 +105,8 @@ def test_sizes_weights_and_work_are_measured_and_remembered(folder: Path):
 def test_memory_and_time_have_limits(folder: Path):
     trust.grant(folder)
     greedy, endless = question("Greedy", features(3)), question("Endless", features(3))
-    measure.ask([greedy])
-    measure.ask([endless], patience_s=3)
+    measurement.ask([greedy])
+    measurement.ask([endless], patience_s=3)
     for asked, words in ((greedy, "memory"), (endless, "no answer within 3 seconds")):
         found = registry.answer(asked)
         assert isinstance(found, Failed)

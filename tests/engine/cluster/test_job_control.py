@@ -12,8 +12,8 @@ import pytest
 from netwright.engine.cli.main import main
 from netwright.engine.cluster import follower
 from netwright.engine.cluster.hosts import Host, UnreachableHostError
+from netwright.engine.cluster.job_control import delete, fetch, remote_of, resume, submit, sync
 from netwright.engine.cluster.job_list import Job, jobs, note_run_here
-from netwright.engine.cluster.jobs import delete, fetch, remote_of, resume, submit, sync
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.files import write_checked_json

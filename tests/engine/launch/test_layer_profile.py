@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.launch import profile as profiling
-from netwright.engine.launch.profile import main, profile
+from netwright.engine.launch import layer_profile as profiling
+from netwright.engine.launch.layer_profile import main, profile
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from netwright.engine.project.training import TrainingOptions

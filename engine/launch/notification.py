@@ -1,7 +1,7 @@
 """Tell the user's webhook that a run, an experiment or a queue has ended, in a process that outlives this one.
 
-python -m netwright.engine.core.child netwright.engine.launch.notify run|experiment FOLDER
-python -m netwright.engine.core.child netwright.engine.launch.notify queue ENDED FINISHED
+python -m netwright.engine.core.child netwright.engine.launch.notification run|experiment FOLDER
+python -m netwright.engine.core.child netwright.engine.launch.notification queue ENDED FINISHED
 
 What trains waits for nothing and knows nothing of the address, which the process reads itself. What goes wrong stands
 in the log beside what has ended.
@@ -27,7 +27,7 @@ def announce(log: Path, kind: str, *arguments: str) -> None:
     """Start the process that tells the webhook, if the user has set one. Nothing that goes wrong is raised."""
     with contextlib.suppress(Exception):
         if _is_set():
-            start_detached_module(log, "netwright.engine.launch.notify", kind, *arguments)
+            start_detached_module(log, "netwright.engine.launch.notification", kind, *arguments)
 
 
 def _is_set() -> bool:
