@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from netwright.engine.exchange.curve_files import write_curves
 from netwright.engine.runs.create import create
+from netwright.engine.runs.curve_files import write_curves
 from netwright.engine.runs.events import Points, Progress
 from netwright.engine.runs.info import RunInfo
 from netwright.engine.runs.log import EventLog

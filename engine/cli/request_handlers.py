@@ -227,7 +227,7 @@ def _weights(values: dict[str, Any]) -> Answer:
 
 def _fetch_weights(values: dict[str, Any]) -> Answer:
     """Fetch published weights by name; a request that is cancelled goes on from there when it is asked again."""
-    from netwright.engine.exchange.fetch_weights import fetch
+    from netwright.engine.data.fetch_weights import fetch
     from netwright.engine.project.published_weights import published_entry
 
     return {"path": str(fetch(published_entry(str(values["name"]))))}

@@ -325,7 +325,7 @@ def register_curves(commands: Commands) -> None:
 
 def run_curves(arguments: argparse.Namespace) -> int:
     """Write them, and say which files came of it."""
-    from netwright.engine.exchange.curve_files import write_curves
+    from netwright.engine.runs.curve_files import write_curves
 
     written = write_curves([open_run(path) for path in arguments.folders], arguments.format, arguments.output)
     if arguments.json:

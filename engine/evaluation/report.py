@@ -20,7 +20,6 @@ from netwright.engine.evaluation.report_page import Content, Html, element, fact
 from netwright.engine.evaluation.report_results import results
 from netwright.engine.evaluation.report_samples import has_pictures, thumbnails
 from netwright.engine.evaluation.trained import TrainedNetwork
-from netwright.engine.exchange.curve_files import Curve, read_curves
 from netwright.engine.lowering.weights_folder import sha256
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.layer_table import table_rows
@@ -28,6 +27,7 @@ from netwright.engine.operations.report import ReportRequest, ReportResult
 from netwright.engine.project.file import load
 from netwright.engine.project.options.metric_options import format_score, in_a_line, is_better_low, is_share, title_of
 from netwright.engine.project.project import SECTIONS, Project
+from netwright.engine.runs.curve_files import Curve, read_curves
 from netwright.engine.runs.data_record import DataRecord, read_record
 from netwright.engine.runs.events import SPLIT_PRIORITY
 from netwright.engine.runs.folder import RunFolder, open_run

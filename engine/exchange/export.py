@@ -198,9 +198,9 @@ def export(
     options = options or OnnxOptions()
     is_bare = format == "onnx" and options.probabilities == "outside"
     if facts is not None and options.temperature == "inside" and not is_bare:
-        from netwright.engine.exchange.calibration import calibrated
+        from netwright.engine.exchange.exported_network import with_temperature
 
-        network, record, said = calibrated(network, record, facts)
+        network, record, said = with_temperature(network, record, facts)
         source = replace(source, project=replace(source.project, network=network), notes=(*source.notes, *said))
     ranged = ranges(network, facts, data, source.weights)
     inputs = _onnx_inputs(record, ranged, options) if format == "onnx" else input_formats(record, ranged)

@@ -10,20 +10,24 @@ from torch import fx
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import Symbol
-from netwright.engine.data.sample_inputs import Arrays, fitting_samples, in_input_types, random_samples
 from netwright.engine.exchange.onnx_check import in_units
+from netwright.engine.exchange.sample_inputs import Arrays, fitting_samples, in_input_types, random_samples
+from netwright.engine.layers.arithmetic import Scaling
 from netwright.engine.lowering.module import LAYER, build
 from netwright.engine.lowering.modules.normalization import Normalize
 from netwright.engine.lowering.weights_folder import fill
 from netwright.engine.network import edits
 from netwright.engine.network.analysis import analyse, folded
 from netwright.engine.network.catalog import layer_type
-from netwright.engine.network.network import Network, Port
+from netwright.engine.network.network import Connection, Network, Port
 from netwright.engine.project.bindings import wanted_of
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.export_options import OnnxOptions
 from netwright.engine.project.input_format import InputFormat
 from netwright.engine.project.preparation import Preparation
+
+DIGITS = 9
+"""Significant digits of a temperature's factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +161,50 @@ def without_probabilities(network: Network, facts: DatasetInfo | None) -> Networ
             )
         network = removed
     return network
+
+
+def with_temperature(
+    network: Network, record: Preparation, facts: DatasetInfo
+) -> tuple[Network, Preparation, tuple[str, ...]]:
+    """Return the network whose scores are divided by the temperatures in the record, the record without those, and a
+    note for each. A layer is put before the softmax or sigmoid of an output; where that is missing or lies in a block,
+    the temperature stays in the record, which whoever applies the activation follows.
+
+    Source: Guo, Pleiss, Sun, Weinberger: On Calibration of Modern Neural Networks, ICML 2017.
+    """
+    notes: list[str] = []
+    targets = list(record.targets)
+    for place, binding in enumerate(wanted_of(network, analyse(network), facts, is_padded=False)):
+        if place >= len(targets) or targets[place].temperature == 1.0 or not binding.folds:
+            continue
+        value = targets[place].temperature
+        ends = [id for id in folded(network, {binding.port: binding.folds}) if id in network.layers]
+        if not ends:
+            notes.append(
+                f"The scores of '{binding.name}' are not divided by the stored temperature {value:.4g}: no "
+                f"{binding.folds} of its own follows them. The preparation has it."
+            )
+            continue
+        network = _with_factor(network, ends[0], 1.0 / value)
+        targets[place] = replace(targets[place], temperature=1.0)
+        notes.append(
+            f"The probabilities of '{binding.name}' are calibrated: its scores are divided by the stored temperature "
+            f"{value:.4g}. --temperature outside leaves them as trained."
+        )
+    return network, replace(record, targets=tuple(targets)), tuple(notes)
+
+
+def _with_factor(network: Network, end: str, scale: float) -> Network:
+    """Return the network with a factor before the layer `end`, which has one input."""
+    layer = network.layers[end]
+    (port,) = layer.type.input_ports()
+    source, target = network.incoming[end][port], Port(end, port)
+    name = f"{layer.name}_temperature"
+    name = name if name not in network.by_name else ""
+    network, factor = edits.add_layer(network, Scaling(scale=float(f"{scale:.{DIGITS}g}")), name)
+    network = edits.disconnect(network, [Connection(source, target)])
+    network = edits.connect(network, source, Port(factor.id, "in"))
+    return edits.connect(network, Port(factor.id, "out"), target)
 
 
 def described_inputs(

@@ -22,9 +22,9 @@ from netwright.engine.core.files import not_written, refuse_destination, write_a
 from netwright.engine.core.text import first_line
 from netwright.engine.core.types import Symbol
 from netwright.engine.core.version import VERSION
-from netwright.engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
 from netwright.engine.exchange.onnx_check import distances, in_units
 from netwright.engine.exchange.onnx_graph import quiet
+from netwright.engine.exchange.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.recurrent import RecurrentLoop
 from netwright.engine.lowering.plan import refuse_errors

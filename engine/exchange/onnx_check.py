@@ -19,8 +19,8 @@ from torch.overrides import TorchFunctionMode
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.text import first_line
-from netwright.engine.data.sample_inputs import Arrays, in_input_types
 from netwright.engine.exchange.onnx_runner import PATIENCE_S, arrays_from_child
+from netwright.engine.exchange.sample_inputs import Arrays, in_input_types
 from netwright.engine.lowering.modules.normalization import Normalize
 from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
 from netwright.engine.lowering.modules.onnx_runtime import open_session

@@ -22,7 +22,6 @@ from netwright.engine.core.errors import FieldErrors, RunError, UserError
 from netwright.engine.core.files import not_written, refuse_destination, write_atomically
 from netwright.engine.core.version import VERSION
 from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.sample_inputs import Arrays, at_sizes, random_samples
 from netwright.engine.exchange.exported_network import ExportedNetwork, exported_network, with_fixed_sizes
 from netwright.engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model, refuse_crash
 from netwright.engine.exchange.onnx_graph import content, output_names, program, quiet
@@ -32,6 +31,7 @@ from netwright.engine.exchange.onnx_notes import KEY as LAYER_NOTES
 from netwright.engine.exchange.onnx_notes import noted_layers
 from netwright.engine.exchange.onnx_opset import LOWEST_EXPORTED
 from netwright.engine.exchange.onnx_precision import reduced, refuse_overflow
+from netwright.engine.exchange.sample_inputs import Arrays, at_sizes, random_samples
 from netwright.engine.lowering.modules.onnx_runtime import onnx_runtime
 from netwright.engine.lowering.plan import refuse_errors
 from netwright.engine.network.analysis import analyse

@@ -20,10 +20,10 @@ from netwright.engine.core.errors import RunError
 from netwright.engine.core.text import first_line
 from netwright.engine.core.types import Symbol
 from netwright.engine.core.version import VERSION
-from netwright.engine.data.sample_inputs import Arrays
 from netwright.engine.exchange.foreign_operators import restore_operators
 from netwright.engine.exchange.onnx_forms import MARK, exportable
 from netwright.engine.exchange.onnx_opset import LOWEST_EXPORTED, with_opset
+from netwright.engine.exchange.sample_inputs import Arrays
 from netwright.engine.layers.custom_layers import UserCode
 from netwright.engine.lowering.plan import unique
 from netwright.engine.network.network import Layer, Network

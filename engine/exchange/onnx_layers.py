@@ -16,7 +16,6 @@ import torch
 from torch import fx
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.data.sample_inputs import Arrays
 from netwright.engine.exchange.onnx_check import (
     ERRORS_OF_TORCH,
     VARYING,
@@ -29,6 +28,7 @@ from netwright.engine.exchange.onnx_check import (
     spread_and_size,
 )
 from netwright.engine.exchange.onnx_runner import PATIENCE_S, arrays_from_child
+from netwright.engine.exchange.sample_inputs import Arrays
 from netwright.engine.lowering.module import LAYER
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 

@@ -12,9 +12,9 @@ from torch import fx
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.sample_inputs import Arrays
 from netwright.engine.exchange.exported_network import ExportedNetwork
 from netwright.engine.exchange.onnx_check import run_session
+from netwright.engine.exchange.sample_inputs import Arrays
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 from netwright.engine.network.analysis import analyse, folded
 from netwright.engine.parallel.process_group import SingleProcess

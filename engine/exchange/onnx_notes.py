@@ -21,10 +21,10 @@ from torch import fx
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.types import TensorType
-from netwright.engine.data.sample_inputs import Arrays
 from netwright.engine.exchange.exported_network import ExportedNetwork
 from netwright.engine.exchange.onnx_check import distances, read_model
 from netwright.engine.exchange.onnx_layers import REAL, computed_values, seen_outputs, values_by_layer
+from netwright.engine.exchange.sample_inputs import Arrays
 from netwright.engine.layers.base import LayerType
 from netwright.engine.lowering.module import LAYER, prefixes
 from netwright.engine.network.analysis import LayerShapes, analyse, type_at

@@ -11,9 +11,9 @@ import onnx
 import onnx_ir
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.data.sample_inputs import Arrays
 from netwright.engine.exchange.onnx_check import run_session
 from netwright.engine.exchange.onnx_opset import outer_names
+from netwright.engine.exchange.sample_inputs import Arrays
 from netwright.engine.lowering.modules.onnx_runtime import onnx_runtime, open_session
 from netwright.engine.project.export_options import OnnxOptions
 

@@ -13,11 +13,11 @@ from netwright.engine.core.text import format_bytes, format_duration, format_per
 from netwright.engine.core.version import VERSION
 from netwright.engine.drawing.charts import BLUE, GREEN, Axis, Chart, Marks, extremes
 from netwright.engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
-from netwright.engine.exchange.curve_files import read_curves
 from netwright.engine.operations.experiment_report import ExperimentReportRequest, ExperimentReportResult
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import load
 from netwright.engine.project.parameters import value_text
+from netwright.engine.runs.curve_files import read_curves
 from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.run_options import in_order, options_in, shown

@@ -22,8 +22,8 @@ from netwright.engine.core.types import TensorType
 from netwright.engine.data.augment_mixing import Mixing
 from netwright.engine.data.augmentation import PICTURES, Augmentation, Image
 from netwright.engine.data.batches import BatchLoader, ResidentDataset, Tensors
-from netwright.engine.data.sample_inputs import accepted_lengths
 from netwright.engine.network.analysis import analyse
+from netwright.engine.network.free_lengths import accepted_lengths
 from netwright.engine.network.network import Network
 from netwright.engine.project import user_code
 from netwright.engine.project.project import Project

@@ -131,7 +131,7 @@ class Trained:
     @cached_property
     def curves(self) -> dict[str, Curve]:
         """All curves by split and name, such as `training.loss`, read from the run's log."""
-        from netwright.engine.exchange.curve_files import read_curves
+        from netwright.engine.runs.curve_files import read_curves
 
         found = read_curves(RunFolder(self.run))
         return {f"{one.split}.{one.name}": Curve([int(step) for step in one.steps], list(one.values)) for one in found}

@@ -268,7 +268,7 @@ def read_result(folder: Path, generator: random.Random) -> None:
 )
 def read_events(folder: Path, generator: random.Random) -> None:
     from netwright.engine.cli.follow_command import ProgressPrinter
-    from netwright.engine.exchange.curve_files import write_curves
+    from netwright.engine.runs.curve_files import write_curves
 
     run = RunFolder(folder / "runs" / "run")
     events = read_all(run)

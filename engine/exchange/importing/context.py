@@ -1,8 +1,7 @@
 """What a lift works with: the values of the graph, and the network that is being made."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,17 @@ import numpy as np
 from netwright.engine.core.errors import FieldErrors, ShapeError, UserError
 from netwright.engine.core.types import LAYOUTS, NAMES, TensorType
 from netwright.engine.exchange.importing.graph import Constant, Graph, Node, Value
-from netwright.engine.exchange.importing.heads import Headed, headed, laid_out
-from netwright.engine.exchange.importing.values import BATCH, ONE, Free, Held, NotLiftable, Sizes, Tensor, Unavailable
+from netwright.engine.exchange.importing.values import (
+    BATCH,
+    ONE,
+    Free,
+    Headed,
+    Held,
+    NotLiftable,
+    Sizes,
+    Tensor,
+    Unavailable,
+)
 from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.reshape import Flatten, Permute, Reshape
 from netwright.engine.network.network import Connection, Port
@@ -31,6 +39,10 @@ class Placed:
     stored: frozenset[str] = frozenset()
 
 
+def _refuse_factors(ctx: "Context", node: Node, x: Headed) -> Tensor:
+    raise NotLiftable("takes a tensor whose axes are divided into factors")
+
+
 @dataclass
 class Context:
     """The values of a graph by name, and the layers made so far."""
@@ -48,6 +60,10 @@ class Context:
     """Constants of the operators that are kept as they are, by the names that their layers give them."""
     fixed_batch: int | None = None
     """Samples per batch where the file has a fixed number, else None."""
+    around_attention: Set[str] = frozenset()
+    """The values around attention whose axes may be divided into factors."""
+    lay_out: Callable[["Context", Node, Headed], Tensor] = _refuse_factors
+    """Add layers that give a headed tensor its dimensions, and return it; `heads.laid_out` while a graph is lifted."""
 
     @property
     def opset(self) -> int:
@@ -73,7 +89,7 @@ class Context:
             raise Unavailable("takes a value of an operator without a layer")
         if isinstance(value, Headed):
             if name not in self.laid_out:
-                self.laid_out[name] = laid_out(self, node, value)
+                self.laid_out[name] = self.lay_out(self, node, value)
             value = self.laid_out[name]
         return value
 
@@ -81,11 +97,6 @@ class Context:
         """Return an input that comes from a layer, with the factors of its axes. Raises `NotLiftable`."""
         value = self.values.get(node.inputs[index])
         return value if isinstance(value, Headed) else Headed.of(self.tensor(node, index))
-
-    @cached_property
-    def headed(self) -> set[str]:
-        """Return the values around attention whose axes may be divided into factors."""
-        return headed(self.graph)
 
     def held(self, node: Node, index: int) -> Held:
         """Return the value of an input. Raises `NotLiftable` where it is left out."""

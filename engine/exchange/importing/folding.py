@@ -14,9 +14,8 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Constant, Node
-from netwright.engine.exchange.importing.heads import Headed
 from netwright.engine.exchange.importing.sizes import MOST_BYTES, simplified, symbolic
-from netwright.engine.exchange.importing.values import Dim, Held, Known, NotLiftable, Sizes, Tensor, product
+from netwright.engine.exchange.importing.values import Dim, Headed, Held, Known, NotLiftable, Sizes, Tensor, product
 
 MOST_INPUTS_OF_REFERENCE = 10_000_000
 """Elements of the inputs of an operator that onnx's reference evaluator computes."""

@@ -5,17 +5,19 @@ our tensor is a product of factors (channels = heads × channels per head), whic
 own, joined with the batch, or in another order. `headed` finds the values, `follow` computes them without any layer.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
 
-from netwright.engine.core.types import LAYOUTS, Symbol
+from netwright.engine.core.types import LAYOUTS
+from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Graph, Node
 from netwright.engine.exchange.importing.values import (
     BATCH,
     ONE,
     Dim,
+    Factor,
     Free,
+    Headed,
     NotLiftable,
     Tensor,
     as_sizes,
@@ -24,58 +26,8 @@ from netwright.engine.exchange.importing.values import (
 )
 from netwright.engine.layers.reshape import Slice
 
-if TYPE_CHECKING:
-    from netwright.engine.exchange.importing.context import Context
-
 OPERATORS = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Gather", "Split", "Slice")
 BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
-
-
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A factor of an axis, or all of it. Two with equal sizes are not the same."""
-
-    axis: str
-    size: Dim
-
-
-@dataclass(frozen=True)
-class Headed:
-    """A tensor, the factors that make up each dimension that the file sees, and those of each axis, outermost first."""
-
-    tensor: Tensor
-    dims: tuple[tuple[Factor, ...], ...]
-    factors: Mapping[str, tuple[Factor, ...]]
-
-    @classmethod
-    def of(cls, x: Tensor) -> "Headed":
-        """Return a tensor with each axis as one factor."""
-        sizes: dict[str, Dim] = {BATCH: Free((BATCH,))}
-        for axis, size in zip(x.type.axes, x.type.sizes, strict=True):
-            sizes[axis] = Free((size.name,)) if isinstance(size, Symbol) else size
-        factors = {axis: Factor(axis, size) for axis, size in sizes.items()}
-        dims = tuple(tuple(factors[name] for name in dim.split("*") if name != ONE) for dim in x.dims)
-        return cls(x, dims, {axis: (factor,) for axis, factor in factors.items()})
-
-    @property
-    def sizes(self) -> tuple[Dim, ...]:
-        """Return all sizes, as the file sees them."""
-        return tuple(product(factor.size for factor in dim) for dim in self.dims)
-
-    def whole(self) -> Tensor | None:
-        """Return the tensor where each dimension is made of whole axes, else None."""
-        dims = []
-        for dim in self.dims:
-            names: list[str] = []
-            rest = list(dim)
-            while rest:
-                own = self.factors[rest[0].axis]
-                if tuple(rest[: len(own)]) != own:
-                    return None
-                names.append(rest[0].axis)
-                rest = rest[len(own) :]
-            dims.append("*".join(names) or ONE)
-        return self.tensor.viewed(dims)
 
 
 def headed(graph: Graph) -> set[str]:
@@ -101,7 +53,7 @@ def headed(graph: Graph) -> set[str]:
     return values
 
 
-def follow(ctx: "Context", node: Node) -> tuple[Headed | None, ...]:
+def follow(ctx: Context, node: Node) -> tuple[Headed | None, ...]:
     """Return the values that an operator of `OPERATORS` gives. Raises `NotLiftable`."""
     x = ctx.headed_input(node, 0)
     match node.op:
@@ -144,7 +96,7 @@ def follow(ctx: "Context", node: Node) -> tuple[Headed | None, ...]:
     return (x,)
 
 
-def _sliced(ctx: "Context", node: Node, x: Headed) -> Headed:
+def _sliced(ctx: Context, node: Node, x: Headed) -> Headed:
     """Return one place of a dimension, which stays with a size of 1."""
     starts, ends = ctx.ints(node, 1, "starts") or [], ctx.ints(node, 2, "ends") or []
     axes = ctx.ints(node, 3, "axes") or list(range(len(starts)))
@@ -157,7 +109,7 @@ def _sliced(ctx: "Context", node: Node, x: Headed) -> Headed:
     return _selected(ctx, node, x, axis, places[0])
 
 
-def _sizes(ctx: "Context", node: Node, x: Headed) -> list[Dim]:
+def _sizes(ctx: Context, node: Node, x: Headed) -> list[Dim]:
     sizes = as_sizes(ctx.optional(node, 1))
     if sizes is None:
         raise NotLiftable("computes its sizes")
@@ -174,14 +126,14 @@ def _sizes(ctx: "Context", node: Node, x: Headed) -> list[Dim]:
     return fixed
 
 
-def _fixed(ctx: "Context", size: Dim) -> Dim:
+def _fixed(ctx: Context, size: Dim) -> Dim:
     """Return a size with the number of samples in place of the batch, where the file has a fixed number."""
     if ctx.fixed_batch is None or not isinstance(size, Free):
         return size
     return product([size.factor, *(ctx.fixed_batch if name == BATCH else Free((name,)) for name in size.names)])
 
 
-def _reshaped(ctx: "Context", x: Headed, items: Sequence[Dim]) -> Headed:
+def _reshaped(ctx: Context, x: Headed, items: Sequence[Dim]) -> Headed:
     """Return the tensor with other dimensions, for which factors are joined, or divided again."""
     waiting = [factor for dim in x.dims for factor in dim]
     factors = {axis: list(own) for axis, own in x.factors.items()}
@@ -215,7 +167,7 @@ def _reshaped(ctx: "Context", x: Headed, items: Sequence[Dim]) -> Headed:
     return Headed(x.tensor, tuple(dims), {axis: tuple(own) for axis, own in factors.items()})
 
 
-def _selected(ctx: "Context", node: Node, x: Headed, axis: int, place: int) -> Headed:
+def _selected(ctx: Context, node: Node, x: Headed, axis: int, place: int) -> Headed:
     """Return one place of a dimension that is the outermost factor of an axis: a slice of that axis."""
     (factor, *others) = x.dims[axis] or (None,)
     if factor is None or others or x.factors[factor.axis][0] is not factor or factor.axis == BATCH:
@@ -233,7 +185,7 @@ def _selected(ctx: "Context", node: Node, x: Headed, axis: int, place: int) -> H
     return Headed(out, dims, {**x.factors, factor.axis: own})
 
 
-def laid_out(ctx: "Context", node: Node, x: Headed) -> Tensor:
+def laid_out(ctx: Context, node: Node, x: Headed) -> Tensor:
     """Return the tensor as layers have it: as it is where that is possible, else with each factor as an axis, else with
     the factors of each dimension brought together."""
     view = x.whole()
@@ -253,14 +205,14 @@ def laid_out(ctx: "Context", node: Node, x: Headed) -> Tensor:
     return whole.viewed(["*".join(names[id(factor)] for factor in dim) or ONE for dim in x.dims])
 
 
-def _joined(ctx: "Context", node: Node, view: Tensor, x: Headed) -> Tensor:
+def _joined(ctx: Context, node: Node, view: Tensor, x: Headed) -> Tensor:
     """Return the tensor with axes that the file sees as one dimension joined in memory."""
     names = [name for dim in view.dims[1:] for name in dim.split("*") if name != ONE]
     plain = replace(view, dims=(BATCH, *names))
     return ctx.reshaped(node, ctx.in_order(node, plain), BY_RANK[len(view.dims) - 1], x.sizes[1:])
 
 
-def _brought_together(ctx: "Context", node: Node, x: Headed, order: list[Factor]) -> Tensor:
+def _brought_together(ctx: Context, node: Node, x: Headed, order: list[Factor]) -> Tensor:
     """Return the tensor with the factors of each dimension next to each other in memory, such as the windows of an
     image. The batch may be joined with others in one dimension, in front of them."""
     batch = x.factors[BATCH][0]
@@ -282,7 +234,7 @@ def _brought_together(ctx: "Context", node: Node, x: Headed, order: list[Factor]
     return view.viewed(["*".join(dim) or ONE for dim in dims])
 
 
-def _ordered(ctx: "Context", node: Node, x: Tensor, order: list[Factor], target: list[Factor]) -> Tensor:
+def _ordered(ctx: Context, node: Node, x: Tensor, order: list[Factor], target: list[Factor]) -> Tensor:
     """Return the tensor with its factors in another order in memory: in one permutation where those that stay together
     are at most four, else piece by piece."""
     while order != target:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.exchange.importing.context import Context, Placed
 from netwright.engine.exchange.importing.graph import Node, Value
-from netwright.engine.exchange.importing.lifts.noted import dims_of, is_noted, takes_indices
+from netwright.engine.exchange.importing.lifts.noted import dims_of, is_noted, is_rounded
 from netwright.engine.exchange.importing.values import BATCH, Free, Tensor
 from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
@@ -24,8 +24,6 @@ CHANNELS_FIRST = (
 PASSING = ("Identity", "Cast", "Pad", "Relu", "Add", "Sub", "Mul", "Div", "Dropout", "Unsqueeze", "Split", "Clip")
 RECURRENT = ("LSTM", "GRU", "RNN")
 TORCH_RECURRENT = ("nn.LSTM", "nn.GRU", "nn.RNN")
-WHOLE = (6, 7)
-"""ONNX's numbers of int32 and int64."""
 FREE_SIZE = 224
 """Height and width of an input layer for images where the file leaves them free."""
 LARGEST = 65536
@@ -144,18 +142,6 @@ def _are_indices(ctx: Context, value: Value) -> bool:
     """Return whether every operator that takes the numbers rounds them, one to places in a table, as in files of our
     own and of Keras."""
     return is_rounded(ctx, value.name) and _is_looked_up(ctx, value.name)
-
-
-def is_rounded(ctx: Context, name: str) -> bool:
-    """Return whether every operator that takes the numbers of a value rounds them, and something does."""
-    users = ctx.users.get(name, ())
-    return bool(users) and all(
-        (is_noted(node) and takes_indices(node, name))
-        or node.op == "Shape"
-        or (node.op == "Cast" and node.attributes.get("to") in WHOLE)
-        or (node.op in ("Cast", "Identity") and is_rounded(ctx, node.outputs[0]))
-        for node in users
-    )
 
 
 def _is_looked_up(ctx: Context, name: str) -> bool:

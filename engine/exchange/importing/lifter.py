@@ -17,16 +17,16 @@ from netwright.engine.exchange.importing.branches import inline_branches, is_bra
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.folding import fold
 from netwright.engine.exchange.importing.graph import Constant, Graph, Node
-from netwright.engine.exchange.importing.heads import OPERATORS, Headed, follow, laid_out
+from netwright.engine.exchange.importing.heads import OPERATORS, follow, headed, laid_out
 from netwright.engine.exchange.importing.input_layers import add_inputs, free_sizes
-from netwright.engine.exchange.importing.lift_registry import lifts
+from netwright.engine.exchange.importing.lifts.lift_registry import lifts
 from netwright.engine.exchange.importing.opaque import keep
 from netwright.engine.exchange.importing.operator_probes import helped
 from netwright.engine.exchange.importing.projections import with_projections
 from netwright.engine.exchange.importing.sharing import note_transposed
 from netwright.engine.exchange.importing.subgraphs import Failure, join
 from netwright.engine.exchange.importing.tidying import tidied
-from netwright.engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
+from netwright.engine.exchange.importing.values import Headed, Held, NotLiftable, Sizes, Tensor
 from netwright.engine.layers.utility import Identity
 from netwright.engine.network.network import Port
 
@@ -130,7 +130,7 @@ def _reason(failure: Failure) -> str:
 
 def _lift_nodes(graph: Graph, sizes: dict[str, int], fates: dict[str, Fate]) -> tuple[Context, list[Failure]]:
     """Lift operator by operator, and return the layers with the operators that have none."""
-    ctx = Context(graph, users=graph.users())
+    ctx = Context(graph, users=graph.users(), around_attention=headed(graph), lay_out=laid_out)
     add_inputs(ctx, sizes)
     failures: list[Failure] = []
     names = graph.names() if any(map(is_branching, graph.nodes)) else set()
@@ -207,7 +207,7 @@ def _followed(ctx: Context, node: Node) -> tuple[Headed | None, ...] | None:
     if node.domain or node.op not in OPERATORS or not node.inputs:
         return None
     value = ctx.values.get(node.inputs[0])
-    if not isinstance(value, Headed) and not (isinstance(value, Tensor) and node.outputs[0] in ctx.headed):
+    if not isinstance(value, Headed) and not (isinstance(value, Tensor) and node.outputs[0] in ctx.around_attention):
         return None
     before = len(ctx.layers)
     try:

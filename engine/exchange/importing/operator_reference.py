@@ -10,7 +10,7 @@ import onnx
 from netwright.engine.core.files import ROOT
 from netwright.engine.exchange.importing.folding import FOLDED
 from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN
-from netwright.engine.exchange.importing.lift_registry import lifts
+from netwright.engine.exchange.importing.lifts.lift_registry import lifts
 from netwright.engine.project.layer_reference import COMMAND
 
 PATH = ROOT / "docs" / "onnx.md"

@@ -14,7 +14,6 @@ from torch import fx
 from netwright.engine.core import progress
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.types import Symbol
-from netwright.engine.data.sample_inputs import accepted_lengths
 from netwright.engine.exchange.importing.graph import Graph, Value
 from netwright.engine.exchange.importing.values import BATCH, ONE, Tensor
 from netwright.engine.exchange.onnx_check import ERRORS_OF_TORCH, distances
@@ -22,6 +21,7 @@ from netwright.engine.exchange.onnx_layers import seen_outputs
 from netwright.engine.exchange.onnx_runner import PATIENCE_S, arrays_from_child
 from netwright.engine.lowering.module import LAYER
 from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
+from netwright.engine.network.free_lengths import accepted_lengths
 from netwright.engine.network.network import Network
 
 TOLERANCE = 1e-4

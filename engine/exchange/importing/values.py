@@ -1,6 +1,6 @@
 """Values of a graph while it is lifted: a tensor of a layer, known numbers, or sizes that depend on the batch."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -156,6 +156,53 @@ def apart(x: Tensor) -> Tensor:
 def together(x: Tensor, count: int) -> Tensor:
     """Return a tensor with the dimensions behind the batch joined with it."""
     return x.viewed(["*".join(x.dims[: count + 1]), *x.dims[count + 1 :]])
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A factor of an axis, or all of it. Two with equal sizes are not the same."""
+
+    axis: str
+    size: Dim
+
+
+@dataclass(frozen=True)
+class Headed:
+    """A tensor, the factors that make up each dimension that the file sees, and those of each axis, outermost first."""
+
+    tensor: Tensor
+    dims: tuple[tuple[Factor, ...], ...]
+    factors: Mapping[str, tuple[Factor, ...]]
+
+    @classmethod
+    def of(cls, x: Tensor) -> "Headed":
+        """Return a tensor with each axis as one factor."""
+        sizes: dict[str, Dim] = {BATCH: Free((BATCH,))}
+        for axis, size in zip(x.type.axes, x.type.sizes, strict=True):
+            sizes[axis] = Free((size.name,)) if isinstance(size, Symbol) else size
+        factors = {axis: Factor(axis, size) for axis, size in sizes.items()}
+        dims = tuple(tuple(factors[name] for name in dim.split("*") if name != ONE) for dim in x.dims)
+        return cls(x, dims, {axis: (factor,) for axis, factor in factors.items()})
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """Return all sizes, as the file sees them."""
+        return tuple(product(factor.size for factor in dim) for dim in self.dims)
+
+    def whole(self) -> Tensor | None:
+        """Return the tensor where each dimension is made of whole axes, else None."""
+        dims = []
+        for dim in self.dims:
+            names: list[str] = []
+            rest = list(dim)
+            while rest:
+                own = self.factors[rest[0].axis]
+                if tuple(rest[: len(own)]) != own:
+                    return None
+                names.append(rest[0].axis)
+                rest = rest[len(own) :]
+            dims.append("*".join(names) or ONE)
+        return self.tensor.viewed(dims)
 
 
 Known = np.ndarray | Sizes

@@ -10,10 +10,10 @@ from onnx import numpy_helper
 from torch import fx, nn
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.data.sample_inputs import random_samples
 from netwright.engine.exchange.onnx_check import Comparison, distances, in_units, spread_and_size
 from netwright.engine.exchange.onnx_export import channel_dims, probe
 from netwright.engine.exchange.onnx_graph import content
+from netwright.engine.exchange.sample_inputs import random_samples
 from netwright.engine.lowering.initialization import initialize
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse

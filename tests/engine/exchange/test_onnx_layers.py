@@ -6,11 +6,11 @@ import numpy as np
 import onnx
 import pytest
 
-from netwright.engine.data.sample_inputs import random_samples
 from netwright.engine.exchange import onnx_export, onnx_graph
 from netwright.engine.exchange.onnx_check import DifferenceError, in_units
 from netwright.engine.exchange.onnx_export import export_onnx
 from netwright.engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
+from netwright.engine.exchange.sample_inputs import random_samples
 from netwright.engine.network.network import Network
 from netwright.engine.project.export_options import OnnxOptions
 from tests.builders import chain, classifier, layer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.core.errors import ShapeError, UserError
-from netwright.engine.data.sample_inputs import random_samples
+from netwright.engine.exchange.sample_inputs import random_samples
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network

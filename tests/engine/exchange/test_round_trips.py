@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.types import Symbol, TensorType
-from netwright.engine.data.sample_inputs import random_samples
 from netwright.engine.exchange.importing import exported_source
 from netwright.engine.exchange.importing.import_report import ReadNetwork
 from netwright.engine.exchange.importing.importer import Made, network_of
@@ -21,6 +20,7 @@ from netwright.engine.exchange.importing.parity import as_file
 from netwright.engine.exchange.importing.values import BATCH, Tensor
 from netwright.engine.exchange.onnx_check import accepted_difference, distances, in_units, spread_and_size
 from netwright.engine.exchange.onnx_export import export_onnx
+from netwright.engine.exchange.sample_inputs import random_samples
 from netwright.engine.lowering.initialization import initialize
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.onnx_runtime import open_session

@@ -3,7 +3,7 @@
 How to write one: put a function into the file of its family (a new file here is found by itself), registered for the
 operators that it knows, with the keys of the layer types that it makes for the table in docs/onnx.md:
 
-    from netwright.engine.exchange.importing.lift_registry import lift
+    from netwright.engine.exchange.importing.lifts.lift_registry import lift
 
     @lift("Softmax", becomes=("softmax",), note="along the channels")
     def softmax(ctx: Context, node: Node) -> Tensor:

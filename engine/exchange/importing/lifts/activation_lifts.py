@@ -6,8 +6,8 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
-from netwright.engine.exchange.importing.lift_registry import lift
 from netwright.engine.exchange.importing.lifts.arithmetic_lifts import affine, combined
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import (
     NotLiftable,
     Tensor,

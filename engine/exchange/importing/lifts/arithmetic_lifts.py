@@ -7,7 +7,7 @@ import numpy as np
 from netwright.engine.core.types import LAYOUTS, NAMES
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
-from netwright.engine.exchange.importing.lift_registry import lift
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import (
     BATCH,
     ONE,

@@ -6,13 +6,13 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
-from netwright.engine.exchange.importing.heads import Factor, Headed, laid_out
-from netwright.engine.exchange.importing.lift_registry import Values, lift
+from netwright.engine.exchange.importing.heads import laid_out
 from netwright.engine.exchange.importing.lifts.activation_lifts import along
 from netwright.engine.exchange.importing.lifts.arithmetic_lifts import affine, combined, parameter
+from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift
 from netwright.engine.exchange.importing.lifts.linear_lifts import product
 from netwright.engine.exchange.importing.patterns import HIDDEN
-from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor, epsilon_of
+from netwright.engine.exchange.importing.values import BATCH, Factor, Headed, NotLiftable, Tensor, epsilon_of
 from netwright.engine.exchange.importing.values import product as product_of
 from netwright.engine.layers.activation_channels import Softmax
 from netwright.engine.layers.arithmetic import LearnedParameter

@@ -4,9 +4,9 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import lift
 from netwright.engine.exchange.importing.lifts.arithmetic_lifts import affine, combined, parameter
 from netwright.engine.exchange.importing.lifts.layout_lifts import as_numbers
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import NotLiftable, Tensor
 from netwright.engine.layers.activation import Relu
 from netwright.engine.layers.arithmetic import MathFunction, Scaling

@@ -6,7 +6,7 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import lift
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import Free, NotLiftable, Tensor
 from netwright.engine.layers import convolution, padding
 from netwright.engine.layers.convolution_transposed import TransposedConv1d, TransposedConv2d, TransposedConv3d

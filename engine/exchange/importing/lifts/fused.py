@@ -7,12 +7,11 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import MICROSOFT, Node
-from netwright.engine.exchange.importing.heads import Headed
-from netwright.engine.exchange.importing.lift_registry import Values, lift, lifts
 from netwright.engine.exchange.importing.lifts.arithmetic_lifts import affine
 from netwright.engine.exchange.importing.lifts.attention_lifts import attended, known_or_headed, mask_kind
+from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift, lifts
 from netwright.engine.exchange.importing.lifts.linear_lifts import dense
-from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor, epsilon_of
+from netwright.engine.exchange.importing.values import BATCH, Headed, NotLiftable, Tensor, epsilon_of
 from netwright.engine.layers.cross_attention import Attention
 from netwright.engine.layers.linear import FullyConnected
 

@@ -5,9 +5,9 @@ import numpy as np
 from netwright.engine.core.types import LAYOUTS, NAMES
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import Values, lift
 from netwright.engine.exchange.importing.lifts.convolution_lifts import PADS
 from netwright.engine.exchange.importing.lifts.layout_lifts import reshaped, sliced
+from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift
 from netwright.engine.exchange.importing.sizes import grown
 from netwright.engine.exchange.importing.values import (
     BATCH,

@@ -4,10 +4,10 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import lift
 from netwright.engine.exchange.importing.lifts.arithmetic_lifts import affine, combined, parameter
 from netwright.engine.exchange.importing.lifts.gathering import padded_by, taken
 from netwright.engine.exchange.importing.lifts.layout_lifts import sliced
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import BATCH, NotLiftable, Tensor
 from netwright.engine.layers.combination import Multiplication
 from netwright.engine.layers.reshape_layouts import OneHot

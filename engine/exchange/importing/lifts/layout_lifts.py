@@ -9,9 +9,9 @@ from netwright.engine.core.types import LAYOUTS
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
 from netwright.engine.exchange.importing.heads import follow, laid_out
-from netwright.engine.exchange.importing.input_layers import is_rounded
-from netwright.engine.exchange.importing.lift_registry import Values, lift
 from netwright.engine.exchange.importing.lifts.arithmetic_lifts import parameter
+from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift
+from netwright.engine.exchange.importing.lifts.noted import is_rounded
 from netwright.engine.exchange.importing.values import (
     BATCH,
     ONE,

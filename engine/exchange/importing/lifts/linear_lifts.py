@@ -7,8 +7,8 @@ import numpy as np
 from netwright.engine.core.types import LAYOUTS
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
-from netwright.engine.exchange.importing.lift_registry import lift
 from netwright.engine.exchange.importing.lifts.arithmetic_lifts import parameter
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.lifts.normalisation_lifts import channels_last
 from netwright.engine.exchange.importing.values import (
     BATCH,

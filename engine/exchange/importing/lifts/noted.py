@@ -12,7 +12,7 @@ from netwright.engine.core.errors import FieldErrors
 from netwright.engine.core.types import Sizes, TensorType
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
-from netwright.engine.exchange.importing.lift_registry import Values, lift
+from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift
 from netwright.engine.exchange.importing.values import BATCH, NotLiftable
 from netwright.engine.exchange.onnx_notes import GATES, KEY, NOTED, with_gates
 from netwright.engine.layers.base import LayerType
@@ -21,6 +21,8 @@ from netwright.engine.network.catalog import catalog
 OP = "Layer"
 LONGEST_NOTE = 10_000_000
 MOST_NOTES = 10_000
+WHOLE = (6, 7)
+"""ONNX's numbers of int32 and int64."""
 _Refused = (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, FieldErrors)
 
 
@@ -175,3 +177,15 @@ def takes_indices(node: Node, name: str) -> bool:
 def dims_of(node: Node, name: str) -> tuple[str, ...]:
     """Return the dimensions of a value that a noted layer takes."""
     return next(dims for source, dims in zip(node.inputs, node.attributes["inputs"], strict=True) if source == name)
+
+
+def is_rounded(ctx: Context, name: str) -> bool:
+    """Return whether every operator that takes the numbers of a value rounds them, and something does."""
+    users = ctx.users.get(name, ())
+    return bool(users) and all(
+        (is_noted(node) and takes_indices(node, name))
+        or node.op == "Shape"
+        or (node.op == "Cast" and node.attributes.get("to") in WHOLE)
+        or (node.op in ("Cast", "Identity") and is_rounded(ctx, node.outputs[0]))
+        for node in users
+    )

@@ -4,8 +4,8 @@ import math
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import lift
 from netwright.engine.exchange.importing.lifts.convolution_lifts import PADS, Sides, sides_of
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
 from netwright.engine.layers import pooling, pooling_variants
 from netwright.engine.layers.pooling import GlobalAveragePool, GlobalMaxPool

@@ -6,7 +6,7 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import Values, lift
+from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift
 from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Sizes, Tensor, as_sizes
 from netwright.engine.layers import recurrent
 from netwright.engine.layers.arithmetic import Constant, LearnedParameter

@@ -2,7 +2,7 @@
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import lift
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
 from netwright.engine.layers.arithmetic import ArgMax, CumulativeSum, MathFunction, Power, Reduction, Scaling
 from netwright.engine.layers.base import LayerType

@@ -7,7 +7,7 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lift_registry import lift
+from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import Dim, NotLiftable, Sizes, Tensor
 from netwright.engine.layers.resizing import Resize1d, Resize2d, Resize3d
 

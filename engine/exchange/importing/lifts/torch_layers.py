@@ -7,7 +7,7 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
-from netwright.engine.exchange.importing.lift_registry import Values, lift
+from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift
 from netwright.engine.exchange.importing.lifts.recurrent_lifts import LAYERS
 from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
 from netwright.engine.layers.attention import SelfAttention

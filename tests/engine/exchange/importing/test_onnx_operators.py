@@ -18,7 +18,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.exchange.importing import lifter, operator_reference
 from netwright.engine.exchange.importing.folding import ELEMENTWISE, FOLDED
 from netwright.engine.exchange.importing.importer import network_of
-from netwright.engine.exchange.importing.lift_registry import lifts
+from netwright.engine.exchange.importing.lifts.lift_registry import lifts
 from netwright.engine.exchange.importing.onnx_file import OLDEST, read
 from netwright.engine.exchange.importing.parity import computed
 

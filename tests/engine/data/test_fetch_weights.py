@@ -16,8 +16,8 @@ from netwright.engine.cli.main import main
 from netwright.engine.core import progress
 from netwright.engine.core.errors import EXIT_DONE, UnavailableError, UserError
 from netwright.engine.core.locks import take_lock
-from netwright.engine.exchange import fetch_weights
-from netwright.engine.exchange.fetch_weights import fetch
+from netwright.engine.data import fetch_weights
+from netwright.engine.data.fetch_weights import fetch
 from netwright.engine.project.published_weights import FILE, Published, published
 
 CONTENT = bytes(range(256)) * 4000
@@ -198,7 +198,7 @@ def test_a_server_that_is_not_there_or_has_no_file_is_said(server: Server) -> No
 def test_a_full_disk_is_said(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(
-            "netwright.engine.exchange.fetch_weights.shutil.disk_usage", lambda path: type("Usage", (), {"free": 10})()
+            "netwright.engine.data.fetch_weights.shutil.disk_usage", lambda path: type("Usage", (), {"free": 10})()
         )
         with pytest.raises(UserError, match="only 10 B are free") as refused:
             fetch(entry(server))

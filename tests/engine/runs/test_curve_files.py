@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.cli.main import main
-from netwright.engine.exchange.curve_files import read_curves, unique_names, write_curves
 from netwright.engine.runs.create import create
+from netwright.engine.runs.curve_files import read_curves, unique_names, write_curves
 from netwright.engine.runs.events import Points
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.info import RunInfo

@@ -5,12 +5,11 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netwright.engine.exchange.importing import lifts as package
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.heads import Headed
-from netwright.engine.exchange.importing.values import Held
+from netwright.engine.exchange.importing.values import Headed, Held
 
 if TYPE_CHECKING:
     from netwright.engine.exchange.importing.context import Context
@@ -54,7 +53,7 @@ def lift(
 
 @cache
 def lifts() -> dict[tuple[str, str], Lift]:
-    """Return all lifts by domain and operator."""
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    """Return all lifts by domain and operator: those of every module beside this one."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")
     return dict(sorted(_REGISTRY.items()))

@@ -3,8 +3,9 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import features
-from netwright.engine.data.sample_inputs import accepted_lengths, at_sizes, fitting_samples, random_samples
+from netwright.engine.exchange.sample_inputs import at_sizes, fitting_samples, random_samples
 from netwright.engine.layers.base import LayerType
+from netwright.engine.network.free_lengths import accepted_lengths
 from netwright.engine.network.network import Network
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, numbers_of
 from tests.builders import add, chain, layer
