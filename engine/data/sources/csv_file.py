@@ -3,21 +3,21 @@
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.sources.cells import GatheredCells
-from netwright.engine.data.sources.csv_table import Columns, CsvTable, Gaps
+from netwright.engine.data.sources.csv_table import COMMA_DECIMALS, Columns, CsvTable, Gaps
 from netwright.engine.data.sources.source import Array
 from netwright.engine.project.sources.csv_dialect import SAMPLE_ROWS, Written
 from netwright.engine.project.sources.number_texts import (
     NumberFormat,
     UnlikeNumbersError,
     is_missing,
+    is_number,
     is_number_like,
     number_format,
 )
@@ -25,6 +25,53 @@ from netwright.engine.project.sources.number_texts import (
 LARGEST_EXACT = 2**53
 """Largest whole number up to which double precision holds all."""
 WAYS_OUT = "Fill the gap, leave out or impute missing values (data.missing_values), or leave the column out."
+
+
+Cell = tuple[int, str]
+"""A row's index, and the text of a cell in it."""
+
+
+@dataclass
+class GatheredCells:
+    """Contents of a column found in one pass. `texts` counts cells that are neither plain numbers with the `decimal`
+    mark nor empty; `empties` those without a value, NaN and infinity."""
+
+    decimal: str = "."
+    pieces: list[Array] = field(default_factory=list)
+    texts: int = 0
+    empties: int = 0
+    first_gap: Cell = (0, "")
+    first_infinite: Cell | None = None
+
+    def take(self, cells: Sequence[str], start: int) -> None:
+        """Add the cells of rows from index `start` on."""
+        plain = cells if self.decimal == "." else [cell.translate(COMMA_DECIMALS) for cell in cells]
+        try:
+            numbers = np.array(plain, dtype=np.float64)
+        except ValueError:
+            numbers = np.array([self._number(cell) for cell in plain])
+        finite = np.isfinite(numbers)
+        if not finite.all():
+            self._note_gaps(plain, finite, start)
+        self.pieces.append(numbers)
+
+    def _number(self, cell: str) -> float:
+        try:
+            return float(cell)
+        except ValueError:
+            self.texts += bool(cell.strip())
+            return math.nan
+
+    def _note_gaps(self, cells: Sequence[str], finite: Array, start: int) -> None:
+        """Count empty cells, and the numbers NaN and infinity."""
+        for i in np.flatnonzero(~finite).tolist():
+            cell = cells[i].strip()
+            if not cell or is_number(cell):
+                if not self.empties or (self.first_gap[1] and not cell):  # an empty cell is a gap among texts, too
+                    self.first_gap = start + i, cell
+                self.empties += 1
+            if cell and self.first_infinite is None and is_number(cell):
+                self.first_infinite = start + i, cell
 
 
 def read_columns(

@@ -1,6 +1,6 @@
 """Files and folders behind URLs, as copies on this machine: one for each version, in the user's cache folder.
 
-    remote/<hash of the URL>/<hash of names, sizes and tags>/<name of the file or folder>
+    remote/<hash of the URL>-<hash of names, sizes and tags>/<name of the file or folder>
 
 Sources read the copy. What is there is asked again after `FRESH_S`; a file that has not changed is not fetched again,
 also where others in its folder have. Copies that were not used for a day are deleted when room is needed.
@@ -10,21 +10,18 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from netwright.engine.core.cache import Cache, open_new
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import printable
-from netwright.engine.core.files import make_private_folder
-from netwright.engine.core.folders import cache_folder
-from netwright.engine.core.locks import LockHeldError, take_lock
-from netwright.engine.core.text import format_bytes
+from netwright.engine.core.files import write_json
 from netwright.engine.data.sources.shard_places import (
     AT_ONCE,
     Shard,
@@ -52,8 +49,6 @@ MOST_BYTES = 50 * 2**30
 """Size of all copies above which unused ones are deleted."""
 SPARE_BYTES = 2**30
 UNUSED_S = 86400.0
-PATIENCE_S = 3600.0
-"""Time limit for another process that fetches the same data, in seconds."""
 STATES = "states.json"
 LONGEST_NAME = 100
 """Characters of the name of a copy, of which the last are kept."""
@@ -78,6 +73,11 @@ class RemotePlace:
     def bytes(self) -> int:
         """Size of all files."""
         return sum(file.size for file in self.files.values())
+
+    def copy_in(self, folder: Path) -> Path:
+        """Return the path of the copy in a folder. Raises `OSError` where there is none."""
+        (folder / STATES).stat()
+        return folder / self.name
 
     @property
     def version(self) -> str:
@@ -193,49 +193,23 @@ def _listed(system: Any, url: str) -> dict[str, Shard]:
 def _copy(url: str) -> Path:
     """Return the copy of the files behind a URL, fetched now unless it is there. Raises `UserError`."""
     place = _place(url)
-    try:
-        home = cache_folder() / "remote" / hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        make_private_folder(home)
-        folder = home / place.version
-        if not folder.is_dir():
-            _fetch(place, home, folder)
-        os.utime(folder)
-    except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UserError(
-            f"{_for_messages(url)} is copied to the cache folder, which cannot be used: {reason}.",
-            hint="Set XDG_CACHE_HOME to a folder with room.",
-        ) from None
-    _shown[str(folder / place.name)] = _for_messages(url)
-    return folder / place.name
+    cache = Cache("remote", "Files behind URLs are copied to", MOST_BYTES, unused_s=UNUSED_S, spare_bytes=SPARE_BYTES)
+    home = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    folder = cache.folder / f"{home}-{place.version}"
+    copy = cache.obtain(folder, place.copy_in, partial(_fetch, place, home), _for_messages(url), place.bytes)
+    _shown[str(copy)] = _for_messages(url)
+    return copy
 
 
-def _fetch(place: RemotePlace, home: Path, folder: Path) -> None:
+def _fetch(place: RemotePlace, home: str, folder: Path) -> None:
     """Fetch the files of a place into a folder. Raises `UserError`, and `OSError` of the cache folder."""
-    try:
-        lock = take_lock(home / "lock", patience_s=PATIENCE_S)
-    except LockHeldError:
-        raise UserError(f"{_for_messages(place.url)} is fetched by another process, which does not end.") from None
-    temporary = home / f".{secrets.token_hex(8)}.tmp"
-    try:
-        if folder.is_dir():
-            return
-        for remains in home.glob(".*.tmp"):  # of a process that was killed: this one has the lock
-            shutil.rmtree(remains, ignore_errors=True)
-        _make_room(place, home)
-        before = _known_files(home)
-        target = temporary / place.name if place.is_folder else temporary
-        target.mkdir(parents=True)
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(lambda name: _fetch_file(name, place.files[name], target, before), place.files))
-        states = {name: [file.size, file.tag] for name, file in place.files.items()}
-        inside = place.name if place.is_folder else ""
-        text = json.dumps({"bytes": place.bytes, "inside": inside, "files": states})
-        (temporary / STATES).write_text(text, encoding="utf-8")
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        os.close(lock)
+    before = _known_files(folder.parent, home)
+    target = folder / place.name if place.is_folder else folder
+    target.mkdir(parents=True)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda name: _fetch_file(name, place.files[name], target, before), place.files))
+    states = {name: [file.size, file.tag] for name, file in place.files.items()}
+    write_json(folder / STATES, {"inside": place.name if place.is_folder else "", "files": states})
 
 
 def _fetch_file(name: str, file: Shard, target: Path, before: Mapping[tuple[str, int, str], Path]) -> None:
@@ -247,43 +221,19 @@ def _fetch_file(name: str, file: Shard, target: Path, before: Mapping[tuple[str,
         with contextlib.suppress(OSError):
             os.link(copy, path)
             return
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+    with open_new(path) as out:
         for piece in read_all(file):
             out.write(piece)
     if path.stat().st_size != file.size:
         raise UserError(f"{file.shown} has changed while it was read. Try again.")
 
 
-def _known_files(home: Path) -> dict[tuple[str, int, str], Path]:
+def _known_files(copies: Path, home: str) -> dict[tuple[str, int, str], Path]:
     """Return the files of earlier versions by path, size and tag."""
     files = {}
-    for states in home.glob(f"*/{STATES}"):
+    for states in copies.glob(f"{home}-*/{STATES}"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             state = json.loads(states.read_text(encoding="utf-8"))
             for name, (size, tag) in state["files"].items():
                 files[name, size, tag] = states.parent / state["inside"] / name
     return files
-
-
-def _make_room(place: RemotePlace, home: Path) -> None:
-    """Delete copies that were not used for a day until there is room for one more. Raises `UserError`."""
-    sizes = {}
-    for states in home.parent.glob(f"*/*/{STATES}"):
-        with contextlib.suppress(OSError, ValueError, KeyError):
-            size = int(json.loads(states.read_text(encoding="utf-8"))["bytes"])
-            sizes[states.parent] = size, states.parent.stat().st_mtime
-    total = sum(size for size, _ in sizes.values())
-
-    def is_full() -> bool:
-        return shutil.disk_usage(home).free < place.bytes + SPARE_BYTES
-
-    for folder, (size, when) in sorted(sizes.items(), key=lambda item: item[1][1]):
-        if (total + place.bytes > MOST_BYTES or is_full()) and time.time() - when > UNUSED_S:
-            shutil.rmtree(folder, ignore_errors=True)
-            total -= size
-    if is_full():
-        raise UserError(
-            f"{_for_messages(place.url)} has {format_bytes(place.bytes)}, and the cache folder {home.parent} has "
-            f"{format_bytes(shutil.disk_usage(home).free)} free.",
-            hint="Set XDG_CACHE_HOME to a folder with room, or pack the data as shards, of which few are kept.",
-        )

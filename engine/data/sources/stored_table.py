@@ -5,29 +5,23 @@ after another, as float64 or float32, into the user's cache folder; texts as ind
 column. The rows are mapped into memory and given back to the system, so that memory stays flat however many there are.
 """
 
-import hashlib
 import json
 import math
 import mmap
-import os
-import shutil
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from netwright.engine.core.cache import Cache
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import quoted
-from netwright.engine.core.files import make_private_folder, write_json
-from netwright.engine.core.folders import cache_folder
-from netwright.engine.core.locks import take_lock
+from netwright.engine.core.files import write_json
 from netwright.engine.core.progress import report
-from netwright.engine.core.text import format_bytes
 from netwright.engine.data.columns import Cells, CodedTexts
 from netwright.engine.data.sources.csv_batches import (
     BLOCK_BYTES,
@@ -49,12 +43,9 @@ from netwright.engine.project.sources.number_texts import (
 from netwright.engine.project.sources.table import PARQUET
 
 FORMAT = 3
-KEPT_TABLES = 8
-"""Number of converted tables that stay in the cache folder."""
+TABLES = Cache("tables", "A large table is converted once, into", most_entries=8)
 MOST_TEXTS = 1_000_000
 """Largest number of distinct texts in a column."""
-PATIENCE_S = 3600.0
-"""Time limit for another process that converts the same table, in seconds."""
 MOST_TOUCHED = 2**30
 """Bytes of mapped pages after which they are given back to the system, where the table is larger than this. They stay
 in the system's cache; mapping them again costs about 0.5 µs per row."""
@@ -176,51 +167,27 @@ def store(path: Path, stamp: Hashable, reading: Reading) -> StoredTable:
     Rows with a gap are an error that names it, left out, or kept: a gap is NaN among numbers, and an empty text.
     Raises `UserError` for files that cannot be read, and where the disk is too full.
     """
-    key = json.dumps([FORMAT, str(path), repr(stamp), repr(reading)])
-    try:
-        tables = cache_folder() / "tables"
-        folder = tables / hashlib.sha256(key.encode()).hexdigest()[:32]
-        make_private_folder(folder)
-        lock = take_lock(folder / "lock", patience_s=PATIENCE_S)
-    except (OSError, RuntimeError) as error:
-        raise UserError(
-            f"A large table is converted once, into the cache folder, which cannot be used: {error}. Set "
-            "XDG_CACHE_HOME to a folder with room."
-        ) from None
-    try:
-        if (table := _opened(path, folder)) is None:
-            _make_room(tables, folder)
-            table = _converted(path, folder, reading)
-        os.utime(folder)
-        return table
-    finally:
-        os.close(lock)
+    entry = TABLES.entry(FORMAT, str(path), repr(stamp), repr(reading))
+    return TABLES.obtain(entry, partial(_opened, path), partial(_convert, path, reading), str(path))
 
 
-def _opened(path: Path, folder: Path) -> StoredTable | None:
-    """Return a table that was converted before; None where there is none, or it is damaged."""
-    try:
-        facts = json.loads((folder / "table.json").read_bytes())
-        columns = {
-            name: StoredColumn(name, place, None if texts is None else tuple(texts), low, mean, high, gaps)
-            for place, (name, texts, low, mean, high, gaps) in enumerate(facts["columns"])
-        }
-        kind, skipped, notes = np.dtype(facts["kind"]), facts["skipped"], tuple(facts["notes"])
-        table = StoredTable(path, folder, facts["rows"], columns, kind, skipped, facts["decimal"], notes)
-        return table if (folder / "rows").stat().st_size == table.disk_bytes else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _opened(path: Path, folder: Path) -> StoredTable:
+    """Return a table that was converted before. Raises `FileNotFoundError`, or another error where it is damaged."""
+    facts = json.loads((folder / "table.json").read_bytes())
+    columns = {
+        name: StoredColumn(name, place, None if texts is None else tuple(texts), low, mean, high, gaps)
+        for place, (name, texts, low, mean, high, gaps) in enumerate(facts["columns"])
+    }
+    kind, skipped, notes = np.dtype(facts["kind"]), facts["skipped"], tuple(facts["notes"])
+    table = StoredTable(path, folder, facts["rows"], columns, kind, skipped, facts["decimal"], notes)
+    if (folder / "rows").stat().st_size != table.disk_bytes:
+        raise ValueError("The rows are cut.")
+    return table
 
 
-def _make_room(tables: Path, folder: Path) -> None:
-    """Remove the tables that were used least recently. One that is in use stays on disk until it is closed."""
-    with suppress(OSError):
-        entries = sorted(tables.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
-        for entry in [entry for entry in entries if entry != folder][KEPT_TABLES - 1 :]:
-            shutil.rmtree(entry, ignore_errors=True)
-
-
-def _converted(path: Path, folder: Path, reading: Reading) -> StoredTable:
+def _convert(path: Path, reading: Reading, folder: Path) -> None:
+    """Write the rows of a table into a folder. Raises `UserError`, and `OSError` of the folder."""
+    folder.mkdir()
     is_parquet = path.suffix.lower() in PARQUET
     as_texts: set[str] = set()
     block = BLOCK_BYTES
@@ -229,7 +196,8 @@ def _converted(path: Path, folder: Path, reading: Reading) -> StoredTable:
             ParquetFile(path, reading.left_out) if is_parquet else CsvBatches(path, reading, as_texts, block)
         )
         try:
-            return _write(path, folder, source, reading.missing)
+            _write(path, folder, source, reading.missing)
+            return
         except NotNumbersError as error:
             if error.column in as_texts:
                 raise UserError(f"{path} cannot be read: {error}.") from None
@@ -241,10 +209,7 @@ def _converted(path: Path, folder: Path, reading: Reading) -> StoredTable:
         except OSError as error:
             if error.filename == str(path):
                 raise unreadable(path, error) from None
-            raise UserError(
-                f"{path} cannot be converted: {error.strerror or error}, in the cache folder {folder}. Make room "
-                "there, or set XDG_CACHE_HOME to another folder."
-            ) from None
+            raise
 
 
 @dataclass
@@ -294,14 +259,10 @@ class _Gathered:
         return StoredColumn(self.name, place, None, self.low, self.mean, self.high, self.missing)
 
 
-def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing: Gaps) -> StoredTable:
+def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing: Gaps) -> None:
     """Write all rows and then the description of the table. Raises `UserError` and `OSError`."""
-    free, needed = shutil.disk_usage(folder).free, source.kind.itemsize * len(source.names) * source.most_rows
-    if needed > free:
-        raise UserError(
-            f"{path} needs about {format_bytes(needed)} in the cache folder {folder.parent}; {format_bytes(free)} are "
-            "free. Make room, leave columns out (data.left_out), or set XDG_CACHE_HOME to another folder."
-        )
+    needed = source.kind.itemsize * len(source.names) * source.most_rows
+    TABLES.make_room(str(path), needed, "Make room, leave columns out (data.left_out), or set XDG_CACHE_HOME.")
     # Said before minutes of conversion; the responses themselves are held.
     refuse_too_large(RESPONSE_BYTES * source.most_rows, f"The responses of {path}", "Use fewer rows or responses.")
     gathered = [
@@ -309,22 +270,17 @@ def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing
         for n in source.names
     ]
     rows = count = 0
-    partial = folder / "rows.part"
-    try:
-        with open(partial, "wb") as out:
-            for batch in source.batches():
-                block = _block(batch, gathered, source.kind, missing, count)
-                out.write(block.data)
-                rows += len(block)
-                count += batch.num_rows
-                report(count, source.most_rows, "rows")
-        if not rows:
-            why = "each row has a missing value" if count else "it has no rows"
-            raise UserError(f"{path} cannot be used: {why}. Expected a table with rows of inputs and a response.")
-        columns = [item.column(place) for place, item in enumerate(gathered)]
-        os.replace(partial, folder / "rows")
-    finally:
-        partial.unlink(missing_ok=True)
+    with open(folder / "rows", "wb") as out:
+        for batch in source.batches():
+            block = _block(batch, gathered, source.kind, missing, count)
+            out.write(block.data)
+            rows += len(block)
+            count += batch.num_rows
+            report(count, source.most_rows, "rows")
+    if not rows:
+        why = "each row has a missing value" if count else "it has no rows"
+        raise UserError(f"{path} cannot be used: {why}. Expected a table with rows of inputs and a response.")
+    columns = [item.column(place) for place, item in enumerate(gathered)]
     facts = {
         "columns": [[item.name, item.texts, item.low, item.mean, item.high, item.gaps] for item in columns],
         "rows": rows,
@@ -334,8 +290,6 @@ def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing
         "notes": list(source.notes()),
     }
     write_json(folder / "table.json", facts)
-    by_name = {column.name: column for column in columns}
-    return StoredTable(path, folder, rows, by_name, source.kind, count - rows, source.decimal, source.notes())
 
 
 def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missing: Gaps, before: int) -> Array:

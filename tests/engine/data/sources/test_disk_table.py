@@ -2,6 +2,7 @@
 
 import datetime
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,7 +240,7 @@ def test_a_table_is_converted_once_and_again_when_the_file_changed(
     write(tmp_path, columns(20))
     changed = stored_table.store(tmp_path / "some.parquet", DiskTable().stamp(tmp_path / "some.parquet"), Reading())
     assert (changed.rows, len(list(cache.iterdir()))) == (20, 2)
-    monkeypatch.setattr(stored_table, "KEPT_TABLES", 1)
+    monkeypatch.setattr(stored_table, "TABLES", replace(stored_table.TABLES, most_entries=1))
     stored_table.store(tmp_path / "some.parquet", "another", Reading())
     assert len(list(cache.iterdir())) == 1
 

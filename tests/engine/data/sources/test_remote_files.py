@@ -57,7 +57,7 @@ def options(source: str, path: str, **values: Any) -> DataOptions:
 
 
 def copies() -> list[Path]:
-    return [path for path in (cache_folder() / "remote").glob("*/*/**/*") if path.is_file() and path.suffix != ".json"]
+    return [path for path in (cache_folder() / "remote").glob("*/**/*") if path.is_file() and path.suffix != ".json"]
 
 
 def changes(given: DataOptions, before: DataRecord) -> tuple[str, ...]:
