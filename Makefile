@@ -10,12 +10,12 @@ BIN := .venv/bin
 TESTS := QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
-.PHONY: help setup run lint lint-alone check test test-alone journeys parity faults fuzz cluster gpu clean
+.PHONY: help setup run lint lint-alone check test test-alone journeys parity faults fuzz cluster without gpu clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 6
-	@echo "also: make setup | lint | parity | faults | fuzz | cluster | gpu | clean"
+	@echo "also: make setup | lint | parity | faults | fuzz | cluster | without PART=NAME | gpu | clean"
 
 setup:
 	@scripts/setup.sh
@@ -63,6 +63,10 @@ faults: setup
 
 cluster: setup
 	$(TESTS) -m cluster $(PYTEST_ARGS) tests/system
+
+# The whole suite where the folders of one part are moved away, as PART=experiments.
+without: setup
+	scripts/without_part.sh $(PART) $(PYTEST_ARGS)
 
 gpu: setup
 	$(TESTS) -m gpu $(PYTEST_ARGS)

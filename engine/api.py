@@ -23,6 +23,7 @@ from netwright.engine.operations.evaluate import OPERATION as EVALUATE
 from netwright.engine.operations.evaluate import EvaluateRequest
 from netwright.engine.operations.export import OPERATION as EXPORT
 from netwright.engine.operations.export import ExportRequest, ExportResult
+from netwright.engine.operations.operation import installed_operation
 from netwright.engine.operations.prune import OPERATION as PRUNE
 from netwright.engine.operations.prune import PruneRequest, PruneResult
 from netwright.engine.operations.report import OPERATION as REPORT
@@ -30,8 +31,9 @@ from netwright.engine.operations.report import ReportRequest, ReportResult
 from netwright.engine.operations.robustness import OPERATION as ROBUSTNESS
 from netwright.engine.operations.robustness import RobustnessRequest, RobustnessResult
 from netwright.engine.project.data_hosts import say_typed
+from netwright.engine.project.file import dumps
 from netwright.engine.project.trials import defined
-from netwright.engine.runs.experiments import open_experiment
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import origin
 from netwright.engine.runs.queue import Entry as QueueEntry
 from netwright.engine.runs.trial_log import Trial
@@ -415,13 +417,11 @@ def experiment(
             {"path": path, "values": list(values)} if not isinstance(values, str) else f"{path}={values}"
             for path, values in (vary or {}).items()
         ]
-        for values in (vary or {}).values():
-            for each in values if not isinstance(values, str) else ():
-                say_typed(str(each))
+        for each in (each for values in (vary or {}).values() if not isinstance(values, str) for each in values):
+            say_typed(str(each))
         value = defined(opened.value, texts, ready, {"strategy": strategy, "trials": trials, "at_once": at_once})
-        from netwright.engine.experiments.begin import begin
-
-        folder = begin(value, opened.path)
+        asked = {"project": dumps(value), "base": str(Path.cwd()), "project_path": opened.path and str(opened.path)}
+        folder = ExperimentFolder(Path(installed_operation("experiment begin").answer(asked)["experiment_dir"]))
     follow_experiment(folder, callback)
     found = load_experiment(folder.path)
     if found.state not in ("finished", "stopped"):

@@ -20,6 +20,8 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import parts
+
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 QT_ROOMS = ("app", "designer", "journeys", "system/test_first_light.py", "system/test_window_lives.py")
 # Only a test that fails waits so long; a busy machine may take a while over anything.
@@ -81,13 +83,26 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 def pytest_report_header() -> list[str]:
     """Says in the open what is left out."""
-    return [] if HAS_QT else [f"PySide6 is not installed: tests of {' and '.join(QT_ROOMS)} are not collected"]
+    lines = [f"the part {name} is not there: its tests are not collected" for name in sorted(parts.missing())]
+    return (
+        lines if HAS_QT else [*lines, f"PySide6 is not installed: tests of {' and '.join(QT_ROOMS)} are not collected"]
+    )
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leaves the window's tests out where there is no Qt, so that the engine's can run."""
+    """Leaves the window's tests out where there is no Qt, so that the engine's can run, and those of a part that is
+    not there."""
     rooms = {Path(__file__).parent / room for room in QT_ROOMS}
-    return True if not HAS_QT and collection_path in rooms else None
+    return True if (not HAS_QT and collection_path in rooms) or parts.is_left_out(collection_path) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out single tests that are marked with a part that is not there."""
+    names = parts.missing()
+    without = [item for item in items if names.intersection(*[mark.args for mark in item.iter_markers("part")] or [()])]
+    if without:
+        config.hook.pytest_deselected(items=without)
+        items[:] = [item for item in items if item not in without]
 
 
 def _seed() -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QProgressDialog
 
 from netwright.app.shell import Shell
-from netwright.engine.operations import experiment_report, report
+from netwright.engine.operations import report
 from netwright.engine.operations.operation import Operation, Request
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import title_of
@@ -56,23 +56,15 @@ class ReportWriter(QProgressDialog):
 
 def save_report(shell: Shell, run: RunFolder) -> ReportWriter | None:
     """Ask for a file, and start writing the report of a run; None where none was named."""
-    if (to := _destination(shell, title_of(run).replace("/", "-"))) is None:
+    if (to := ask_for_page(shell, title_of(run).replace("/", "-"))) is None:
         return None
     asked = report.ReportRequest(run_dir=run.path.absolute(), output=to)
     doing = "Evaluating the network and writing the report…"
     return ReportWriter(shell, report.OPERATION, asked, to, doing, "an evaluation")
 
 
-def save_experiment_report(shell: Shell, folder: Path) -> ReportWriter | None:
-    """Ask for a file, and start writing the report of an experiment; None where none was named."""
-    if (to := _destination(shell, folder.name)) is None:
-        return None
-    asked = experiment_report.ExperimentReportRequest(experiment=folder.absolute(), output=to)
-    lacks = "importances of the parameters"
-    return ReportWriter(shell, experiment_report.OPERATION, asked, to, "Writing the report…", lacks)
-
-
-def _destination(shell: Shell, title: str) -> Path | None:
+def ask_for_page(shell: Shell, title: str) -> Path | None:
+    """Ask for the HTML file of a report; None where none was named."""
     start = str(shell.documents.folder / f"{title}{PAGES[0]}")
     name, _ = QFileDialog.getSaveFileName(shell.dialog_parent, "Export report", start, f"HTML (*{PAGES[0]})")
     if not name:

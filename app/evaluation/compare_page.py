@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButto
 
 from netwright.app.evaluation.evaluation_page import TestPage
 from netwright.app.evaluation.result_cards import text_table
-from netwright.app.experiments.run_history import READING
+from netwright.app.history.run_history import READING
 from netwright.app.plots.figure_card import FigureCard
 from netwright.app.shell import Shell
 from netwright.designer import theme

@@ -23,7 +23,7 @@ from netwright.app.evaluation.inside_page import InsidePage
 from netwright.app.evaluation.predict_page import PredictPage
 from netwright.app.evaluation.robustness_page import RobustnessPage
 from netwright.app.evaluation.scores_page import ScoresPage
-from netwright.app.experiments.run_history import READING, RunHistory
+from netwright.app.history.run_history import READING, RunHistory
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.markup import visible

@@ -29,7 +29,7 @@ from netwright.app.evaluation.prediction_inputs import (
 )
 from netwright.app.evaluation.prediction_options import PredictionOptions
 from netwright.app.evaluation.prediction_panel import AnswersPanel, card_with_head
-from netwright.app.experiments.run_history import READING
+from netwright.app.history.run_history import READING
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.dialog import Dialog
-from netwright.app.dialogs.run_report import save_experiment_report
+from netwright.app.dialogs.run_report import ReportWriter, ask_for_page
 from netwright.app.experiments.trial_commands import TrialCommands
 from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.shell import Shell
@@ -17,7 +17,8 @@ from netwright.designer import theme
 from netwright.designer.forms.form import Form
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import write_atomically
-from netwright.engine.operations.experiment_export import OPERATION, TrialExportRequest
+from netwright.engine.experiments.operations import experiment_report
+from netwright.engine.experiments.operations.experiment_export import OPERATION, TrialExportRequest
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import load
 from netwright.engine.runs.trial_log import FAILED
@@ -30,6 +31,15 @@ FORMATS = {
     ".log": "Study of optuna, a journal (*.log)",
     ".db": "Study of optuna, an SQLite database (*.db)",
 }
+
+
+def save_experiment_report(shell: Shell, folder: Path) -> ReportWriter | None:
+    """Ask for a file, and start writing the report of an experiment; None where none was named."""
+    if (to := ask_for_page(shell, folder.name)) is None:
+        return None
+    asked = experiment_report.ExperimentReportRequest(experiment=folder.absolute(), output=to)
+    lacks = "importances of the parameters"
+    return ReportWriter(shell, experiment_report.OPERATION, asked, to, "Writing the report…", lacks)
 
 
 class BudgetDialog(Dialog):

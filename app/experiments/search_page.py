@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -28,6 +28,7 @@ from netwright.app.experiments.trial_plot import TrialPlot
 from netwright.app.experiments.trial_texts import progress_text
 from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.experiments.trials_table import score_name
+from netwright.app.history.experiment_page import ExperimentPage
 from netwright.app.plots.card import PlotCard
 from netwright.app.shell import Shell
 from netwright.app.widgets import Divider, SidePanel
@@ -35,6 +36,7 @@ from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.forms.row import sentence
 from netwright.engine.core.errors import UserError, plural
+from netwright.engine.experiments.operations import experiment_begin
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import dumps, load
 from netwright.engine.project.options.metric_options import in_a_line
@@ -57,18 +59,8 @@ FIRST = (
 )
 
 
-class SearchPage(QWidget):
+class SearchPage(ExperimentPage):
     """Defines an experiment in the open project, runs it in a process of its own, and follows the folder it writes."""
-
-    back_requested = Signal()
-    run_requested = Signal(object)
-    """The folder of a run of a trial whose curves are to be shown."""
-    begun = Signal(object)
-    """The `ExperimentFolder` of an experiment that was started here."""
-    test_requested = Signal(object, str)
-    """The folder of a run of a trial that is to be tested, and its title."""
-    compare_requested = Signal(object)
-    """Runs of trials."""
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,6 +98,10 @@ class SearchPage(QWidget):
         self._show_side()
         shell.editor.project_changed.connect(self._on_project)
         shell.documents.changed.connect(self._list_experiments)
+
+    def show_definition(self) -> None:
+        """Show what varies."""
+        self.define_button.setChecked(True)
 
     def _connect_trials(self) -> None:
         self.commands.show_requested.connect(self.run_requested)
@@ -232,15 +228,16 @@ class SearchPage(QWidget):
             self._look()
             return
         documents = self._shell.documents
-        values = {
-            "project": dumps(documents.identified(self._shell.editor.project)),
-            "project_path": str(documents.source) if documents.source else "",
-            "base": str(documents.base),
-            "hosts": documents.hosts,
-        }
+        asked = experiment_begin.BeginRequest(
+            project=dumps(documents.identified(self._shell.editor.project)),
+            project_path=documents.source,
+            base=documents.base,
+        )
         self.run_button.setEnabled(False)
         self.state.setText("Reading the data…")
-        self._shell.server.request("begin_experiment", values, self._on_begun, self._on_refused)
+        self._shell.server.ask(
+            experiment_begin.OPERATION, asked, self._on_begun, self._on_refused, hosts=documents.hosts
+        )
 
     def _on_begun(self, answer: Mapping[str, Any]) -> None:
         self.run_button.setEnabled(True)

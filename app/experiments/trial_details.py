@@ -8,9 +8,9 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from netwright.app.experiments.details import Details, selectable_label
 from netwright.app.experiments.trial_texts import column_label
 from netwright.app.experiments.trials_model import TrialsModel
+from netwright.app.history.details import Details, selectable_label
 from netwright.app.messages import breakable
 from netwright.designer import theme
 from netwright.engine.runs.confusion import FILE, Confusion, read_confusions

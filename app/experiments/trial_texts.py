@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from netwright.app.experiments.runs_model import figure_of, label_of, option_label, state_in_words
+from netwright.app.history.runs_model import figure_of, label_of, option_label, state_in_words
 from netwright.engine.core.text import format_duration
 from netwright.engine.project.options.metric_options import is_share
 from netwright.engine.runs.query import OPTION

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from netwright.app.experiments import curve_reader
+from netwright.app.history import curve_reader
 from netwright.app.processes import ENDING_S, ChildProcess
 from netwright.engine.core.files import number_in
 from netwright.engine.core.process import module_command

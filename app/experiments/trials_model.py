@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
-from netwright.app.experiments.runs_model import Index, ago, state_in_words, when
 from netwright.app.experiments.trial_texts import (
     COLOURS,
     NO_CHANGE,
@@ -18,6 +17,7 @@ from netwright.app.experiments.trial_texts import (
     score_text,
     value_of_group,
 )
+from netwright.app.history.runs_model import Index, ago, state_in_words, when
 from netwright.designer import theme
 from netwright.designer.items import TableModel
 from netwright.engine.core.text import format_duration, format_percent

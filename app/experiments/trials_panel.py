@@ -9,11 +9,11 @@ from typing import Any
 from PySide6.QtCore import QSettings, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from netwright.app.experiments.query_line import UnknownNameLine
 from netwright.app.experiments.trial_texts import column_label
 from netwright.app.experiments.trial_watcher import TrialWatcher
 from netwright.app.experiments.trials_model import Shown, TrialsModel
 from netwright.app.experiments.trials_table import TableLayout, TrialsTable
+from netwright.app.history.query_line import UnknownNameLine
 from netwright.designer import markup, theme
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.core.errors import plural

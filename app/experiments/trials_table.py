@@ -9,11 +9,11 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu
 
-from netwright.app.experiments.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
-from netwright.app.experiments.runs_model import Index
 from netwright.app.experiments.trial_cells import STEP, TrialDelegate
 from netwright.app.experiments.trial_texts import column_label
 from netwright.app.experiments.trials_model import TrialsModel
+from netwright.app.history.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
+from netwright.app.history.runs_model import Index
 from netwright.designer import theme
 from netwright.engine.runs.query import OPTION
 from netwright.engine.runs.trial_rows import Group, TrialRow, rows_csv

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from netwright.engine.core.parts import entries
+
 if TYPE_CHECKING:
     from netwright.app.frame.activations_overlay import ActivationsOverlay
     from netwright.app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
@@ -176,12 +178,17 @@ class Action:
     """The submenu that it stands in."""
     keywords: str = ""
     """Other words that people look for, with spaces between."""
+    page: str = ""
+    """The page that it shows, where a part brings it: without the part there is no such action."""
 
 
+PAGES = entries("pages")
+RUNS = "Experiments" if "experiments" in PAGES else "Runs"
+"""The tab of the runs, which has the experiments where that part is here."""
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
 # fmt: off
-ACTIONS: tuple[Action, ...] = (
+_TABLE: tuple[Action, ...] = (
     Action("file.new", "New project…", "File", lambda w: w.show_start(), "Ctrl+N", "new",
            help="Blank, or from a template", keywords="template wizard pretrained"),
     Action("file.blank", "New blank project", "File", lambda w: w.files.new(), "Ctrl+Shift+N"),
@@ -265,10 +272,10 @@ ACTIONS: tuple[Action, ...] = (
            help="What a run has learned: scores, predictions for new samples, a look inside",
            keywords="evaluate evaluation score accuracy confusion calibration reliability residuals errors testnet "
            "predict predictions classify inference explain gradcam"),
-    Action("view.experiments", "Experiments", "View", lambda w: w.show_tab("experiments"), "Alt+5", "table",
+    Action("view.experiments", RUNS, "View", lambda w: w.show_tab("experiments"), "Alt+5", "table",
            also=("Ctrl+Shift+E",), help="Every run of the project: find, compare, annotate, delete",
            keywords="history runs compare"),
-    Action("view.search", "New sweep", "View", lambda w: w.show_search(),
+    Action("view.search", "New sweep", "View", lambda w: w.show_search(), page="experiments",
            help="Many values of options and layers, side by side, and which is best",
            keywords="sweep tuning hyperparameters grid random bayesian optuna experiment manager"),
     Action("view.layers", "Table of layers", "View", lambda w: w.design.show_layers(),
@@ -404,6 +411,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("help.about", "About Netwright", "Help", lambda w: w.menus.show_about(), "", "info"),
 )
 # fmt: on
+ACTIONS = tuple(action for action in _TABLE if not action.page or action.page in PAGES)
 
 
 def enabled_ids(state: WindowState) -> set[str]:

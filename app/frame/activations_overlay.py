@@ -16,7 +16,7 @@ from netwright.engine.network.network import Network
 from netwright.engine.runs.history import in_order
 
 if TYPE_CHECKING:
-    from netwright.app.experiments.run_history import RunHistory
+    from netwright.app.history.run_history import RunHistory
     from netwright.designer.canvas.activations_legend import ActivationsLegend
 
 NO_RUN = "Train the network first: activations are those of a run that has ended."
@@ -50,7 +50,7 @@ class ActivationsOverlay(QObject):
 
     def show(self) -> None:
         """Find the newest run, and show the activations of its layers for a sample."""
-        from netwright.app.experiments.run_history import RunHistory  # a start of the window does not pay for it
+        from netwright.app.history.run_history import RunHistory  # a start of the window does not pay for it
 
         if self._history is None:
             self._history = RunHistory(self)

@@ -14,13 +14,14 @@ from netwright.app.notifier import Notifier
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import plural
+from netwright.engine.core.parts import entry
 from netwright.engine.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from netwright.app.data.data_tab import DataTab
     from netwright.app.evaluation.evaluation_tab import TestTab
-    from netwright.app.experiments.experiments_tab import ExperimentsTab
-    from netwright.app.experiments.search_page import SearchPage
+    from netwright.app.history.experiment_page import ExperimentPage
+    from netwright.app.history.runs_tab import RunsTab
     from netwright.app.start_page.running_program import RunningRun
 
 
@@ -44,7 +45,8 @@ class Pages:
         self._dialogs, self._training, self._files, self._weights = dialogs, training, files, weights
         self._sweeps, self._notifier = sweeps, notifier
         self._test: TestTab | None = None
-        self._experiments: tuple[ExperimentsTab, SearchPage] | None = None
+        self._runs: RunsTab | None = None
+        self._experiments: ExperimentPage | None = None
 
     def data(self) -> QWidget:
         """Make the Data tab."""
@@ -85,31 +87,36 @@ class Pages:
             self._test.show_trial(run, title)
 
     def experiments(self) -> QWidget:
-        """Make the Experiments tab, with the page that searches values."""
-        from netwright.app.experiments.experiments_tab import ExperimentsTab
-        from netwright.app.experiments.run_commands import RunCommands
-        from netwright.app.experiments.search_page import SearchPage
+        """Make the tab of runs, with the page of experiments where that part is here."""
+        from netwright.app.history.run_commands import RunCommands
+        from netwright.app.history.runs_tab import RunsTab
 
-        tab, search = ExperimentsTab(self._shell.dialog_parent), SearchPage(self._shell)
+        make = entry("pages", "experiments")
+        tab = self._runs = RunsTab(self._shell.dialog_parent)
         RunCommands(self._shell, self._training, self._files.open_copy, tab)
         tab.weights_requested.connect(self._weights.start_from)
         tab.search_requested.connect(self.show_search)
-        tab.add_page(search)
-        search.run_requested.connect(self._show_trial)
-        search.test_requested.connect(self._test_trial)
-        search.compare_requested.connect(tab.compare_runs)
-        search.back_requested.connect(tab.show_list)
-        search.begun.connect(self._notifier.watch)
-        self._experiments = tab, search
+        if make is not None:
+            self._add_experiments(tab, make(self._shell))
         return tab
 
+    def _add_experiments(self, tab: "RunsTab", page: "ExperimentPage") -> None:
+        tab.add_page(page)
+        page.run_requested.connect(self._show_trial)
+        page.test_requested.connect(self._test_trial)
+        page.compare_requested.connect(tab.compare_runs)
+        page.back_requested.connect(tab.show_list)
+        page.begun.connect(self._notifier.watch)
+        self._experiments = page
+
     def show_search(self, *, defines: bool = False) -> None:
-        """Show the page that searches values in the Experiments tab, which was made; perhaps with what varies."""
-        if self._experiments is not None:
-            tab, search = self._experiments
-            tab.pages.setCurrentWidget(search)
+        """Show the page of experiments in the tab of runs, which was made; perhaps with what varies."""
+        if self._experiments is None:
+            self._shell.hint("What varies is saved in the project. This installation has no part that trains with it.")
+        elif self._runs is not None:
+            self._runs.pages.setCurrentWidget(self._experiments)
             if defines:
-                search.define_button.setChecked(True)
+                self._experiments.show_definition()
 
     def _show_trial(self, path: Path) -> None:
         """Show the curves of a run of a trial in the Train tab."""
@@ -139,10 +146,10 @@ class Pages:
         self._shell.show_tab("experiments")
         self.show_search()
         if self._experiments is not None:
-            self._experiments[1].show_experiment(Path(run.run_dir))
+            self._experiments.show_experiment(Path(run.run_dir))
 
     def may_leave(self) -> bool:
         """Ask what to do with the experiments that are under way. Return whether the window may close."""
-        from netwright.app.experiments.leaving import may_leave
+        from netwright.app.frame.leaving import may_leave
 
         return may_leave(self._shell, self._notifier.watched)

@@ -28,10 +28,10 @@ MODULES = (
     "netwright.app.runs.queue_panel",
     "netwright.app.dialogs.training_options",
     "netwright.engine.runs.query",
-    "netwright.app.experiments.runs_table",
-    "netwright.app.experiments.run_history",
-    "netwright.app.experiments.experiments_tab",
-    "netwright.app.experiments.run_commands",
+    "netwright.app.history.runs_table",
+    "netwright.app.history.run_history",
+    "netwright.app.history.runs_tab",
+    "netwright.app.history.run_commands",
     "netwright.app.start_page.start_page",
 )
 IN_THREAD = ("numpy", "cProfile", "multiprocessing.connection", "pydoc", "xml.etree.ElementTree")

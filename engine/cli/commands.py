@@ -6,9 +6,11 @@ It imports no module of a command, so that `--help` and an unknown command are a
 import argparse
 import importlib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NoReturn, Protocol
 
 from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.parts import Part, PartCommand, installed_parts, parts
 from netwright.engine.core.version import VERSION
 
 PROGRAM = "netwright-engine"
@@ -31,7 +33,6 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "training": {
         "train": ("train_command", "train a network"),
         "resume": ("train_command", "resume a run from its last checkpoint"),
-        "experiment": ("experiment_command", "train with many values and compare the trials"),
         "queue": ("queue_command", "train one project after another"),
         "devices": ("devices_command", "list the devices and environments of this machine"),
         "advise": ("probe_commands", "recommend an environment and a strategy"),
@@ -77,11 +78,10 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 """Groups of commands: the module of this package that registers each, and its line in the list of commands. Those of
-`netwright.engine.operations` have `OPERATION`."""
+`netwright.engine.operations` have `OPERATION`. Parts add theirs at the end of a group."""
 HIDDEN = {"serve": "serve"}
 """Commands that only the window uses, which no list shows."""
-COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
-SUMMARIES = {name: summary for group in GROUPS.values() for name, (_, summary) in group.items()}
+PACKAGE = "netwright.engine.cli."
 
 EXIT_CODES = """exit codes:
   0  done                              3  the run failed
@@ -136,10 +136,6 @@ EXAMPLES = {
         "queue add digits.netwright --set training.solver=adam",
         "queue run",
     ),
-    "experiment": (
-        "experiment run digits.netwright --vary training.max_epochs=1,2",
-        "experiment status digits.netwright",
-    ),
     "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),
     "weights": ("weights match digits.netwright --from runs/first", "weights list"),
     "cluster": (
@@ -157,6 +153,20 @@ EXAMPLES = {
     ),
 }
 """Commands that work one after the other, from an empty folder."""
+
+
+@cache
+def commands(*, with_installed: bool = False) -> dict[str, PartCommand]:
+    """Return the commands by name, in the order of the list of commands; perhaps with those of parts that other
+    distributions add, which takes longer: they are found by their names, and the list shows ours."""
+    shown: list[Part] = [*parts(), *(installed_parts() if with_installed else ())]
+    added = [(name, command) for part in shown for name, command in part.commands.items()]
+    table: dict[str, PartCommand] = {}
+    for group in dict.fromkeys([*GROUPS, *(command.group for _, command in added)]):
+        for name, (module, summary) in GROUPS.get(group, {}).items():
+            table[name] = PartCommand(PACKAGE + module, group, summary, EXAMPLES.get(name, ()))
+        table |= {name: command for name, command in added if command.group == group}
+    return table
 
 
 class Commands(Protocol):
@@ -198,13 +208,14 @@ class HelpFormatter(argparse.HelpFormatter):
 class _Registry:
     """Subparsers that take the line of a command from the table, and its examples."""
 
-    def __init__(self, subparsers: Any) -> None:
-        self._subparsers = subparsers
+    def __init__(self, subparsers: Any, known: Mapping[str, PartCommand]) -> None:
+        self._subparsers, self._known = subparsers, known
 
     def add_parser(self, name: str, *, description: str) -> argparse.ArgumentParser:
-        shown = {"help": SUMMARIES[name]} if name in SUMMARIES else {}
-        examples = "\n".join(("examples:", *(f"  {PROGRAM} {line}" for line in EXAMPLES.get(name, ()))))
-        epilog = examples if name in EXAMPLES else None
+        declared = self._known.get(name)
+        shown = {"help": declared.help} if declared is not None else {}
+        lines = declared.examples if declared is not None else ()
+        epilog = "\n".join(("examples:", *(f"  {PROGRAM} {line}" for line in lines))) if lines else None
         command: argparse.ArgumentParser = self._subparsers.add_parser(
             name, description=description, epilog=epilog, **shown
         )
@@ -217,34 +228,39 @@ def parser(command: str = "") -> Parser:
     top = Parser(prog=PROGRAM, description="Check, train and export neural networks without a screen.")
     top.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
     subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    modules = {**COMMANDS, **HIDDEN}
+    is_ours = command in commands() or command in HIDDEN or command.startswith("-")
+    known = commands(with_installed=not is_ours)
+    modules = {name: declared.module for name, declared in known.items()}
+    modules |= {name: PACKAGE + module for name, module in HIDDEN.items()}
     names = [] if command.startswith("-") else [command] if command in modules else [*modules]
-    registry = _Registry(subparsers)
+    registry = _Registry(subparsers, known)
     for module in dict.fromkeys(modules[name] for name in names):
-        register = importlib.import_module(f"netwright.engine.cli.{module}").register
-        if module != OPERATION:
+        register = importlib.import_module(module).register
+        if module != PACKAGE + OPERATION:
             register(registry)
             continue
         for name in names:
-            if modules[name] == OPERATION:
+            if modules[name] == PACKAGE + OPERATION:
                 register(registry, name)
     return top
 
 
 def overview() -> str:
     """Return the list of commands by group, with the exit codes."""
-    width = max(map(len, SUMMARIES))
+    table = commands()
+    width = max(map(len, table))
     lines = [f"usage: {PROGRAM} COMMAND ...", "", "Check, train and export neural networks without a screen.", ""]
-    for group, commands in GROUPS.items():
-        lines += [f"{group}:", *(f"  {name.ljust(width)}  {summary}" for name, (_, summary) in commands.items()), ""]
+    for group in dict.fromkeys(command.group for command in table.values()):
+        shown = (item for item in table.items() if item[1].group == group)
+        lines += [f"{group}:", *(f"  {name.ljust(width)}  {command.help}" for name, command in shown), ""]
     lines += [f"`{PROGRAM} COMMAND --help` describes a command, with examples. Start with: {PROGRAM} new digits", ""]
     return "\n".join([*lines, EXIT_CODES])
 
 
 def refuse_unknown_command(name: str) -> None:
     """Raise `UserError` if there is no command of this name."""
-    if name not in COMMANDS and name not in HIDDEN:
-        hint = did_you_mean(name, COMMANDS)
+    if name not in commands() and name not in HIDDEN and name not in (known := commands(with_installed=True)):
+        hint = did_you_mean(name, known)
         raise UserError(
             f"There is no command '{name}'.", code="unknown_command", hint=f"{hint} `{PROGRAM} help` lists them."
         )

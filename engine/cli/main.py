@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from netwright.engine.cli.commands import COMMANDS, HIDDEN, PROGRAM, overview, parser, refuse_unknown_command
+from netwright.engine.cli.commands import HIDDEN, PROGRAM, commands, overview, parser, refuse_unknown_command
 from netwright.engine.core.errors import (
     EXIT_DEFECT,
     EXIT_DONE,
@@ -166,7 +166,7 @@ def _report(
     """Write an error as JSON and as JUnit where the command line asks for them, whatever else in it is wrong."""
     asked = tokens[: tokens.index("--")] if "--" in tokens else tokens
     if "--json" in asked and not getattr(arguments, "has_printed_json", False):
-        command = tokens[0] if tokens[0] in {**COMMANDS, **HIDDEN} else None
+        command = tokens[0] if tokens[0] in {**commands(with_installed=True), **HIDDEN} else None
         from netwright.engine.cli.answers import failure, print_json
 
         print_json(argparse.Namespace(command=command), failure(code, message, hint, data))

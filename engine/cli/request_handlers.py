@@ -324,21 +324,6 @@ def _explain(values: dict[str, Any]) -> Answer:
     return {**found.told, "file": str(file), "cached": found.cached}
 
 
-# ---- experiments ----
-
-
-def _begin_experiment(values: dict[str, Any]) -> Answer:
-    """Check the experiment that a project defines and create its folder; the window starts its runner."""
-    from netwright.engine.experiments.begin import begin
-    from netwright.engine.project import user_code
-
-    project = loads(values["project"]).project
-    base = Path(values["base"])
-    user_code.ready(project, base)
-    path = Path(values["project_path"]) if values.get("project_path") else None
-    return {"experiment_dir": str(begin(project, path, base=base).path)}
-
-
 # ---- devices and runs ----
 
 
@@ -444,7 +429,6 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
     "import": _import,
     "weights": _weights,
     "fetch_weights": _fetch_weights,
-    "begin_experiment": _begin_experiment,
     "inventory": _inventory,
     "train": _train,
     "resume": _resume,

@@ -68,7 +68,6 @@ SHAPES: Mapping[str, Shape] = {
     ),
     "weights": Shape({"project": TEXT, "base": PATH}),
     "fetch_weights": Shape({"name": TEXT}),
-    "begin_experiment": Shape({"project": TEXT, "base": PATH}, {**_ALLOWED, "project_path": PATH}),
     "inventory": Shape(),
     "train": Shape(
         {"project": TEXT}, {**_ALLOWED, "project_path": PATH, "run_dir": PATH, "data": OBJECT, "base": PATH}

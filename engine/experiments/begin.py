@@ -8,6 +8,7 @@ from pathlib import Path
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.experiments.definition import cluster_of, read_facts, runs_of
+from netwright.engine.experiments.operations.experiment_begin import BeginRequest, BeginResult
 from netwright.engine.experiments.strategies import Listed, next_values, refuse_without_optuna
 from netwright.engine.hardware.devices import probe
 from netwright.engine.launch.prepare import examine, started_from
@@ -16,7 +17,7 @@ from netwright.engine.project import user_code
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit, keep_for, look_up
 from netwright.engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, rows_in
-from netwright.engine.project.file import dumps
+from netwright.engine.project.file import dumps, loads
 from netwright.engine.project.project import Project
 from netwright.engine.project.sources.urls import is_remote
 from netwright.engine.project.training import batch_size
@@ -60,6 +61,14 @@ def begin(project: Project, project_path: Path | None, *, base: Path | None = No
     for options in places:
         keep_for(folder.path, options)
     return folder
+
+
+def begin_project(request: BeginRequest) -> BeginResult:
+    """Begin the experiment of a project in an editor. Raises `UserError`."""
+    project = loads(request.project).project
+    user_code.ready(project, request.base)
+    folder = begin(project, request.project_path, base=request.base)
+    return BeginResult(experiment_dir=str(folder.path))
 
 
 def _varied_places(project: Project) -> list[DataOptions]:

@@ -7,10 +7,9 @@ from typing import Any
 
 from netwright.engine.cluster.profile_file import find_profile
 from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.core.errors import FieldError, RunError, UserError
+from netwright.engine.core.errors import FieldError, UserError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.folders import data_folder
-from netwright.engine.core.locks import LockHeldError, take_lock
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.placement.shares import Share
 from netwright.engine.project import user_code
@@ -46,17 +45,6 @@ def changed_functions(folder: ExperimentFolder, base: Path) -> list[str]:
             is_same = False
         changed += [] if is_same else [file]
     return changed
-
-
-def hold(folder: ExperimentFolder) -> int:
-    """Take the lock of an experiment; it ends with the descriptor or the process. Raises `RunError` where another
-    runner is at work."""
-    try:
-        return take_lock(folder.lock, patience_s=1.0)
-    except LockHeldError:
-        raise RunError(f"Another process is already at work on the experiment in {folder.path}.") from None
-    except OSError as error:
-        raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
 
 
 def read_facts(project: Project, base: Path) -> DatasetInfo | None:

@@ -13,7 +13,7 @@ from netwright.engine.core.text import format_bytes, format_duration, format_per
 from netwright.engine.core.version import VERSION
 from netwright.engine.drawing.charts import BLUE, GREEN, Axis, Chart, Marks, extremes
 from netwright.engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
-from netwright.engine.operations.experiment_report import ExperimentReportRequest, ExperimentReportResult
+from netwright.engine.experiments.operations.experiment_report import ExperimentReportRequest, ExperimentReportResult
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import load
 from netwright.engine.project.parameters import value_text

@@ -8,8 +8,8 @@ from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.experiments.operations.experiment_export import TrialExportRequest, TrialExportResult
 from netwright.engine.experiments.strategies import write_study
-from netwright.engine.operations.experiment_export import TrialExportRequest, TrialExportResult
 from netwright.engine.project.file import load
 from netwright.engine.project.parameters import value_text
 from netwright.engine.runs.experiments import open_experiment

@@ -23,7 +23,6 @@ from netwright.engine.experiments.begin import origin_of, refuse_if_none_fits
 from netwright.engine.experiments.definition import (
     change_options,
     first_run,
-    hold,
     look_at_functions,
     read_data,
     read_facts,
@@ -44,7 +43,7 @@ from netwright.engine.project.file import load
 from netwright.engine.project.parameters import MOST_TRIALS
 from netwright.engine.project.project import Project
 from netwright.engine.project.trials import num_trials
-from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo
+from netwright.engine.runs.experiments import ExperimentFolder, ExperimentInfo, hold
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.machine_shares import RUNNER, MachineShare
 from netwright.engine.runs.trial_log import COUNTED, FAILED, STARTS_AGAIN, Trial, TrialRun, trials_from

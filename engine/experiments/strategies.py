@@ -12,7 +12,7 @@ from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.files import refuse_destination
 from netwright.engine.experiments.functions import ByFunction
-from netwright.engine.operations.experiment_importance import ImportanceRequest, ImportanceResult
+from netwright.engine.experiments.operations.experiment_importance import ImportanceRequest, ImportanceResult
 from netwright.engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
 from netwright.engine.project.file import load
 from netwright.engine.project.parameters import Parameter, lists_of

@@ -26,6 +26,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from netwright.engine.core.dataclass_json import from_json, to_json
 from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.parts import entries, imported
 from netwright.engine.core.progress import Listener, listening
 from netwright.engine.core.records import Record
 from netwright.engine.project.dataset_info import SPLITS
@@ -174,8 +175,7 @@ class Operation(Generic[Asked, Answer]):
     def run(self, request: Asked, progress: Listener | None = None) -> Answer:
         """Do the work, in this process, and return the result. Raises `UserError`."""
         request.check()
-        module, _, name = self.function.partition(":")
-        function = getattr(importlib.import_module(module), name)
+        function = imported(self.function)
         with listening(progress) if progress is not None else contextlib.nullcontext():
             result: Answer = function(request)
             return result
@@ -208,7 +208,7 @@ class Operation(Generic[Asked, Answer]):
 
 @cache
 def operation_names() -> tuple[str, ...]:
-    """Return the names of the modules that declare operations."""
+    """Return the names of the modules of this room that declare operations."""
     names = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
     return tuple(name for name in names if name not in SHARED)
 
@@ -221,6 +221,9 @@ def module_name(name: str) -> str:
 
 def operation(name: str) -> Operation[Any, Any] | None:
     """Return an operation by its name; None where there is none. It imports this operation alone."""
+    if (target := entries("operations").get(name)) is not None:
+        of_part: Operation[Any, Any] = imported(target)
+        return of_part
     module = module_name(name)
     if module not in operation_names():
         return None
@@ -228,8 +231,16 @@ def operation(name: str) -> Operation[Any, Any] | None:
     return declared
 
 
+def installed_operation(name: str) -> Operation[Any, Any]:
+    """Return an operation. Raises `UserError` where the part that has it is not installed."""
+    if (declared := operation(name)) is None:
+        raise UserError(f"This installation has no operation '{name}'.", hint="Install Netwright with all its parts.")
+    return declared
+
+
 def operations() -> Iterator[Operation[Any, Any]]:
-    """Yield all operations."""
+    """Yield all operations, with those of parts."""
+    yield from map(imported, entries("operations").values())
     for module in operation_names():
         yield importlib.import_module(f"netwright.engine.operations.{module}").OPERATION
 

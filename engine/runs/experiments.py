@@ -30,7 +30,7 @@ from netwright.engine.core.files import (
     write_json,
 )
 from netwright.engine.core.folders import data_folder
-from netwright.engine.core.locks import is_locked
+from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
 from netwright.engine.core.own_files import COPY, EXPERIMENTS
 from netwright.engine.core.process import start_detached_module
 from netwright.engine.project.file import load
@@ -283,6 +283,17 @@ def _belongs(info: ExperimentInfo, project_path: Path | None, project_id: str) -
         and Path(info.project_path).name == project_path.name
         and not (project_id and info.project_id)
     )
+
+
+def hold(folder: ExperimentFolder) -> int:
+    """Take the lock of an experiment; it ends with the descriptor or the process. Raises `RunError` where another
+    runner is at work."""
+    try:
+        return take_lock(folder.lock, patience_s=1.0)
+    except LockHeldError:
+        raise RunError(f"Another process is already at work on the experiment in {folder.path}.") from None
+    except OSError as error:
+        raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
 
 
 def start_runner(folder: ExperimentFolder) -> "subprocess.Popen[bytes]":

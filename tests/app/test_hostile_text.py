@@ -33,8 +33,8 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app import messages
-from netwright.app.experiments.experiments_tab import ExperimentsTab
-from netwright.app.experiments.run_comparison import ComparePage
+from netwright.app.history.run_comparison import ComparePage
+from netwright.app.history.runs_tab import RunsTab
 from netwright.app.plots.plot_items import table_markup
 from netwright.app.window import MainWindow
 from netwright.designer import items, markup, theme
@@ -48,7 +48,7 @@ from netwright.engine.runs.events import Ended, Event, Failed, Message, Points, 
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import EventLog
 from netwright.engine.runs.notes import write_notes
-from tests.app.experiments.sample_runs import log_curves, made
+from tests.app.history.sample_runs import log_curves, made
 from tests.builders import classifier
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
@@ -200,7 +200,7 @@ def test_the_list_of_runs_shows_what_a_run_says(
     window = hostile_window
     window.show_tab("experiments")
     tab = window.tabs.page("experiments")
-    assert isinstance(tab, ExperimentsTab)
+    assert isinstance(tab, RunsTab)
     qtbot.waitUntil(lambda: tab.history.is_read and tab.model.rowCount() == 2)
     tab.table.selectRow(0)
     qtbot.waitUntil(lambda: SHOWN in tab.details.reason.text())

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from netwright.app import notifier as module
 from netwright.app.notifier import Notifier
-from netwright.engine.experiments.definition import hold
-from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.experiments import ExperimentFolder, hold
 
 
 class Tray(QSystemTrayIcon):

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from netwright.app.experiments.experiments_tab import ExperimentsTab
+from netwright.app.history.runs_tab import RunsTab
 from netwright.app.runs.change_run import ChangeRun
 from netwright.app.runs.monitor import Monitor
 from netwright.app.runs.phases import Phase
@@ -482,6 +482,6 @@ def test_a_run_of_an_unsaved_project_is_followed_once_it_is_saved_and_opened_aga
     assert next_window.training.is_running
     next_window.show_tab("experiments")
     tab = next_window.tabs.page("experiments")
-    assert isinstance(tab, ExperimentsTab)
+    assert isinstance(tab, RunsTab)
     qtbot.waitUntil(lambda: [shown.path for shown in tab.model.rows] == [run.path])
     os.close(lock)

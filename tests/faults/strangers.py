@@ -164,7 +164,7 @@ def look_at_project(looks: Looks, folder: Path, path: Path, project: Project) ->
     for do in ("preview", "first_samples"):
         looks.ask(do, data=data, base=base, folder=str(folder / "pictures"), count=3)
     looks.ask("weights", project=dumps(project), base=base)
-    looks.ask("begin_experiment", project=dumps(project), base=base, project_path=str(path))
+    looks.ask("experiment begin", project=dumps(project), base=base, project_path=str(path))
     looks.ask("train", project=dumps(project), project_path=str(path), data=data, base=base)
     for words in (["check"], ["check", "--fit"], ["draw", "-o", folder / "net.svg"], ["runs"]):
         looks.run(*words[:1], path, *words[1:])

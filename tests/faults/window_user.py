@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 from PySide6.QtWidgets import QApplication
 
-from netwright.app.experiments.experiments_tab import ExperimentsTab
+from netwright.app.history.runs_tab import RunsTab
 from netwright.app.window import MainWindow
 
 PATIENCE_S = 120.0
@@ -52,7 +52,7 @@ def main() -> None:
     assert folder is not None
     window.show_tab("experiments")
     tab = window.tabs.page("experiments")
-    assert isinstance(tab, ExperimentsTab)
+    assert isinstance(tab, RunsTab)
     wait_for(lambda: tab.history.is_read and folder.path in tab.history.runs, "the run in the list")
     libraries = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     window.editor.mark_saved()

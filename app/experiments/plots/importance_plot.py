@@ -12,7 +12,7 @@ from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.plots.figure_card import Rows
 from netwright.app.processes import EngineServer
 from netwright.engine.core.text import format_percent
-from netwright.engine.operations.experiment_importance import OPERATION, ImportanceRequest
+from netwright.engine.experiments.operations.experiment_importance import OPERATION, ImportanceRequest
 
 BARS = BarStyle(row=30, bar=18)
 COMPUTING = "Computing how much each parameter matters…"

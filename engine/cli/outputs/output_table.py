@@ -6,7 +6,7 @@ The JSON Schema and the tables of the documentation are generated from here (`ne
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from netwright.engine.cli.commands import COMMANDS
+from netwright.engine.cli.commands import commands
 from netwright.engine.cli.outputs.cluster_outputs import (
     ExportedProfile,
     ImportedProfiles,
@@ -16,13 +16,6 @@ from netwright.engine.cli.outputs.cluster_outputs import (
 )
 from netwright.engine.cli.outputs.cluster_outputs import Profile as ClusterProfile
 from netwright.engine.cli.outputs.data_outputs import DataCheck, DataDescription
-from netwright.engine.cli.outputs.experiment_outputs import (
-    AskedExperiment,
-    BestTrial,
-    Experiment,
-    Experiments,
-    StartedExperiment,
-)
 from netwright.engine.cli.outputs.import_outputs import (
     FetchedWeights,
     Imported,
@@ -52,6 +45,7 @@ from netwright.engine.cli.outputs.trained_outputs import (
     Explained,
     Predicted,
 )
+from netwright.engine.core.parts import entries, imported
 from netwright.engine.operations.operation import operations
 
 
@@ -84,13 +78,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "draw": (Picture,),
     "train": (Trained, Detached),
     "resume": (Trained, Detached, Requests),
-    "experiment run": (Experiment, StartedExperiment),
-    "experiment status": (Experiment,),
-    "experiment list": (Experiments,),
-    "experiment best": (BestTrial,),
-    "experiment append": (AskedExperiment,),
-    "experiment again": (AskedExperiment,),
-    "experiment stop": (AskedExperiment,),
     "queue add": (QueueEntry,),
     "queue list": (QueueList,),
     "queue run": (QueueEntries,),
@@ -126,12 +113,14 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "explain": (Explained,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in
-their declarations."""
+their declarations, those of parts in their folders."""
 
 
 def outputs() -> dict[str, tuple[type, ...]]:
     """Return the results of each command, with those of operations, in the order of the list of commands."""
     shown = (operation for operation in operations() if "command" in operation.faces)
     results = {**OUTPUTS, **{operation.name: operation.results for operation in shown}}
-    order = [*COMMANDS]
+    for target in entries("results").values():
+        results |= imported(target)
+    order = [*commands()]
     return {name: results[name] for name in sorted(results, key=lambda name: order.index(name.partition(" ")[0]))}

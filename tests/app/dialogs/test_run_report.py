@@ -8,7 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from netwright.app.dialogs.run_report import save_experiment_report, save_report
+from netwright.app.dialogs.run_report import save_report
 from netwright.app.window import MainWindow
 from netwright.engine.runs.folder import RunFolder
 from tests.app.fake_server import FakeServer
@@ -51,16 +51,3 @@ def test_a_failure_is_told_and_cancelling_ends_the_process(
     assert not opened
     window.dialogs.export_report()
     assert told[1][0] == "There is no run yet"
-
-
-def test_the_report_of_an_experiment_says_what_it_lacks(
-    window: MainWindow, server: FakeServer, tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hints: list[str] = []
-    monkeypatch.setattr(window, "hint", hints.append)
-    assert save_experiment_report(window, tmp_path) is not None
-    to = str(tmp_path / "a.b.html")
-    assert server.waiting[-1].given == {"experiment": str(tmp_path), "output": to}
-    server.answer("experiment report", {"missing": "optuna is not installed."})
-    assert hints == ["Wrote a.b.html, without importances of the parameters: optuna is not installed."]
-    assert opened == [to]

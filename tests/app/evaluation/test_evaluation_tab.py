@@ -9,7 +9,7 @@ from netwright.app.evaluation.compare_page import NO_OTHER, ComparePage
 from netwright.app.evaluation.evaluation_tab import NO_RUNS, NONE_ENDED, TestTab
 from netwright.app.evaluation.predict_page import NO_NETWORK, PredictPage
 from netwright.app.evaluation.scores_page import NOT_YET, ScoresPage
-from netwright.app.experiments.run_history import GONE, READING
+from netwright.app.history.run_history import GONE, READING
 from netwright.app.window import MainWindow
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import RunSummary

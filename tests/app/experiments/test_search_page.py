@@ -85,8 +85,8 @@ def test_run_asks_the_engine_and_a_refusal_is_said(
     said: list[str] = []
     monkeypatch.setattr(type(window), "show_error", lambda self, title, text: said.append(text))
     page.run_button.click()
-    ((what, values, _, on_error),) = asked
-    assert (what, values["base"]) == ("begin_experiment", str(window.documents.base))
+    ((what, values, _, on_error, _),) = asked
+    assert (what, values["base"]) == ("experiment begin", str(window.documents.base))
     assert not page.run_button.isEnabled()
     on_error("nothing varies.")
     assert said == ["nothing varies."]
@@ -185,7 +185,7 @@ def test_without_an_experiment_it_says_what_to_do_first(page: SearchPage, asked:
     page.definition.vary("network.fc_1.outputs")
     assert (page.title.text(), page.first.isHidden()) == ("9 trials", False)
     page.first.click()
-    assert asked[-1][0] == "begin_experiment"
+    assert asked[-1][0] == "experiment begin"
 
 
 @pytest.mark.parametrize(

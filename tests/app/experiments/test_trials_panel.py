@@ -13,11 +13,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from netwright.app.experiments import curve_reader, trial_watcher
+from netwright.app.experiments import trial_watcher
 from netwright.app.experiments.trial_watcher import TrialWatcher
 from netwright.app.experiments.trials_model import CURVE, SHARE, TINT
 from netwright.app.experiments.trials_panel import LAYOUTS, TrialsPanel
 from netwright.app.experiments.trials_table import TableLayout
+from netwright.app.history import curve_reader
 from netwright.engine.network.network import Network
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import dumps

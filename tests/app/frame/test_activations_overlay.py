@@ -22,7 +22,7 @@ def overlay(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> ActivationsO
     """The overlay of a window with a network of two layers, whose history reads nothing by itself."""
     network = chain(layer("image_input", channels=1, size=4), layer("relu"))
     window.editor.open(Project(network))
-    monkeypatch.setattr("netwright.app.experiments.run_history.RunHistory.look", lambda self: None)
+    monkeypatch.setattr("netwright.app.history.run_history.RunHistory.look", lambda self: None)
     return window.activations
 
 

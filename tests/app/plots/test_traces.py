@@ -18,7 +18,7 @@ from netwright.app.plots.traces import Trace, Traces
 from netwright.engine.runs.events import Points, Resumed, ThinnedPoints
 from netwright.engine.runs.log import EventLog, read_all
 from netwright.engine.runs.log_lines import split_points
-from tests.app.experiments.sample_runs import log_curves, made
+from tests.app.history.sample_runs import log_curves, made
 
 
 @pytest.fixture

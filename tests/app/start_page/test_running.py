@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from netwright.app.experiments.search_page import SearchPage
+from netwright.app.history.experiment_page import ExperimentPage
 from netwright.app.start_page.running_program import experiments, running
 from netwright.app.window import MainWindow
 from netwright.engine.core.locks import take_lock as take_file_lock
@@ -88,6 +88,7 @@ def test_an_experiment_is_told_with_its_trials(experiment: ExperimentFolder) -> 
     assert (told.share, told.progress, told.project) == (0.333, "1 of 3 trials", "net")
 
 
+@pytest.mark.part("experiments")
 def test_an_experiment_under_way_stands_on_the_start_page_and_a_click_shows_its_trials(
     qtbot: QtBot, window: MainWindow, experiment: ExperimentFolder
 ) -> None:
@@ -99,9 +100,9 @@ def test_an_experiment_under_way_stands_on_the_start_page_and_a_click_shows_its_
     row.follow.click()
     assert window.tabs.current == "experiments"
     tab = window.tabs.page("experiments")
-    (search,) = tab.findChildren(SearchPage)
+    (search,) = tab.findChildren(ExperimentPage)
     assert search.isVisible()
-    assert search._folder == experiment
+    assert search._folder == experiment  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("answer", "may"), [("keep", True), ("stop", True), ("cancel", False)])

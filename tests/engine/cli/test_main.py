@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from netwright.engine.cli import main
-from netwright.engine.cli.commands import COMMANDS, EXAMPLES, HIDDEN, parser
+from netwright.engine.cli.commands import HIDDEN, commands, parser
 from netwright.engine.core.errors import (
     EXIT_DEFECT,
     EXIT_DONE,
@@ -168,7 +168,7 @@ def test_wrong_input_ends_with_two_and_no_traceback(arguments: list[str]) -> Non
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+@pytest.mark.parametrize("line", [line for command in commands().values() for line in command.examples])
 def test_examples_in_the_help_are_understood(line: str) -> None:
     words = shlex.split(line)
     arguments = parser(words[0]).parse_args(words)
@@ -269,12 +269,12 @@ def test_a_file_name_has_no_say_over_the_terminal(tmp_path: Path, capsys: pytest
 def test_help_and_version() -> None:
     done = engine("--help")
     assert done.returncode == EXIT_DONE
-    assert all(f"\n  {command} " in done.stdout for command in COMMANDS)
+    assert all(f"\n  {command} " in done.stdout for command in commands())
     assert "serve" not in done.stdout
     assert engine("--version").stdout == f"netwright-engine {VERSION}\n"
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *HIDDEN])
+@pytest.mark.parametrize("command", [*commands(), *HIDDEN])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main.main([command, "--help"])
@@ -341,6 +341,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
             "netwright.engine.cli.commands",
             "netwright.engine.core",
             "netwright.engine.core.errors",
+            "netwright.engine.core.parts",
         ),
         "netwright.engine.core.version",
     }

@@ -14,7 +14,7 @@ from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
 from netwright.engine.experiments.experiment_report import ExperimentReport, pair_chart, progress_chart
 from netwright.engine.runs.trial_axes import axes_of
 from netwright.engine.runs.trial_log import Trial, TrialRun
-from tests.app.experiments.sample_runs import log_curves, made
+from tests.app.history.sample_runs import log_curves, made
 from tests.trials import ACCURACY, OPTIONS, RATE, SOLVER, sample_trials, written
 
 

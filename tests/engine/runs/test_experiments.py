@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.experiments.definition import hold
 from netwright.engine.runs.experiments import (
     ExperimentFolder,
     ExperimentInfo,
     create_experiment,
     experiments_of,
+    hold,
     open_experiment,
 )
 from netwright.engine.runs.trial_log import Trial, TrialRun

@@ -22,8 +22,8 @@ from netwright.app.experiments.plots.learning_curves import LearningCurves, join
 from netwright.app.experiments.plots.panel import PLOTS, PlotsPanel
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
 from netwright.engine.runs.trial_log import Trial, TrialRun
-from tests.app.experiments.sample_runs import log_curves, made
 from tests.app.fake_server import FakeServer
+from tests.app.history.sample_runs import log_curves, made
 from tests.trials import ACCURACY, OPTIONS, SOLVER, sample_trials, written
 
 PAINTED = {"coordinates", "slice", "contour", "matrix"}

@@ -7,8 +7,8 @@ from PySide6.QtCore import QItemSelectionModel, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QMenu
 
-from netwright.app.experiments.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
-from netwright.app.experiments.runs_model import LAST, RunsModel, label_of
+from netwright.app.history.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
+from netwright.app.history.runs_model import LAST, RunsModel, label_of
 from netwright.designer import theme
 from netwright.engine.runs.query import as_csv
 from netwright.engine.runs.summary import RunSummary

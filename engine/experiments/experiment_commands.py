@@ -11,7 +11,13 @@ from typing import Any
 from netwright.engine.cli.answers import add_json, failure, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_trust
-from netwright.engine.cli.experiment_text import (
+from netwright.engine.cli.operation_command import register_below
+from netwright.engine.cli.printing import say
+from netwright.engine.cli.require import Requirement, parse
+from netwright.engine.cli.terminal import print_table
+from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
+from netwright.engine.core.text import iso_time
+from netwright.engine.experiments.command_text import (
     experiment_json,
     print_trials,
     read_trials,
@@ -19,13 +25,7 @@ from netwright.engine.cli.experiment_text import (
     scores_text,
     why_none,
 )
-from netwright.engine.cli.operation_command import register_below
-from netwright.engine.cli.printing import say
-from netwright.engine.cli.require import Requirement, parse
-from netwright.engine.cli.terminal import print_table
-from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
-from netwright.engine.core.text import iso_time
-from netwright.engine.operations.experiment_importance import shares_text
+from netwright.engine.experiments.operations.experiment_importance import shares_text
 from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.project.data_hosts import admit, look_up, say_typed
 from netwright.engine.project.environment import TARGETS

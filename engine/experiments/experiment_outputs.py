@@ -1,4 +1,4 @@
-"""What `experiment` prints with `--json`."""
+"""The output of `experiment` with `--json`."""
 
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
@@ -102,3 +102,15 @@ class BestTrial(TypedDict):
     pareto_front: list[Trial]
     project: str | None
     """Project file that was written with its values."""
+
+
+OUTPUTS: Mapping[str, tuple[type, ...]] = {
+    "experiment run": (Experiment, StartedExperiment),
+    "experiment status": (Experiment,),
+    "experiment list": (Experiments,),
+    "experiment best": (BestTrial,),
+    "experiment append": (AskedExperiment,),
+    "experiment again": (AskedExperiment,),
+    "experiment stop": (AskedExperiment,),
+}
+"""The output of each command, beside `schema_version`, `command` and, where it fails, `error`."""

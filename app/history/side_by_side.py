@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from netwright.app.experiments.runs_model import figure_of, label_of, letters_of, option_label, state_in_words, text_of
+from netwright.app.history.runs_model import figure_of, label_of, letters_of, option_label, state_in_words, text_of
 from netwright.engine.project.options.metric_options import is_better_low
 from netwright.engine.runs.query import option_names, score_names
 from netwright.engine.runs.run_options import in_order

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from netwright.app.experiments.run_history import RunHistory
+from netwright.app.history.run_history import RunHistory
 from netwright.engine.runs.folder import take_lock
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.notes import Notes, read_notes
-from tests.app.experiments.sample_runs import made
+from tests.app.history.sample_runs import made
 
 
 @pytest.fixture

@@ -16,16 +16,16 @@ from pytestqt.qtbot import QtBot
 
 from netwright.app.dialogs.compare_projects import CompareDialog
 from netwright.app.dialogs.export_dialog import ExportDialog
-from netwright.app.experiments.experiments_tab import ExperimentsTab
-from netwright.app.experiments.run_comparison import ComparePage
+from netwright.app.history.run_comparison import ComparePage
+from netwright.app.history.runs_tab import RunsTab
 from netwright.app.plots.traces import Curve
 from netwright.app.window import MainWindow
 from netwright.engine.project.file import load, save
 from netwright.engine.project.project import Project
 from netwright.engine.runs.folder import RunFolder, take_lock, update_info
 from netwright.engine.runs.notes import Notes, read_notes
-from tests.app.experiments.sample_runs import log_curves, made
 from tests.app.fake_server import FakeServer
+from tests.app.history.sample_runs import log_curves, made
 from tests.app.main_windows import Modal
 from tests.app.test_accessible import nameless
 from tests.builders import classifier
@@ -51,24 +51,24 @@ def runs(tmp_path: Path) -> list[RunFolder]:
 
 
 @pytest.fixture
-def tab(qtbot: QtBot, window: MainWindow, project: Path, runs: list[RunFolder]) -> ExperimentsTab:
+def tab(qtbot: QtBot, window: MainWindow, project: Path, runs: list[RunFolder]) -> RunsTab:
     window.open_path(project)
     return shown(qtbot, window)
 
 
-def shown(qtbot: QtBot, window: MainWindow) -> ExperimentsTab:
+def shown(qtbot: QtBot, window: MainWindow) -> RunsTab:
     window.show_tab("experiments")
     tab = window.tabs.page("experiments")
-    assert isinstance(tab, ExperimentsTab)
+    assert isinstance(tab, RunsTab)
     qtbot.waitUntil(lambda: tab.history.is_read)
     return tab
 
 
-def names(tab: ExperimentsTab) -> list[str]:
+def names(tab: RunsTab) -> list[str]:
     return [run.path.name for run in tab.model.rows]
 
 
-def column(tab: ExperimentsTab, key: str) -> list[str]:
+def column(tab: RunsTab, key: str) -> list[str]:
     at = tab.model.columns.index(key)
     return [str(tab.model.index(row, at).data()) for row in range(tab.model.rowCount())]
 
@@ -86,7 +86,7 @@ def press(text: str) -> Callable[[QWidget], None]:
     return work
 
 
-def test_runs_are_listed_with_what_they_reached_and_changed(tab: ExperimentsTab) -> None:
+def test_runs_are_listed_with_what_they_reached_and_changed(tab: RunsTab) -> None:
     assert names(tab) == ["c", "b", "a"]
     assert column(tab, "state") == ["✓ Finished", "✕ Failed", "✓ Finished"]
     assert column(tab, "validation.loss") == ["", "0.700", "0.200"]
@@ -98,7 +98,7 @@ def test_runs_are_listed_with_what_they_reached_and_changed(tab: ExperimentsTab)
     assert names(tab) == ["other", "c", "b", "a"]
 
 
-def test_a_name_that_no_run_has_is_said_under_the_search(tab: ExperimentsTab) -> None:
+def test_a_name_that_no_run_has_is_said_under_the_search(tab: RunsTab) -> None:
     assert tab.refusal.isHidden()
     tab.search.setText("state:failed acuracy>0.5")
     assert (tab.refusal.refused.text(), tab.refusal.suggested.text()) == ("No run has 'acuracy'.", "Use accuracy>0.5")
@@ -109,7 +109,7 @@ def test_a_name_that_no_run_has_is_said_under_the_search(tab: ExperimentsTab) ->
     assert (tab.refusal.refused.text(), tab.refusal.suggested.isHidden()) == ("There is no state 'bogus'.", True)
 
 
-def test_finding_sorting_and_nothing_found(tab: ExperimentsTab) -> None:
+def test_finding_sorting_and_nothing_found(tab: RunsTab) -> None:
     tab.search.setText("accuracy>0.5")
     assert (names(tab), tab.count.text()) == (["a"], "1 of 3 runs")
     tab.search.clear()
@@ -125,14 +125,14 @@ def test_finding_sorting_and_nothing_found(tab: ExperimentsTab) -> None:
     assert names(tab) == ["c", "b", "a"]
 
 
-def test_selection_stays_with_its_runs(tab: ExperimentsTab) -> None:
+def test_selection_stays_with_its_runs(tab: RunsTab) -> None:
     tab.table.selectRow(2)
     tab.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
     assert [run.path.name for run in tab.table.selected] == ["a"]
     assert tab.details.name.text() == "a"
 
 
-def test_columns_are_hidden_and_stay_so(tab: ExperimentsTab) -> None:
+def test_columns_are_hidden_and_stay_so(tab: RunsTab) -> None:
     menu = QMenu()
     tab.table.fill_columns_menu(menu)
     next(action for action in menu.actions() if action.text() == "Epochs").setChecked(False)
@@ -143,7 +143,7 @@ def test_columns_are_hidden_and_stay_so(tab: ExperimentsTab) -> None:
     menu.deleteLater()
 
 
-def test_a_note_and_tags_are_kept(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_a_note_and_tags_are_kept(qtbot: QtBot, tab: RunsTab, runs: list[RunFolder]) -> None:
     tab.table.selectRow(2)
     tab.details.notes.tags.setText("paper, again")
     qtbot.keyClicks(tab.details.notes.note, "the best so far")
@@ -154,7 +154,7 @@ def test_a_note_and_tags_are_kept(qtbot: QtBot, tab: ExperimentsTab, runs: list[
     assert (tab.details.notes.tags.text(), tab.details.notes.note.toPlainText()) == ("again, paper", "the best so far")
 
 
-def test_what_is_typed_outlives_news_of_the_run(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_what_is_typed_outlives_news_of_the_run(qtbot: QtBot, tab: RunsTab, runs: list[RunFolder]) -> None:
     tab.table.selectRow(2)
     tab.details.notes.note.setPlainText("half a sen")
     runs[0].result.write_text('{"state": "finished", "epochs": 5}')
@@ -162,7 +162,7 @@ def test_what_is_typed_outlives_news_of_the_run(qtbot: QtBot, tab: ExperimentsTa
     assert tab.details.notes.note.toPlainText() == "half a sen"
 
 
-def test_news_from_before_a_note_was_kept_do_not_take_it_away(tab: ExperimentsTab) -> None:
+def test_news_from_before_a_note_was_kept_do_not_take_it_away(tab: RunsTab) -> None:
     tab.history.rest()
     details, before = tab.details, tab.model.rows[2]
     details.noted.disconnect()
@@ -176,7 +176,7 @@ def test_news_from_before_a_note_was_kept_do_not_take_it_away(tab: ExperimentsTa
     assert details.notes.note.toPlainText() == "another window's"
 
 
-def test_options_of_a_run_are_used_as_one_step(window: MainWindow, tab: ExperimentsTab) -> None:
+def test_options_of_a_run_are_used_as_one_step(window: MainWindow, tab: RunsTab) -> None:
     before = window.editor.project
     tab.table.selectRow(0)
     tab.row_actions["options"].trigger()
@@ -186,7 +186,7 @@ def test_options_of_a_run_are_used_as_one_step(window: MainWindow, tab: Experime
     assert window.editor.project == before
 
 
-def test_the_project_of_a_run_opens_as_a_copy(window: MainWindow, tab: ExperimentsTab, project: Path) -> None:
+def test_the_project_of_a_run_opens_as_a_copy(window: MainWindow, tab: RunsTab, project: Path) -> None:
     tab.table.selectRow(1)
     tab.row_actions["project"].trigger()
     assert window.editor.project.training.max_epochs == 60
@@ -194,7 +194,7 @@ def test_the_project_of_a_run_opens_as_a_copy(window: MainWindow, tab: Experimen
     assert load(project).project.training.max_epochs == 30
 
 
-def test_curves_of_a_run_are_shown_in_the_train_tab(window: MainWindow, tab: ExperimentsTab) -> None:
+def test_curves_of_a_run_are_shown_in_the_train_tab(window: MainWindow, tab: RunsTab) -> None:
     tab.table.selectRow(1)
     tab.table.setFocus()
     tab.table.opened.emit()
@@ -203,7 +203,7 @@ def test_curves_of_a_run_are_shown_in_the_train_tab(window: MainWindow, tab: Exp
     assert window.tabs.current == "train"
 
 
-def test_the_folder_is_opened(tab: ExperimentsTab, runs: list[RunFolder], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_is_opened(tab: RunsTab, runs: list[RunFolder], monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[QUrl] = []
 
     def open_url(url: QUrl) -> bool:
@@ -216,7 +216,7 @@ def test_the_folder_is_opened(tab: ExperimentsTab, runs: list[RunFolder], monkey
     assert [Path(url.toLocalFile()) for url in opened] == [runs[0].path]
 
 
-def test_the_network_of_any_run_is_exported(tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_the_network_of_any_run_is_exported(tab: RunsTab, runs: list[RunFolder]) -> None:
     tab.table.selectRow(2)
     with Modal(press("OK")):
         tab.row_actions["export"].trigger()  # it has no weights, and the message says so
@@ -235,7 +235,7 @@ def test_the_network_of_any_run_is_exported(tab: ExperimentsTab, runs: list[RunF
     assert offered == ["Best", "Last"]
 
 
-def test_runs_go_to_the_trash_after_a_question(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_runs_go_to_the_trash_after_a_question(qtbot: QtBot, tab: RunsTab, runs: list[RunFolder]) -> None:
     tab.table.select([runs[0].path, runs[1].path])
     with Modal(press("Cancel")):
         tab.row_actions["delete"].trigger()
@@ -271,7 +271,7 @@ def test_a_project_without_runs_says_what_to_do(qtbot: QtBot, window: MainWindow
     assert window.tabs.current == "data"  # there is none to learn from
 
 
-def test_another_project_has_other_runs(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab, tmp_path: Path) -> None:
+def test_another_project_has_other_runs(qtbot: QtBot, window: MainWindow, tab: RunsTab, tmp_path: Path) -> None:
     other = tmp_path / "two.netwright"
     save(Project(classifier()), other)
     window.open_path(other)
@@ -279,7 +279,7 @@ def test_another_project_has_other_runs(qtbot: QtBot, window: MainWindow, tab: E
     qtbot.waitUntil(lambda: names(tab) == ["other"])
 
 
-def test_the_table_leaves_as_csv(tab: ExperimentsTab, tmp_path: Path) -> None:
+def test_the_table_leaves_as_csv(tab: RunsTab, tmp_path: Path) -> None:
     tab.search.setText("state:failed")
     tab.export(tmp_path / "runs.csv")
     header, line = (tmp_path / "runs.csv").read_text().splitlines()
@@ -292,7 +292,7 @@ def test_the_table_leaves_as_csv(tab: ExperimentsTab, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def compared(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> ComparePage:
+def compared(qtbot: QtBot, tab: RunsTab, runs: list[RunFolder]) -> ComparePage:
     """Two runs side by side, chosen in the table."""
     log_curves(runs[0], epochs=3, steps_per_epoch=4, seconds=30)
     log_curves(runs[1], epochs=2, steps_per_epoch=8, seconds=10)
@@ -377,7 +377,7 @@ def test_compared_curves_are_exported(
     }
 
 
-def test_networks_of_compared_runs_open_beside_each_other(tab: ExperimentsTab, compared: ComparePage) -> None:
+def test_networks_of_compared_runs_open_beside_each_other(tab: RunsTab, compared: ComparePage) -> None:
     def read(dialog: QWidget) -> None:
         assert isinstance(dialog, CompareDialog)
         assert "equal" not in dialog.summary.text()
@@ -388,12 +388,12 @@ def test_networks_of_compared_runs_open_beside_each_other(tab: ExperimentsTab, c
     assert tab.pages.currentWidget() is not compared
 
 
-def shown_columns(tab: ExperimentsTab) -> list[str]:
+def shown_columns(tab: RunsTab) -> list[str]:
     return [key for at, key in enumerate(tab.model.columns) if not tab.table.isColumnHidden(at)]
 
 
 def test_the_columns_in_which_runs_differ_come_first_and_none_is_beyond_the_edge(
-    qtbot: QtBot, window: MainWindow, tab: ExperimentsTab
+    qtbot: QtBot, window: MainWindow, tab: RunsTab
 ) -> None:
     assert tab.model.columns[:4] == ("run", "state", "option:training.solver", "option:training.max_epochs")
     assert column(tab, "option:training.solver") == ["adam", "sgdm", "sgdm"]
@@ -407,7 +407,7 @@ def test_the_columns_in_which_runs_differ_come_first_and_none_is_beyond_the_edge
     assert "option:training.solver" not in tab.model.columns, "the listed runs have the same"
 
 
-def test_a_time_is_never_cut(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_a_time_is_never_cut(qtbot: QtBot, window: MainWindow, tab: RunsTab, runs: list[RunFolder]) -> None:
     window.resize(1900, 800)
     runs[2].result.write_text('{"state": "finished", "seconds": 45907.0}')
     qtbot.waitUntil(lambda: "12 h 45 m" in column(tab, "seconds"))
@@ -416,13 +416,11 @@ def test_a_time_is_never_cut(qtbot: QtBot, window: MainWindow, tab: ExperimentsT
     assert all(tab.table.fontMetrics().horizontalAdvance(text) <= room for text in column(tab, "seconds"))
 
 
-def is_titled(tab: ExperimentsTab, title: str) -> bool:
+def is_titled(tab: RunsTab, title: str) -> bool:
     return column(tab, "run")[0] == title
 
 
-def test_a_run_is_renamed_in_place_and_given_its_number_back(
-    qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]
-) -> None:
+def test_a_run_is_renamed_in_place_and_given_its_number_back(qtbot: QtBot, tab: RunsTab, runs: list[RunFolder]) -> None:
     update_info(runs[2], number=3)
     qtbot.waitUntil(lambda: column(tab, "run") == ["Run 3 · adam, 0.001", "b", "a"])
     tab.table.selectRow(0)
@@ -442,7 +440,7 @@ def test_a_run_is_renamed_in_place_and_given_its_number_back(
     assert str(runs[2].path) in tab.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
 
 
-def test_a_run_has_two_buttons_and_a_menu(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_a_run_has_two_buttons_and_a_menu(qtbot: QtBot, tab: RunsTab, runs: list[RunFolder]) -> None:
     def buttons() -> list[str]:
         return [button.text() for button in tab.details.buttons.values() if button.isVisible()]
 
@@ -468,13 +466,13 @@ def test_a_run_has_two_buttons_and_a_menu(qtbot: QtBot, tab: ExperimentsTab, run
     assert buttons() == ["Compare"]
 
 
-def test_times_are_told_by_their_distance_and_exactly_in_the_tooltip(tab: ExperimentsTab) -> None:
+def test_times_are_told_by_their_distance_and_exactly_in_the_tooltip(tab: RunsTab) -> None:
     cell = tab.model.index(0, tab.model.columns.index("created"))
     assert str(cell.data()).endswith("days ago")
     assert str(cell.data(Qt.ItemDataRole.ToolTipRole)).startswith("19")
 
 
-def test_only_the_best_value_of_a_comparison_is_marked(tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_only_the_best_value_of_a_comparison_is_marked(tab: RunsTab, runs: list[RunFolder]) -> None:
     tab.table.select([runs[0].path, runs[1].path])
     tab.row_actions["compare"].trigger()
     page = tab._compare
@@ -488,7 +486,7 @@ def test_only_the_best_value_of_a_comparison_is_marked(tab: ExperimentsTab, runs
     assert bold == [("Validation loss", "0.200")], "accuracy and rmse have one value each"
 
 
-def test_a_selected_run_says_that_its_data_has_changed(qtbot: QtBot, tab: ExperimentsTab, server: FakeServer) -> None:
+def test_a_selected_run_says_that_its_data_has_changed(qtbot: QtBot, tab: RunsTab, server: FakeServer) -> None:
     said = tab.details.data_changes
     tab.table.selectRow(0)
     qtbot.waitUntil(lambda: server.count("data_changes") == 1)
@@ -503,6 +501,6 @@ def test_a_selected_run_says_that_its_data_has_changed(qtbot: QtBot, tab: Experi
     assert not said.isVisible()
 
 
-def test_the_data_of_a_run_under_way_is_not_looked_at(tab: ExperimentsTab, server: FakeServer) -> None:
+def test_the_data_of_a_run_under_way_is_not_looked_at(tab: RunsTab, server: FakeServer) -> None:
     tab.details.show_runs([replace(tab.model.rows[0], state="running")])
     assert not tab.details._look_at_data.isActive()

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from netwright.app import messages
-from netwright.app.experiments.experiments_tab import ExperimentsTab
+from netwright.app.history.runs_tab import RunsTab
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import UserError, plural
@@ -22,9 +22,7 @@ from netwright.engine.runs.summary import RunSummary
 class RunCommands(QObject):
     """Carries out what the tab asks for. `open_copy` opens a copy of a project, as if it lay at its second argument."""
 
-    def __init__(
-        self, shell: Shell, training: Training, open_copy: Callable[[Path, Path], bool], tab: ExperimentsTab
-    ) -> None:
+    def __init__(self, shell: Shell, training: Training, open_copy: Callable[[Path, Path], bool], tab: RunsTab) -> None:
         super().__init__(tab)
         self._shell, self._training, self._open_copy, self._tab = shell, training, open_copy, tab
         tab.show_requested.connect(self.show_curves)

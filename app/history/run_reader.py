@@ -1,7 +1,7 @@
 """Reads and changes runs for the window in a process of its own, so that neither thousands of folders nor a disk that
 does not answer block it.
 
-python -m netwright.engine.core.child netwright.app.experiments.run_reader PROJECT ID
+python -m netwright.engine.core.child netwright.app.history.run_reader PROJECT ID
 
 The project's file and identity may be empty. Lines of JSON on standard input say what to do: `{"do": "look"}`,
 `{"do": "note", "run", "note", "tags"}`, `{"do": "rename", "run", "run_name"}`, `{"do": "delete", "runs"}`. Those on
@@ -26,7 +26,7 @@ from netwright.engine.runs.notes import write_notes
 from netwright.engine.runs.summary import RunSummary
 from netwright.engine.runs.trash import move_run_to_trash
 
-MODULE = "netwright.app.experiments.run_reader"
+MODULE = "netwright.app.history.run_reader"
 RUNS_A_LINE = 25
 REST = 15
 """The pause after a look, as a multiple of its duration: watching costs a few per cent of a core."""

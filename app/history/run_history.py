@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from netwright.app.experiments import run_reader
+from netwright.app.history import run_reader
 from netwright.app.processes import ENDING_S, ChildProcess
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.process import module_command

@@ -1,6 +1,6 @@
 """Reads curves and progress of trials for the window in a process of its own, so that long logs do not block it.
 
-python -m netwright.engine.core.child netwright.app.experiments.curve_reader FOLDER
+python -m netwright.engine.core.child netwright.app.history.curve_reader FOLDER
 
 Lines of JSON on standard input say what is wanted: `{"score": "validation.loss", "curves": ["1", "2"], "live": ["3"]}`
 by the names of runs; a newer line takes the place of one that waits. Those on standard output are `{"curves": {name:
@@ -17,7 +17,7 @@ from netwright.engine.core.process import MessageReader, print_line, readable
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_reader import read_curve, read_live
 
-MODULE = "netwright.app.experiments.curve_reader"
+MODULE = "netwright.app.history.curve_reader"
 CURVES_A_LINE = 8
 
 

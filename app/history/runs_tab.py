@@ -19,22 +19,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.experiments.details import RunDetails
-from netwright.app.experiments.query_line import UnknownNameLine
-from netwright.app.experiments.run_history import READING, RunHistory
-from netwright.app.experiments.runs_model import RunsModel, state_in_words
-from netwright.app.experiments.runs_table import RunsTable
+from netwright.app.history.details import RunDetails
+from netwright.app.history.query_line import UnknownNameLine
+from netwright.app.history.run_history import READING, RunHistory
+from netwright.app.history.runs_model import RunsModel, state_in_words
+from netwright.app.history.runs_table import RunsTable
 from netwright.app.widgets import Divider, SidePanel
 from netwright.designer import theme
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import write_atomically
+from netwright.engine.core.parts import entries
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.query import as_csv
 from netwright.engine.runs.summary import RunSummary
 
 if TYPE_CHECKING:
-    from netwright.app.experiments.run_comparison import ComparePage
+    from netwright.app.history.run_comparison import ComparePage
 
 SIDE_WIDTH = 340
 STATES = ("running", "paused", "finished", "stopped", "failed", "lost")
@@ -64,7 +65,7 @@ MENU = ("export", "report", "weights", "rename", "", "project", "options", "fold
 """The menu of a run beside its buttons, by the keys of `ROWS`; an empty entry is a separator."""
 
 
-class ExperimentsTab(QWidget):
+class RunsTab(QWidget):
     """Shows the history of runs; what concerns the rest of the window is requested by signals with the run."""
 
     show_requested = Signal(object)
@@ -195,6 +196,7 @@ class ExperimentsTab(QWidget):
         button = QPushButton("New sweep")
         button.setToolTip("Train with many values of options and layers, and compare the trials")
         button.clicked.connect(self.search_requested)
+        button.setHidden("experiments" not in entries("pages"))
         return button
 
     def add_page(self, page: QWidget) -> None:
@@ -394,7 +396,7 @@ class ExperimentsTab(QWidget):
         if self.pages.currentWidget() is not self._compare:
             self._back = self.pages.currentWidget()
         if self._compare is None:
-            from netwright.app.experiments.run_comparison import ComparePage
+            from netwright.app.history.run_comparison import ComparePage
 
             self._compare = ComparePage()
             self._compare.back_requested.connect(self._leave_comparison)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.experiments.side_by_side import Row, rows_of
+from netwright.app.history.side_by_side import Row, rows_of
 from netwright.app.plots.card import PlotCard
 from netwright.app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
 from netwright.app.plots.curve_export import ExportButton, count_of, write_runs_csv

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.experiments.notes_editor import NotesEditor
-from netwright.app.experiments.runs_model import figure_of, label_of, state_in_words, text_of, when
+from netwright.app.history.notes_editor import NotesEditor
+from netwright.app.history.runs_model import figure_of, label_of, state_in_words, text_of, when
 from netwright.app.messages import breakable
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel

@@ -1,0 +1,1 @@
+"""The runs of the project: their list, what they reached, and several beside each other."""
