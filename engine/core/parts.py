@@ -48,7 +48,7 @@ class PartCommand:
 
 @dataclass(frozen=True)
 class Part:
-    """What the manifest of a part says. `points`: by name of a table, the entries `name -> module:attribute`."""
+    """A part, as its manifest describes it. `points`: by name of a table, the entries `name -> module:attribute`."""
 
     name: str
     title: str
