@@ -24,6 +24,8 @@ from netwright.engine.operations.evaluate import EvaluateRequest
 from netwright.engine.operations.export import OPERATION as EXPORT
 from netwright.engine.operations.export import ExportRequest, ExportResult
 from netwright.engine.operations.operation import installed_operation
+from netwright.engine.operations.predict import OPERATION as PREDICT
+from netwright.engine.operations.predict import PredictRequest
 from netwright.engine.operations.prune import OPERATION as PRUNE
 from netwright.engine.operations.prune import PruneRequest, PruneResult
 from netwright.engine.operations.report import OPERATION as REPORT
@@ -197,20 +199,19 @@ def predict(
     Samples are prepared as those of the training. `top`: number of likeliest classes. Raises `UserError`; of several
     files, one that cannot be used has an `error` instead.
     """
-    from netwright.engine.evaluation.predict import predict as predict_files
-    from netwright.engine.evaluation.predict import predict_raw
-    from netwright.engine.evaluation.predictors import open_predictor
-
-    predictor = open_predictor(_folder_of(network), weights_kept=weights, trusted=trust, device=device)
-    takes_texts = {one.reads for one in predictor.record.inputs} == {"text"}
-    given = [samples] if isinstance(samples, str | Path) else samples
-    kinds = {type(one) for one in given} if isinstance(given, list | tuple) else set()
-    are_paths = kinds and all(issubclass(kind, str | Path) for kind in kinds) and not (takes_texts and str in kinds)
-    if are_paths:
-        found: Any = predict_files(predictor, [Path(one) for one in given], top, size=batch)
-    else:
-        found = predict_raw(predictor, given, [str(number) for number in range(_count(given))], top)
-    return [Prediction(one["sample"], one.get("outputs", []), one.get("error", "")) for one in found]
+    listed = [samples] if isinstance(samples, str | Path) else samples
+    request = PredictRequest(
+        network=_folder_of(network),
+        files=(),
+        samples=listed,
+        top=top,
+        weights=weights,
+        batch=batch,
+        device=device,
+        trusted=trust,
+    )
+    answers = PREDICT.run(request).predictions
+    return [Prediction(answer["sample"], answer.get("outputs", []), answer.get("error", "")) for answer in answers]
 
 
 def explain(
@@ -442,9 +443,3 @@ def _with_code(project: Project | StrPath, trust: bool) -> Project:
 
 def _folder_of(run: Trained | StrPath) -> Path:
     return run.run if isinstance(run, Trained) else Path(run)
-
-
-def _count(samples: Any) -> int:
-    """Return the number of samples in an array, a mapping of arrays, or a list."""
-    first = next(iter(samples.values())) if isinstance(samples, Mapping) and samples else samples
-    return len(first)

@@ -30,11 +30,13 @@ from netwright.app.evaluation.prediction_inputs import (
 from netwright.app.evaluation.prediction_options import PredictionOptions
 from netwright.app.evaluation.prediction_panel import AnswersPanel, card_with_head
 from netwright.app.history.run_history import READING
+from netwright.app.processes import OnResult
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.core.errors import UserError
+from netwright.engine.operations.predict import OPERATION, PredictRequest
 from netwright.engine.project.preparation import Preparation
 
 LIVE_MS = 20
@@ -183,7 +185,8 @@ class PredictPage(TestPage):
             self._say(self._first)
             return
         self._say(LOADING)
-        self._request("predictor", {}, self._on_loaded, self._on_refused)
+        values = {"path": str(path), **self.options.values()}
+        self._send(lambda: self.shell.server.request("predictor", values, self._on_loaded, self._on_refused))
 
     def _on_loaded(self, result: Mapping[str, Any]) -> None:
         self._pending = None
@@ -233,20 +236,20 @@ class PredictPage(TestPage):
 
     # ---- asking ----
 
-    def _request(
-        self,
-        do: str,
-        values: dict[str, Any],
-        on_result: Callable[[dict[str, Any]], None],
-        on_error: Callable[[str], None],
-        on_progress: Callable[[dict[str, Any]], None] | None = None,
-    ) -> None:
-        arguments = {"path": str(self.network or self.run), **self.options.values(), **values}
-        callbacks = (on_result, on_error) if on_progress is None else (on_result, on_error, on_progress)
+    def _send(self, send: Callable[[], int]) -> None:
+        """Send a request, which is the one under way."""
         self._pending = 0  # a stand-in for the engine may answer before its id is known
-        id = self.shell.server.request(do, arguments, *callbacks)
+        id = send()
         if self._pending is not None:
             self._pending = id
+
+    def _predict(self, sample: Mapping[str, Any], folder: Path, on_result: OnResult, **more: Any) -> None:
+        """Request the answers for `files`, or for `samples` that were typed."""
+        network = self.network or self.run
+        assert network is not None
+        values = {"folder": folder, "files": (), **self.options.values(), **sample}
+        request = PredictRequest(network=network, device="cpu", **values)
+        self._send(lambda: self.shell.server.ask(OPERATION, request, on_result, self._on_failed, **more))
 
     def _on_changed(self) -> None:
         """Something was drawn or typed."""
@@ -277,7 +280,7 @@ class PredictPage(TestPage):
             self.latency_ms = 1000 * (time.perf_counter() - asked_at)
             self.state.setText(f"Answered in {self.latency_ms:.0f} ms")
 
-        self._request("predict", {**sample, "folder": str(folder)}, on_result, self._on_failed)
+        self._predict(sample, folder, on_result)
 
     def predict_files(self, files: Sequence[str]) -> None:
         """Predict files and folders."""
@@ -290,8 +293,7 @@ class PredictPage(TestPage):
         folder = self._folder / f"files-{self._batch}"
         self.cancel_button.show()
         self.panel.show_hint(PREDICTING)
-        values = {"files": list(files), "folder": str(folder)}
-        self._request("predict", values, self._on_answered, self._on_failed, self._on_progress)
+        self._predict({"files": tuple(map(Path, files))}, folder, self._on_answered, on_progress=self._on_progress)
 
     def _on_progress(self, progress: Mapping[str, Any]) -> None:
         self.state.setText(f"{progress['done']:,} {progress['unit']}…")

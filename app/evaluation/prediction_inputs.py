@@ -45,7 +45,7 @@ class SampleInput(QWidget):
     changed = Signal()
 
     def sample(self, folder: Path) -> dict[str, Any] | None:
-        """Return the sample for a request of `serve`, None where there is none; files are written to `folder`."""
+        """Return the sample as fields of a `PredictRequest`, None without one; files are written to `folder`."""
         raise NotImplementedError
 
 
@@ -166,7 +166,7 @@ class DrawingInput(SampleInput):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = folder / DRAWING
         self.pad.image.save(str(file))
-        return {"files": [str(file)]}
+        return {"files": (file,)}
 
 
 def _slider(name: str, low: int, high: int, value: int) -> QSlider:
@@ -195,7 +195,7 @@ class TextInput(SampleInput):
     def sample(self, folder: Path) -> dict[str, Any] | None:
         """Return the text, None without any."""
         text = self.box.toPlainText().strip()
-        return {"texts": [text]} if text else None
+        return {"samples": [text]} if text else None
 
 
 class RowInput(SampleInput):
@@ -286,7 +286,7 @@ class RowInput(SampleInput):
             name: field.text() if isinstance(field, QLineEdit) else field.currentData()
             for name, field in self.fields.items()
         }
-        return {"rows": [row]} if any(row.values()) else None
+        return {"samples": [row]} if any(row.values()) else None
 
 
 def usual_values(input_part: InputPreparation, column: ColumnPreparation, start: int) -> tuple[str, str]:

@@ -80,12 +80,12 @@ class PredictionOptions(QToolButton):
             self._form.setRowVisible(widget, is_foreign)
 
     def values(self) -> dict[str, Any]:
-        """Return the options for requests of `serve`."""
+        """Return the options as fields of a `PredictRequest`."""
         values: dict[str, Any] = {"top": self.top.value(), "batch": self.batch.value()}
         if not self._is_onnx:
             return {**values, "weights": self.weights.currentData()}
         pixels = self.pixels.currentText() if self.pixels.currentIndex() else ""
-        return {**values, "pixels": pixels, "classes": list(self.class_names)}
+        return {**values, "pixels": pixels, "classes": self.class_names}
 
     def _choose_names(self) -> None:
         name = QFileDialog.getOpenFileName(self, "Names of the classes, one per line", "", "Text (*.txt *.csv)")[0]

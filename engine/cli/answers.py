@@ -24,10 +24,14 @@ def add_json(command: argparse._ActionsContainer) -> None:
 def print_json(arguments: argparse.Namespace, value: Mapping[str, Any]) -> None:
     """Print an object as standard JSON on standard output, in the envelope that all commands have: `schema_version` and
     `command`. ASCII only, non-finite numbers as strings."""
-    command = " ".join(filter(None, (arguments.command, getattr(arguments, "way", None)))) or None
-    whole = {"schema_version": SCHEMA_VERSION, "command": command, **value}
-    say_json(to_json(whole))
+    say_json(to_json({**envelope(arguments), **value}))
     arguments.has_printed_json = True
+
+
+def envelope(arguments: argparse.Namespace) -> Mapping[str, Any]:
+    """Return the keys that the JSON of all commands has."""
+    command = " ".join(filter(None, (arguments.command, getattr(arguments, "way", None)))) or None
+    return {"schema_version": SCHEMA_VERSION, "command": command}
 
 
 def failure(code: str, message: str, hint: str = "", data: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def _show(told: Mapping[str, Any]) -> None:
 
 def _where(sample: Mapping[str, Any]) -> str:
     """Return which sample it is, its label and what the network answers."""
-    from netwright.engine.evaluation.predict import in_words
+    from netwright.engine.operations.predict import in_words
 
     name = sample.get("file") or sample.get("name") or f"{sample['place']} of the {sample['split']} split"
     label = f", labelled {sample['label']}" if sample.get("label") else ""

@@ -2,18 +2,23 @@
 
 import argparse
 import contextlib
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
-from netwright.engine.cli.answers import add_json, note, print_json, table
+from netwright.engine.cli.answers import add_json, envelope, failure, print_json, table
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core.csv_text import CsvWriter
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
-from netwright.engine.operations.operation import Document, Line, Operation, Parameter, operation
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.operations.operation import Document, Line, Operation, Parameter, Stream, operation
 from netwright.engine.project.export_options import flag
 
 
@@ -58,7 +63,10 @@ def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> No
         from netwright.engine.cli.common import add_allow_host
 
         add_allow_host(command)
-    add_json(command)
+    if declared.stream is not None:
+        add_stream(command)
+    else:
+        add_json(command)
     command.set_defaults(run=partial(run, declared))
 
 
@@ -105,16 +113,20 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     calm_threads()
     request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in _shown(declared)})
     try:
-        with showing(declared.doing) if declared.doing else contextlib.nullcontext():
+        with showing(declared.doing) if declared.doing and not declared.stream else contextlib.nullcontext():
             result = declared.run(request)
+        if declared.stream is not None:
+            print_stream(declared, declared.stream, arguments, request, result)
     except UserError as error:
         _print(declared.error_text(error), is_error=True)
         raise
-    note(declared.notices(result))
-    if arguments.json:
-        print_json(arguments, {**declared.write(result), **declared.failure(result)})
-    else:
-        _print(declared.text(request, result))
+    if declared.stream is None:
+        say(*declared.notices(result), to=sys.stderr)
+        if arguments.json:
+            print_json(arguments, {**declared.write(result), **declared.failure(result)})
+        else:
+            _print(declared.text(request, result))
+    say(*declared.remarks(result), to=sys.stderr)
     return declared.exit_code(result)
 
 
@@ -123,6 +135,10 @@ def _value(parameter: Parameter, arguments: argparse.Namespace) -> Any:
     if (record := parameter.argument.record) is not None:
         return {name: text for name in record.fields if (text := getattr(arguments, name)) is not None}
     value = getattr(arguments, parameter.name)
+    if parameter.argument.reads_input:
+        kind = parameter.value_kind
+        named = [kind(line) for text in (sys.stdin if kind("-") in value else ()) if (line := text.rstrip("\r\n"))]
+        value = [item for given in value for item in (named if given == kind("-") else [given])]
     return tuple(value) if parameter.is_repeated else value
 
 
@@ -137,3 +153,72 @@ def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:
             say(*table(line.rows, line.right), to=sys.stderr)
         else:
             print_table(line.rows, line.right)
+
+
+# ---- results that come item by item ----
+
+
+def add_stream(command: argparse.ArgumentParser) -> None:
+    """Add `-o`, and `--json` or `--csv`."""
+    command.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of printing")
+    forms = command.add_mutually_exclusive_group()
+    add_json(forms)
+    forms.add_argument("--csv", action="store_true", help="print one line per sample, with a header")
+
+
+def print_stream(
+    declared: Operation[Any, Any], stream: Stream[Any], arguments: argparse.Namespace, request: Any, result: Any
+) -> None:
+    """Print each item as it comes, to the file of `-o` where there is one. Raises `UserError`."""
+    say(*declared.notices(result), to=sys.stderr)
+    with _output(arguments.output) as out, showing(declared.doing):
+        if arguments.json:
+            arguments.has_printed_json = arguments.output is None
+            _write_json(declared, stream, envelope(arguments), result, out)
+        elif arguments.csv:
+            writer = CsvWriter(TableOutput(out) if arguments.output is None else out)
+            for row in stream.rows(result):
+                writer.row(row)
+        else:
+            for line in declared.text(request, result):
+                say(line, to=out)
+
+
+@contextlib.contextmanager
+def _output(path: Path | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def _write_json(
+    declared: Operation[Any, Any], stream: Stream[Any], head: Mapping[str, Any], result: Any, out: TextIO
+) -> None:
+    """Write one object: what is known, the items as they come, then what is known after them, and what went wrong."""
+
+    def others() -> dict[str, Any]:
+        written = declared.write(replace(result, **{stream.field: ()}))
+        return {name: to_json(value) for name, value in written.items() if name != stream.field}
+
+    def end(error: Mapping[str, Any]) -> str:
+        later = {name: value for name, value in others().items() if name not in known}
+        return "".join([f", {json.dumps(name)}: {json.dumps(value)}" for name, value in {**later, **error}.items()])
+
+    known = others()
+    out.write(f"{json.dumps({**head, **known})[:-1]}, {json.dumps(stream.field)}: [")
+    try:
+        out.writelines(_items(getattr(result, stream.field)))
+    except UserError as error:
+        out.write(f"]{end(failure(error.code, str(error)))}}}\n")
+        raise
+    out.write(f"]{end(declared.failure(result))}}}\n")
+
+
+def _items(items: Iterable[Any]) -> Iterator[str]:
+    for number, item in enumerate(items):
+        yield (", " if number else "") + json.dumps(to_json(item), allow_nan=False)

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netwright.engine.cli.limits import over_memory
 from netwright.engine.cluster.follower import resume_job, start_job
@@ -33,9 +33,6 @@ from netwright.engine.runs.data_record import changes_since
 from netwright.engine.runs.folder import RunFolder, open_run
 from netwright.engine.runs.remote import read_remote
 
-if TYPE_CHECKING:
-    from netwright.engine.evaluation.predictors import Predictor
-
 Answer = dict[str, Any]
 IDLE_S = 0.2
 QUICK_S = 1.0
@@ -43,9 +40,6 @@ QUICK_S = 1.0
 NICENESS = 15
 WEIGHTS_PATIENCE_S = 600.0
 """Limit for reading a file of weights, in seconds."""
-MOST_SHOWN, MOST_PICTURES = 2000, 200
-"""Predictions that are returned, and those of them that come with a picture."""
-PREDICTIONS = "predictions.csv"
 OVERHEAD_BYTES = 2**28
 """Memory that is allowed beside the limit, for modules that a request imports."""
 
@@ -246,9 +240,13 @@ def _predictor(values: dict[str, Any]) -> Answer:
     """Load a run or an ONNX file for `predict`. Return its preparation, and what is assumed where it has none."""
     import numpy as np
 
-    from netwright.engine.evaluation import look, predict  # noqa: F401  # imported before the first question
+    from netwright.engine.evaluation import predict_request  # noqa: F401  # imported before the first question
+    from netwright.engine.evaluation.assumed import Assumptions
+    from netwright.engine.evaluation.predictors import kept_predictor
 
-    predictor = _kept_predictor(values)
+    assumptions = Assumptions(str(values.get("pixels", "")), tuple(map(str, values.get("classes", ()))))
+    weights = str(values.get("weights", ""))
+    predictor = kept_predictor(Path(values["path"]), weights_kept=weights, assumptions=assumptions)
     inputs = predictor.record.inputs
     if any("H" in given.axes for given in inputs):
         from PIL import Image
@@ -257,53 +255,6 @@ def _predictor(values: dict[str, Any]) -> Answer:
     if all(None not in given.sizes for given in inputs):  # the first pass takes longer: it builds the network
         predictor.outputs(tuple(np.zeros((1, *map(int, filter(None, given.sizes))), given.dtype) for given in inputs))
     return {"preparation": predictor.record.write(), "assumed": list(predictor.assumed)}
-
-
-def _kept_predictor(values: dict[str, Any]) -> "Predictor":
-    from netwright.engine.evaluation.assumed import Assumptions
-    from netwright.engine.evaluation.predictors import kept_predictor
-
-    given = Assumptions(str(values.get("pixels", "")), tuple(map(str, values.get("classes", ()))))
-    return kept_predictor(Path(values["path"]), str(values.get("weights", "")), given)
-
-
-def _predict(values: dict[str, Any]) -> Answer:
-    """Return the answers of a run or an ONNX file for `files`, or for `rows` or `texts` that were typed.
-
-    `top`: number of likeliest classes; `batch`: samples per batch; `shown`: number of answers that are returned, with
-    what `netwright.engine.evaluation.look` writes to `folder`. All answers are counted, and written to
-    `folder/predictions.csv` where there are more than one.
-    """
-    from netwright.engine.cli.predict_command import CsvAnswers
-    from netwright.engine.evaluation.look import SampleLook
-    from netwright.engine.evaluation.predict import predict, predict_raw
-
-    predictor = _kept_predictor(values)
-    most, shown = int(values.get("top", 5)), int(values.get("shown", MOST_SHOWN))
-    folder = Path(values["folder"]) if values.get("folder") else None
-    look = SampleLook(predictor.record, folder, min(shown, MOST_PICTURES), predictor.season) if folder else None
-    for kind in ("rows", "texts"):
-        if raw := values.get(kind):
-            names = [str(place + 1) for place in range(len(raw))]
-            return {"predictions": predict_raw(predictor, raw, names, most, look), "count": len(raw), "failed": 0}
-    answers = predict(predictor, list(map(Path, values["files"])), most, size=int(values.get("batch", 0)), look=look)
-    kept: list[Answer] = []
-    failed = count = warned = 0
-    with contextlib.ExitStack() as stack:
-        table = None
-        if folder:
-            file = stack.enter_context((folder / PREDICTIONS).open("w", encoding="utf-8", newline=""))
-            table = CsvAnswers(file, predictor.record)
-        for one in answers:
-            count += 1
-            failed += "error" in one
-            warned += "warnings" in one
-            if count <= shown:
-                kept.append(one)
-            if table is not None:
-                table.write(one)
-    told = {"predictions": kept, "count": count, "failed": failed, **({"warned": warned} if warned else {})}
-    return {**told, **({"csv": str(file.name)} if folder else {})}
 
 
 def _explain(values: dict[str, Any]) -> Answer:
@@ -424,7 +375,6 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
     "data_changes": _data_changes,
     "samples": _samples,
     "predictor": _predictor,
-    "predict": _predict,
     "explain": _explain,
     "import": _import,
     "weights": _weights,

@@ -38,21 +38,6 @@ SHAPES: Mapping[str, Shape] = {
     "data_changes": Shape({"run_dir": PATH}),
     "samples": Shape({"path": PATH, "folder": PATH}, _OF_RUN),
     "predictor": Shape({"path": PATH}, {"weights": TEXT, "pixels": TEXT, "classes": LIST}),
-    "predict": Shape(
-        {"path": PATH},
-        {
-            "weights": TEXT,
-            "pixels": TEXT,
-            "classes": LIST,
-            "files": LIST,
-            "texts": LIST,
-            "rows": LIST,
-            "top": NUMBER,
-            "batch": NUMBER,
-            "shown": NUMBER,
-            "folder": PATH,
-        },
-    ),
     "explain": Shape({"path": PATH, "question": OBJECT}, {"folder": PATH, "output": PATH, "fresh": FLAG}),
     "import": Shape(
         {"path": PATH, "to": PATH},

@@ -45,8 +45,8 @@ def _types(cls: type) -> dict[str, Any]:
 
 def from_json(kind: Any, value: Any, where: str = "") -> Any:
     """Return a value of a type from JSON: a dataclass, `str`, `int`, `float`, `bool`, `Path`, `Literal`, a tuple of one
-    of them of any length, a mapping from texts to any JSON, or a union of a text, a number and None. `where` is its
-    path, for messages. Raises `JsonShapeError`."""
+    of them of any length, a mapping from texts to any JSON, `Any`, or a union of a text, a number and None. `where` is
+    its path, for messages. Raises `JsonShapeError`."""
     origin, arguments = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and is_dataclass(kind):
         return _read_record(kind, value, where)
@@ -65,7 +65,7 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
             options = ", ".join(quoted(option) for option in arguments)
             raise JsonShapeError(f"{where}: expected one of {options}, received {quoted(value)}")
         return value
-    if origin is Mapping and isinstance(value, dict):
+    if kind is Any or (origin is Mapping and isinstance(value, dict)):
         return value
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
         return float(value)

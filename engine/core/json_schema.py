@@ -8,7 +8,7 @@ import ast
 import dataclasses
 import inspect
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -37,7 +37,7 @@ def schema_of(annotation: Any, *, is_closed: bool = False) -> Schema:
         return {"anyOf": [schema_of(argument, is_closed=is_closed) for argument in arguments]}
     if kind is Literal:
         return {"enum": list(arguments)}
-    if kind in (list, tuple, Sequence):
+    if kind in (list, tuple, Sequence, Iterable):
         return {"type": "array", "items": schema_of(arguments[0], is_closed=is_closed)}
     if kind in (dict, Mapping):
         return {"type": "object", "additionalProperties": schema_of(arguments[1], is_closed=is_closed)}

@@ -70,18 +70,27 @@ def open_predictor(
 _kept: dict[Hashable, Predictor] = {}
 
 
-def kept_predictor(path: Path, weights_kept: str = "", assumptions: Assumptions | None = None) -> Predictor:
-    """Return the predictor of a run folder or an ONNX file, the one of before where its files are the same. Raises
-    `UserError`."""
+def kept_predictor(
+    path: Path,
+    *,
+    weights_kept: str = "",
+    trusted: bool = False,
+    assumptions: Assumptions | None = None,
+    device: str = "cpu",
+) -> Predictor:
+    """Return the predictor of a run folder or an ONNX file as `open_predictor` does, the one of before where its files
+    are the same. Raises `UserError`."""
     stamps = []
     for file in (path, *(path / name / "manifest.json" for name in ("best", "last")), path / "run.json"):
         with contextlib.suppress(OSError):
             status = file.stat()
             stamps.append((str(file), status.st_mtime_ns, status.st_size, status.st_ino))
-    key = (str(path), weights_kept, assumptions, tuple(stamps))
+    key = (str(path), weights_kept, trusted, assumptions, device, tuple(stamps))
     if key not in _kept:
         _kept.clear()  # one at a time: networks are large
-        _kept[key] = open_predictor(path, weights_kept=weights_kept, assumptions=assumptions)
+        _kept[key] = open_predictor(
+            path, weights_kept=weights_kept, trusted=trusted, assumptions=assumptions, device=device
+        )
     return _kept[key]
 
 

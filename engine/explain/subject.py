@@ -18,7 +18,7 @@ from netwright.engine.data.loaded import LoadedData
 from netwright.engine.data.preview import target_text
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation.evaluate import Evaluation
-from netwright.engine.evaluation.predict import batches_of, told
+from netwright.engine.evaluation.predictions import batches_of, told
 from netwright.engine.evaluation.trained import TrainedNetwork
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import named_path, type_at

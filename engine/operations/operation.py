@@ -18,6 +18,7 @@ left out of the JSON where it equals it; keys that are always there have none.
 import contextlib
 import importlib
 import pkgutil
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
@@ -46,7 +47,8 @@ class Argument:
     line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
     is listed with. one_of: name of a set of options, of which one can be given. is_one_text: whether `read` takes all
     values of a tuple out of one text. record: declared options, of which each is an option of the command line; the
-    field is a mapping from their names to their texts. faces: those that show it.
+    field is a mapping from their names to their texts. reads_input: whether `-` stands for values on standard input, a
+    line each. faces: those that show it.
     """
 
     help: str
@@ -58,6 +60,7 @@ class Argument:
     one_of: str = ""
     is_one_text: bool = False
     record: type[Record] | None = None
+    reads_input: bool = False
     faces: tuple[Face, ...] = FACES
 
 
@@ -123,14 +126,31 @@ Asked = TypeVar("Asked", bound=Request)
 Answer = TypeVar("Answer", bound=Result)
 
 
+@dataclass(frozen=True)
+class Stream(Generic[Answer]):
+    """Items of a result that come one by one. The command prints each as it comes, so that memory stays flat, or writes
+    it to `-o FILE`: as a line, as JSON, or with `--csv` as a row.
+
+    field: name of the field of the result, an iterator. rows: rows of the table, the first a header.
+    """
+
+    field: str
+    rows: Callable[[Answer], Iterable[Sequence[Any]]]
+
+
 def no_lines(*_: object) -> Iterable[Line]:
     """Yield nothing: nothing is said for people."""
     return ()
 
 
 def own_notices(result: object) -> Iterable[str]:
-    """Return the notices of a result."""
-    return getattr(result, "notices", ())
+    """Yield the notices of a result as lines."""
+    return (f"note: {notice}" for notice in getattr(result, "notices", ()))
+
+
+def no_remarks(_: object) -> Iterable[str]:
+    """Return no lines: nothing is said after the result."""
+    return ()
 
 
 def done(_: object) -> int:
@@ -149,11 +169,12 @@ class Operation(Generic[Asked, Answer]):
 
     name: words of its command. request, results: dataclasses of what is asked and what comes of it, of which there may
     be several. function: `module:name` of the function that takes the request and returns the result. description: help
-    of the command. text: lines for people. error_text: what is shown before an error. notices: what is said beside the
-    result, also beside its JSON. doing: word before its progress. reads_data: whether it may need data from other
-    hosts. waits_for_hosts: whether it may wait for other machines, for as long as they are silent. shares: name of the
-    field whose value chooses the process in which the window's requests run: one that has loaded the same network goes
-    on; empty: a process of its own. failure: the entry `error` of a result with another exit code than 0.
+    of the command. text: lines for people. stream: items that come one by one. error_text: what is shown before an
+    error. notices: lines that are said before the result, also beside its JSON. remarks: those after it. doing: word
+    before its progress. reads_data: whether it may need data from other hosts. waits_for_hosts: whether it may wait for
+    other machines, for as long as they are silent. shares: name of the field whose value chooses the process in which
+    the window's requests run: one that has loaded the same network goes on; empty: a process of its own. failure: the
+    entry `error` of a result with another exit code than 0.
     """
 
     name: str
@@ -162,6 +183,7 @@ class Operation(Generic[Asked, Answer]):
     function: str
     description: str
     text: Callable[[Asked, Answer], Iterable[Line]] = no_lines
+    stream: Stream[Answer] | None = None
     error_text: Callable[[UserError], Iterable[Line]] = no_lines
     notices: Callable[[Answer], Iterable[str]] = own_notices
     doing: str = ""
@@ -171,6 +193,7 @@ class Operation(Generic[Asked, Answer]):
     faces: tuple[Face, ...] = FACES
     exit_code: Callable[[Answer], int] = done
     failure: Callable[[Answer], Mapping[str, Any]] = no_failure
+    remarks: Callable[[Answer], Iterable[str]] = no_remarks
 
     def run(self, request: Asked, progress: Listener | None = None) -> Answer:
         """Do the work, in this process, and return the result. Raises `UserError`."""
@@ -246,6 +269,14 @@ def operations() -> Iterator[Operation[Any, Any]]:
 
 
 # ---- fields of several requests ----
+
+
+def read_count(text: str) -> int:
+    """Return a number from 1 on. Raises `ArgumentTypeError`."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"expected a number from 1 on, received '{text}'")
+    return int(text)
+
 
 RunDir = Annotated[Path, Argument("the folder of a run", metavar="RUN")]
 ProjectFile = Annotated[Path, Argument("a project file (*.netwright)", metavar="PROJECT")]

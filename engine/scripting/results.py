@@ -11,6 +11,7 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import printable
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.text import format_duration, format_figure
+from netwright.engine.operations.predict import in_words
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.project import Project as ProjectValue
 from netwright.engine.project.trials import with_options
@@ -193,7 +194,7 @@ class Prediction:
     not be used."""
 
     sample: str
-    outputs: list[dict[str, Any]]
+    outputs: list[Mapping[str, Any]]
     error: str = ""
 
     @property
@@ -217,8 +218,6 @@ class Prediction:
         return {"sample": self.sample, **({"error": self.error} if self.error else {"outputs": to_json(self.outputs)})}
 
     def __repr__(self) -> str:
-        from netwright.engine.evaluation.predict import in_words
-
         said = "; ".join(map(in_words, self.outputs)) if self.outputs else f"not used: {printable(self.error)}"
         return f"Prediction({printable(self.sample)}: {said})"
 

@@ -41,10 +41,7 @@ from netwright.engine.cli.outputs.run_outputs import (
     Tags,
     Trained,
 )
-from netwright.engine.cli.outputs.trained_outputs import (
-    Explained,
-    Predicted,
-)
+from netwright.engine.cli.outputs.trained_outputs import Explained
 from netwright.engine.core.parts import entries, imported
 from netwright.engine.operations.operation import operations
 
@@ -109,7 +106,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "tag": (Tags,),
     "delete": (Deleted,),
     "curves": (Files,),
-    "predict": (Predicted,),
     "explain": (Explained,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in

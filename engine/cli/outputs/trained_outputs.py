@@ -69,30 +69,3 @@ class Explained(TypedDict):
     """Shares of the variance of both principal components."""
     perplexity: NotRequired[float]
     neighbours: NotRequired[int]
-
-
-class Prediction(TypedDict):
-    """Answers for one sample."""
-
-    sample: str
-    """File; with the line of a table or text, or the index in an array."""
-    group: NotRequired[str]
-    """Name of the series that is forecast, where the file has several."""
-    outputs: NotRequired[list[Mapping[str, Any]]]
-    """Per output its `name`, and `class` or `labels` with the likeliest ones in `top`, `value` (a number, or numbers by
-    name), `classes` per step, `shares` of the classes among pixels, or `transcript`; `unlike_training` is true for a
-    sample below the least confidence that is stored."""
-    warnings: NotRequired[list[str]]
-    """What the network does not know of a row: categories that training did not have, missing values."""
-    error: NotRequired[str]
-    """Why the sample could not be used."""
-
-
-class Predicted(TypedDict):
-    """Answers of a trained network, in the order of the files."""
-
-    path: str
-    """The run's folder, or the ONNX file."""
-    predictions: list[Prediction]
-    warnings: NotRequired[list[str]]
-    """How many samples have warnings, and the first."""

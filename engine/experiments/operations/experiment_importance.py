@@ -44,7 +44,7 @@ def text(_: ImportanceRequest, result: ImportanceResult) -> Iterator[Line]:
 
 def notices(result: ImportanceResult) -> Iterator[str]:
     """Yield what of the log of trials cannot be read."""
-    yield from filter(None, [result.damage])
+    yield from (f"note: {text}" for text in filter(None, [result.damage]))
 
 
 OPERATION = Operation(

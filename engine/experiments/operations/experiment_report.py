@@ -58,7 +58,7 @@ def text(request: ExperimentReportRequest, result: ExperimentReportResult) -> It
 
 def notices(result: ExperimentReportResult) -> Iterator[str]:
     """Yield what of the log of trials cannot be read."""
-    yield from filter(None, [result.damage])
+    yield from (f"note: {text}" for text in filter(None, [result.damage]))
 
 
 OPERATION = Operation(

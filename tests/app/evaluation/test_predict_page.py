@@ -117,12 +117,12 @@ def test_changes_while_a_request_is_under_way_are_asked_once_with_the_newest(
     load(page, server, TEXTS)
     assert isinstance(page.sample, TextInput)
     page.sample.box.setPlainText("a")
-    assert pending(server, qtbot).given["texts"] == ["a"]
+    assert pending(server, qtbot).given["samples"] == ["a"]
     page.sample.box.setPlainText("ab")
     page.sample.box.setPlainText("abc")
     assert server.count("predict") == 1
     server.answer("predict", {"predictions": [of_class("1")], "count": 1, "failed": 0})
-    assert pending(server, qtbot).given["texts"] == ["abc"]
+    assert pending(server, qtbot).given["samples"] == ["abc"]
     assert server.count("predict") == 2
 
 
@@ -130,7 +130,7 @@ def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage
     load(page, server, ROWS, NUMBER)
     assert isinstance(page.sample, RowInput)
     row = {"floor": "120", "facing": "south", "built": "2024-01-31"}
-    assert pending(server, qtbot).given["rows"] == [row]
+    assert pending(server, qtbot).given["samples"] == [row]
     answer = {"sample": "1", "outputs": [{"name": "heating", "value": 1234.5678}]}
     server.answer("predict", {"predictions": [answer], "count": 1, "failed": 0})
     page.panel.copy()
@@ -140,12 +140,12 @@ def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage
     assert isinstance(facing, QComboBox)
     QTest.keyClicks(floor, "x")
     facing.setCurrentIndex(0)
-    assert pending(server, qtbot).given["rows"] == [{**row, "floor": "120x", "facing": "east"}]
+    assert pending(server, qtbot).given["samples"] == [{**row, "floor": "120x", "facing": "east"}]
     assert floor.property("invalid") is True
     server.refuse("predict", "Column 'floor', row 1: expected a finite number.")
     assert page.panel.hint.text() == "Column 'floor', row 1: expected a finite number."
     page.sample.reset_button.click()
-    assert pending(server, qtbot).given["rows"] == [row]
+    assert pending(server, qtbot).given["samples"] == [row]
 
 
 def test_a_value_that_the_network_does_not_know_is_said_beside_the_answer(

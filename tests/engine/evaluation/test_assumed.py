@@ -11,7 +11,7 @@ from PIL import Image
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
 from netwright.engine.evaluation.assumed import Assumptions
-from netwright.engine.evaluation.predict import predict, predict_raw
+from netwright.engine.evaluation.predictions import predict, predict_raw
 from netwright.engine.evaluation.predictors import open_predictor
 
 

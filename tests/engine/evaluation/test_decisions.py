@@ -13,7 +13,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.data.apply_preparation import present
 from netwright.engine.evaluation import decisions
 from netwright.engine.evaluation.evaluate import Deciding, evaluate
-from netwright.engine.evaluation.predict import predict
+from netwright.engine.evaluation.predictions import predict
 from netwright.engine.evaluation.predictors import open_predictor
 from netwright.engine.project.preparation import InputPreparation, Preparation, TargetPreparation
 from netwright.engine.project.project import Project

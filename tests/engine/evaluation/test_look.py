@@ -1,6 +1,5 @@
 """What a window gets beside predictions, forecasts from a table of time steps, and files of which one is bad."""
 
-import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,11 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from netwright.engine.cli.predict_command import CsvAnswers, _Lines
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.sources.source import Array, Arrays
-from netwright.engine.evaluation.look import SampleLook
-from netwright.engine.evaluation.predict import predict
+from netwright.engine.evaluation.predict_request import SampleLook
+from netwright.engine.evaluation.predictions import predict
+from netwright.engine.operations.predict import OPERATION, Prediction, PredictRequest, PredictResult
+from netwright.engine.operations.predict import rows as table_rows
 from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, Preparation, TargetPreparation
 
 
@@ -96,13 +96,13 @@ def test_each_series_of_a_table_has_a_forecast_of_its_own(forecaster: Known, tmp
 
 def test_series_are_named_in_what_the_command_prints(forecaster: Known, tmp_path: Path) -> None:
     record = replace(forecaster.record, group_column="site")
-    answer = {"sample": "load.csv:10", "group": "north", "outputs": [{"name": "load", "value": [7.0, 8.0]}]}
-    lines, table = io.StringIO(), io.StringIO()
-    _Lines(lines).write(answer)
-    CsvAnswers(table, record).write(answer)
-    assert lines.getvalue() == "load.csv:10 (north): 7 8\n"
-    assert table.getvalue().splitlines()[0].startswith("sample,series,")
-    assert table.getvalue().splitlines()[1].startswith("load.csv:10,north,")
+    answer: Prediction = {"sample": "load.csv:10", "group": "north", "outputs": [{"name": "load", "value": [7.0, 8.0]}]}
+    result = PredictResult(path="runs/first", predictions=[answer], record=record, assumed=())
+    request = PredictRequest(network=Path("runs/first"), files=(Path("load.csv"),))
+    assert list(OPERATION.text(request, result)) == ["load.csv:10 (north): 7 8"]
+    head, row = table_rows(result)
+    assert head[:2] == ["sample", "series"]
+    assert row[:2] == ["load.csv:10", "north"]
 
 
 @pytest.mark.parametrize(

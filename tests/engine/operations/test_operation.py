@@ -2,9 +2,12 @@
 
 import argparse
 import importlib
+import io
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -12,17 +15,20 @@ import pytest
 
 from netwright.engine import api
 from netwright.engine.cli.commands import OPERATION, commands, parser
-from netwright.engine.cli.operation_command import add_argument
+from netwright.engine.cli.operation_command import add_argument, add_stream
+from netwright.engine.cli.operation_command import run as run_command
 from netwright.engine.cli.outputs.output_table import outputs
 from netwright.engine.core.dataclass_json import JsonShapeError
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.json_schema import schema_of
+from netwright.engine.core.version import SCHEMA_VERSION
 from netwright.engine.operations.operation import (
     Argument,
     Operation,
     Request,
     Result,
+    Stream,
     module_name,
     operation,
     operations,
@@ -90,6 +96,13 @@ class WeighRequest(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WeighAllRequest(Request):
+    """Things to weigh."""
+
+    things: Annotated[tuple[str, ...], Argument("things", reads_input=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class WeighResult(Result):
     """What it weighs."""
 
@@ -139,6 +152,73 @@ def test_a_parser_follows_from_the_fields() -> None:
         add_argument(command, parameter)
     arguments = command.parse_args(["a", "--unit", "g", "--unit", "kg", "--digits", "2", "--is-wet"])
     assert vars(arguments) == {"path": Path("a"), "units": ["g", "kg"], "digits": 2, "is_wet": True}
+
+
+@dataclass(kw_only=True)
+class WeightsResult(Result):
+    """What things weigh, one by one."""
+
+    unwritten = ("heaviest",)
+
+    weights: Iterable[float]
+    sum: float | None = None
+    heaviest: float = 0.0
+
+    def summed(self, weights: Iterable[float]) -> Iterator[float]:
+        for weight in weights:
+            if weight < 0:
+                raise UserError("A thing weighs something.")
+            self.sum = (self.sum or 0.0) + weight
+            self.heaviest = max(self.heaviest, weight)
+            yield weight
+
+
+def weigh_all(request: WeighAllRequest) -> WeightsResult:
+    result = WeightsResult(weights=())
+    result.weights = result.summed(map(float, request.things))
+    return result
+
+
+WEIGH_ALL = Operation(
+    name="weigh all",
+    request=WeighAllRequest,
+    results=(WeightsResult,),
+    function=f"{__name__}:weigh_all",
+    description="Weigh things.",
+    text=lambda _, result: map(str, result.weights),
+    stream=Stream("weights", lambda result: ([name] for name in chain(["weight"], result.weights))),
+    remarks=lambda result: [f"the heaviest: {result.heaviest}"],
+)
+
+
+def test_items_are_printed_as_they_come_and_what_follows_from_them_after(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def printed(*words: str) -> str:
+        arguments = command.parse_args(words)
+        assert run_command(WEIGH_ALL, argparse.Namespace(command="weigh", way="all", **vars(arguments))) == 0
+        out, err = capsys.readouterr()
+        assert err == "the heaviest: 2.0\n"
+        return out
+
+    command = argparse.ArgumentParser()
+    for parameter in WEIGH_ALL.parameters():
+        add_argument(command, parameter)
+    add_stream(command)
+    assert printed("1", "2") == "1.0\n2.0\n"
+    assert printed("1", "2", "--csv") == "weight\n1.0\n2.0\n"
+    whole = {"schema_version": SCHEMA_VERSION, "command": "weigh all", "weights": [1.0, 2.0], "sum": 3.0}
+    assert json.loads(printed("1", "2", "--json")) == whole
+    assert printed("1", "2", "--json", "-o", str(tmp_path / "a.json")) == ""
+    assert json.loads((tmp_path / "a.json").read_text()) == whole
+    monkeypatch.setattr("sys.stdin", io.StringIO("2\n1\n"))
+    assert printed("0", "-") == "0.0\n2.0\n1.0\n"
+    with pytest.raises(UserError, match="weighs something"):
+        printed("1", "-5", "--json")
+    cut = json.loads(capsys.readouterr().out)
+    assert (cut["weights"], cut["sum"], cut["error"]["message"]) == ([1.0], 1.0, "A thing weighs something.")
+    assert WEIGH_ALL.answer({"things": ["1", "2"]}) == {"weights": [1.0, 2.0], "sum": 3.0}
+    assert set(schema_of(WeightsResult)["properties"]) == {"weights", "sum"}
 
 
 def test_what_does_not_go_together_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

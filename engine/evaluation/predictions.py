@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean
-from netwright.engine.core.fields import printable, quoted
+from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
 from netwright.engine.data.apply_preparation import (
     Answers,
@@ -59,8 +59,6 @@ READ_AHEAD = 2
 TABLES = frozenset({".csv", ".tsv", ".txt", *PARQUET})
 NO_ARRAYS = frozenset({*TABLES, ".md", ".json", *IMAGE_SUFFIXES, *AUDIO_SUFFIXES})
 """Suffixes of files that hold no arrays."""
-LEAST_TOLD = 0.0005
-"""Smallest probability beside the largest that is printed."""
 MOST_STEPS_TOLD = 1000
 """Answers per step that are told; pixels are told as shares of classes."""
 WHITE = 255.0
@@ -397,24 +395,3 @@ def _of_places(value: Array, classes: Sequence[str], task: str) -> dict[str, Any
     else:
         shares = (np.bincount(value.reshape(-1), minlength=len(classes)) / value.size).tolist()
     return {"shares": dict(zip(classes, shares, strict=True))}
-
-
-def in_words(told_output: dict[str, Any]) -> str:
-    """Return an answer as text: `3 (0.982), 8 (0.011)`, a number, labels."""
-    if "top" in told_output:
-        first, *others = told_output["top"]
-        likely = [first, *(row for row in others if row["probability"] >= LEAST_TOLD)]
-        top = ", ".join(f"{printable(row['class'])} ({row['probability']:.3f})" for row in likely)
-        top += "; unlike the training data" if told_output.get("unlike_training") else ""
-        return (
-            f"{', '.join(map(printable, told_output['labels'])) or 'none'}; {top}" if "labels" in told_output else top
-        )
-    if "shares" in told_output:
-        shares = sorted(told_output["shares"].items(), key=lambda pair: -pair[1])
-        return ", ".join(f"{printable(name)} {share:.1%}" for name, share in shares if share)
-    value = told_output.get("value", told_output.get("classes", told_output.get("transcript")))
-    if isinstance(value, dict):
-        return ", ".join(f"{printable(name)} {number:.6g}" for name, number in value.items())
-    if isinstance(value, list):
-        return " ".join(f"{item:.6g}" if isinstance(item, float) else printable(str(item)) for item in value)
-    return f"{value:.6g}"
