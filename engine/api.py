@@ -21,6 +21,8 @@ from typing import Any
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
 from netwright.engine.operations.evaluate import OPERATION as EVALUATE
 from netwright.engine.operations.evaluate import EvaluateRequest
+from netwright.engine.operations.explain import OPERATION as EXPLAIN
+from netwright.engine.operations.explain import ExplainRequest
 from netwright.engine.operations.export import OPERATION as EXPORT
 from netwright.engine.operations.export import ExportRequest, ExportResult
 from netwright.engine.operations.operation import installed_operation
@@ -224,19 +226,22 @@ def explain(
     weights: str = "",
     trust: bool = False,
 ) -> Explanation:
-    """Explain the network of a run by a method such as `gradcam` or `permutation`; `netwright-engine
-    explain --help` lists them. `sample`: its number in the split, from 0, or a file. `options`: what a method takes:
-    `layer`, `class_name`, `column`, `reduction`, `window`. Raises `UserError`."""
-    from netwright.engine.explain.explain import Question, subject_of
-    from netwright.engine.explain.explain import explain as explain_run
-
+    """Explain the network of a run by a method that `netwright-engine explain --help` lists. `sample`: its number in
+    the split, or a file. `options`: `layer`, `class_name`, `column`, `reduction`, `window`. Raises `UserError`."""
     for name in {*(options or {})} - {*EXPLAIN_OPTIONS}:
         raise UserError(f"explain has no option '{name}'.{did_you_mean(name, EXPLAIN_OPTIONS)}")
-    place, file = (sample, "") if isinstance(sample, int) else (0, str(Path(sample).absolute()))
-    question = Question(method, split=split, place=place, file=file, **(options or {}))
-    path = _folder_of(run)
-    answer = explain_run(subject_of(path, split, weights_kept=weights, trusted=trust), question)
-    return Explanation(path, method, dict(answer.told), dict(answer.arrays))
+    request = ExplainRequest(
+        run_dir=_folder_of(run),
+        method=method,
+        sample=str(sample if isinstance(sample, int) else Path(sample).absolute()),
+        split=split,
+        weights=weights,
+        trusted=trust,
+        **(options or {}),
+    )
+    result = EXPLAIN.run(request)
+    details = {name: value for name, value in EXPLAIN.write(result).items() if name not in ("path", "file", "cached")}
+    return Explanation(request.run_dir, method, details, dict(result.values))
 
 
 def export(

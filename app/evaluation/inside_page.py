@@ -3,7 +3,8 @@
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError
 from netwright.engine.network.analysis import analyse, named_path, type_at
+from netwright.engine.operations.explain import OPERATION, ExplainRequest
 from netwright.engine.project.file import load
 from netwright.engine.project.preparation import Preparation
 from netwright.engine.runs.data_record import read_record
@@ -288,19 +290,24 @@ class InsidePage(TestPage):
 
     # ---- asking ----
 
-    def question(self) -> dict[str, Any]:
-        """Return the question, as `netwright.engine.explain.explain.Question` takes it."""
+    def question(self) -> ExplainRequest:
+        """Return the question that is chosen."""
         method = str(self.method.currentData())
         control_names = METHODS[method][2]
         values: dict[str, Any] = {"method": method, "split": self.split.currentData() or ""}
         if SAMPLE in control_names:
-            values |= {"file": self.file} if self.file else {"place": self.place.value()}
+            values["sample"] = self.file or str(self.place.value())
         for name, key, box in ((LAYER, "layer", self.layer), (CLASS, "class_name", self.target)):
             if name in control_names and box.currentData():
                 values[key] = box.currentData()
         if REDUCTION in control_names:
             values["reduction"] = self.reduction.currentData()
-        return values
+        return self._question(**values)
+
+    def _question(self, **values: Any) -> ExplainRequest:
+        """Return a question about the run."""
+        assert self.run is not None
+        return ExplainRequest(run_dir=self.run, folder=Path(self._folder), **values)
 
     def _on_clicked(self) -> None:
         if self._request is not None:
@@ -316,10 +323,11 @@ class InsidePage(TestPage):
         if self.run is None:
             return
         self._cancel()
-        values = {"path": str(self.run), "question": self.question(), "folder": self._folder}
         self.button.setText("Cancel")
         self._tell("Looking…")
-        self._request = self.shell.server.request("explain", values, self._take, self._on_error, self._on_progress)
+        self._request = self.shell.server.ask(
+            OPERATION, self.question(), self._take, self._on_error, on_progress=self._on_progress
+        )
 
     def _cancel(self) -> None:
         self._soon.stop()
@@ -383,17 +391,13 @@ class InsidePage(TestPage):
         self._tell(text)
         self._grid = grid
 
-    def _table_of(self, question: dict[str, Any]) -> SaveTable:
+    def _table_of(self, question: ExplainRequest) -> SaveTable:
         """Return the function that has the engine write the numbers of an answer as a table."""
 
         def save(path: Path) -> None:
-            values = {"path": str(self.run), "question": question, "folder": self._folder, "output": str(path)}
-            self.shell.server.request(
-                "explain",
-                values,
-                lambda _: self.shell.hint(f"Saved {path.name}."),
-                lambda message: self.shell.show_error("The values cannot be saved", message),
-            )
+            fail = partial(self.shell.show_error, "The values cannot be saved")
+            request = replace(question, output=path)
+            self.shell.server.ask(OPERATION, request, lambda _: self.shell.hint(f"Saved {path.name}."), fail)
 
         return save
 
@@ -403,15 +407,13 @@ class InsidePage(TestPage):
         self.place.setValue(place)
         self.place.blockSignals(False)
         self.file = ""
-        question = {"method": "sample", "split": self.split.currentData() or "", "place": place}
-        values = {"path": str(self.run), "question": question, "folder": self._folder}
+        question = self._question(method="sample", split=self.split.currentData() or "", sample=str(place))
         self._cancel()
         self.button.setText("Cancel")
-        self._request = self.shell.server.request(
-            "explain", values, lambda facts: self._take_sample(facts, question), self._on_error
-        )
+        take = partial(self._take_sample, question=question)
+        self._request = self.shell.server.ask(OPERATION, question, take, self._on_error)
 
-    def _take_sample(self, facts: dict[str, Any], question: dict[str, Any]) -> None:
+    def _take_sample(self, facts: dict[str, Any], question: ExplainRequest) -> None:
         self._request = None
         self.button.setText("Show")
         with contextlib.suppress(OSError, ValueError, KeyError), np.load(facts["file"], allow_pickle=False) as stored:

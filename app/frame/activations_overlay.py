@@ -13,6 +13,7 @@ from netwright.app.frame.tabs import DesignTab
 from netwright.app.shell import Shell
 from netwright.engine.drawing.colour_maps import colours
 from netwright.engine.network.network import Network
+from netwright.engine.operations.explain import OPERATION, ExplainRequest
 from netwright.engine.runs.history import in_order
 
 if TYPE_CHECKING:
@@ -106,10 +107,12 @@ class ActivationsOverlay(QObject):
         """Ask for the pictures of the sample."""
         self._cancel()
         self._folder = self._folder or tempfile.mkdtemp(prefix="netwright-activations-")
-        question = {"method": "thumbnails", "place": self.place}
-        values = {"path": str(self.run), "question": question, "folder": self._folder}
+        assert self.run is not None
+        request = ExplainRequest(
+            run_dir=self.run, method="thumbnails", sample=str(self.place), folder=Path(self._folder)
+        )
         self._tell("Looking at the layers…")
-        self._request = self._shell.server.request("explain", values, self._take, self._on_error)
+        self._request = self._shell.server.ask(OPERATION, request, self._take, self._on_error)
 
     def _cancel(self) -> None:
         request, self._request = self._request, None

@@ -66,7 +66,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "a trained network": {
         "evaluate": (OPERATION, "measure how good the network of a run is"),
         "predict": (OPERATION, "answer for new files"),
-        "explain": ("explain_command", "show what a network looks at"),
+        "explain": (OPERATION, "show what a network looks at"),
         "prune": (OPERATION, "make a trained network smaller"),
         "robustness": (OPERATION, "measure answers under noise, blur and attacks"),
     },

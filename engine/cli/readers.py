@@ -33,7 +33,7 @@ WATCH_S = 0.25
 
 KEYED = ("facts", "preview", "train")
 """Requests about a data set: they go to the process that has read it."""
-OF_NETWORKS = ("explain", "predictor", "samples")
+OF_NETWORKS = ("predictor", "samples")
 """Requests about a trained network: they go to the process that has loaded it."""
 
 

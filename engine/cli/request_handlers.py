@@ -257,24 +257,6 @@ def _predictor(values: dict[str, Any]) -> Answer:
     return {"preparation": predictor.record.write(), "assumed": list(predictor.assumed)}
 
 
-def _explain(values: dict[str, Any]) -> Answer:
-    """Return what a method tells of a run, with the .npz `file` of its arrays: that in the run's folder, else one in
-    the private folder `folder`. With `output` it is written there, too, as a picture, a table or arrays."""
-    from netwright.engine.core.files import write_atomically
-    from netwright.engine.explain.explain import Question, explain, packed, subject_of
-    from netwright.engine.explain.explanation_files import write
-
-    asked = Question(**values["question"])
-    found = explain(subject_of(Path(values["path"]), asked.split), asked, fresh=bool(values.get("fresh")))
-    if values.get("output"):
-        write(found, Path(values["output"]))
-    file = found.file
-    if file is None:
-        file = Path(values["folder"]) / f"{asked.method}.npz"
-        write_atomically(file, packed(found.arrays), mode=0o600)
-    return {**found.told, "file": str(file), "cached": found.cached}
-
-
 # ---- devices and runs ----
 
 
@@ -375,7 +357,6 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
     "data_changes": _data_changes,
     "samples": _samples,
     "predictor": _predictor,
-    "explain": _explain,
     "import": _import,
     "weights": _weights,
     "fetch_weights": _fetch_weights,

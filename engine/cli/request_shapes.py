@@ -38,7 +38,6 @@ SHAPES: Mapping[str, Shape] = {
     "data_changes": Shape({"run_dir": PATH}),
     "samples": Shape({"path": PATH, "folder": PATH}, _OF_RUN),
     "predictor": Shape({"path": PATH}, {"weights": TEXT, "pixels": TEXT, "classes": LIST}),
-    "explain": Shape({"path": PATH, "question": OBJECT}, {"folder": PATH, "output": PATH, "fresh": FLAG}),
     "import": Shape(
         {"path": PATH, "to": PATH},
         {

@@ -53,7 +53,12 @@ def always_written(cls: Any) -> set[str]:
     """Return the fields of a dataclass that its JSON always has: all, or with `omits_defaults` those without one, as
     `dataclass_json.to_json` writes it."""
     omits = getattr(cls, "omits_defaults", False)
-    return {field.name for field in dataclasses.fields(cls) if not omits or field.default is dataclasses.MISSING}
+    missing = dataclasses.MISSING
+    return {
+        field.name
+        for field in dataclasses.fields(cls)
+        if not omits or field.default is field.default_factory is missing
+    }
 
 
 def object_of(

@@ -14,20 +14,47 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.data.sources.source import Array
 from netwright.engine.drawing.colour_maps import colours, limits
-from netwright.engine.explain.explain import Explanation, packed
+from netwright.engine.explain.explanations import Explanation, Question, explain, packed, subject_of
+from netwright.engine.operations.explain import ExplainRequest, ExplainResult, refuse_suffix
 
 LEAST_PIXELS = 256
 """Least side of a picture; small ones are enlarged without smoothing."""
 TILE_PIXELS, TILE_GAP = 64, 4
 GROUND = 128
 OPACITY = 0.55
-SUFFIXES = (".png", ".csv", ".npz")
 
 
-def refuse_suffix(path: Path) -> None:
-    """Raise `UserError` for a file of another kind."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"{path} ends in '{path.suffix}'. Expected {', '.join(SUFFIXES)}.", code="usage")
+def explain_run(request: ExplainRequest) -> ExplainResult:
+    """Return what a method tells of a run. Its file is that of `output`, or has the arrays: in the run's folder, else
+    in `folder`. Raises `UserError`."""
+    is_number = request.sample.removeprefix("-").isdigit()
+    question = Question(
+        request.method,
+        split=request.split,
+        place=int(request.sample) if is_number else 0,
+        file="" if is_number else str(Path(request.sample).absolute()),
+        layer=request.layer,
+        class_name=request.class_name,
+        column=request.column,
+        reduction=request.reduction,
+        window=request.window,
+    )
+    subject = subject_of(request.run_dir, request.split, weights_kept=request.weights, trusted=request.trusted)
+    explanation = explain(subject, question, fresh=request.fresh)
+    file = explanation.file
+    if request.output is not None:
+        write(explanation, request.output)
+        file = request.output
+    elif file is None and request.folder is not None:
+        file = request.folder / f"{request.method}.npz"
+        write_atomically(file, _npz(explanation), mode=0o600)
+    return ExplainResult(
+        path=str(request.run_dir.absolute()),
+        **explanation.told,
+        file=str(file.absolute()) if file is not None else "",
+        cached=explanation.cached,
+        values=explanation.arrays,
+    )
 
 
 def write(explanation: Explanation, path: Path) -> None:

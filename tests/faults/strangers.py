@@ -178,7 +178,7 @@ def look_at_run(looks: Looks, folder: Path, theirs: Path) -> None:
         looks.ask(do, path=str(theirs), run_dir=str(theirs))
     looks.ask("evaluate", run_dir=str(theirs))
     looks.ask("evaluate", run_dir=str(theirs), against=str(theirs))
-    looks.ask("explain", path=str(theirs), question={"method": "sample"}, folder=str(folder / "pictures"))
+    looks.ask("explain", run_dir=str(theirs), method="sample", folder=str(folder / "pictures"))
     for words in (
         ["show"],
         ["follow"],

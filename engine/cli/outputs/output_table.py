@@ -41,7 +41,6 @@ from netwright.engine.cli.outputs.run_outputs import (
     Tags,
     Trained,
 )
-from netwright.engine.cli.outputs.trained_outputs import Explained
 from netwright.engine.core.parts import entries, imported
 from netwright.engine.operations.operation import operations
 
@@ -106,7 +105,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "tag": (Tags,),
     "delete": (Deleted,),
     "curves": (Files,),
-    "explain": (Explained,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in
 their declarations, those of parts in their folders."""

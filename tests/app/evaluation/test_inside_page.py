@@ -71,6 +71,10 @@ def answer(page: InsidePage, server: FakeServer, told: dict[str, Any], **arrays:
     server.answer("explain", {"title": "T", "arrays": shapes, "file": str(file), "notes": [], **told})
 
 
+def question_of(server: FakeServer) -> dict[str, Any]:
+    return {name: value for name, value in server.asked[-1].given.items() if name not in ("run_dir", "folder")}
+
+
 def choose(page: InsidePage, method: str) -> None:
     page.method.setCurrentIndex(page.method.findData(method))
     page.method.activated.emit(page.method.currentIndex())
@@ -92,9 +96,9 @@ def test_a_question_names_sample_layer_and_class(page: InsidePage, server: FakeS
     page.target.setCurrentIndex(2)
     page.button.click()
     asked = server.asked[-1]
-    assert (asked.do, asked.given["path"]) == ("explain", str(run))
-    question = {"method": "gradcam", "split": "test", "place": 3, "layer": "conv_1", "class_name": "dog"}
-    assert asked.given["question"] == question
+    assert (asked.do, asked.given["run_dir"]) == ("explain", str(run))
+    question = {"method": "gradcam", "split": "test", "sample": "3", "layer": "conv_1", "class_name": "dog"}
+    assert question_of(server) == question
     asked.on_progress({"done": 5, "total": 20, "unit": "steps"})
     assert page.state.text() == "Looking: 25 % (5 of 20 steps)"
     page.button.click()
@@ -115,7 +119,7 @@ def test_a_heat_map_lies_over_its_sample(page: InsidePage, server: FakeServer) -
     assert page.state.text() == "Sample 3 of the test split, labelled cat. Answer: dog (90.0 %), cat (10.0 %)."
     page.later.click()
     page._soon.timeout.emit()
-    assert server.asked[-1].given["question"]["place"] == 1  # another sample is shown at once
+    assert server.asked[-1].given["sample"] == "1"  # another sample is shown at once
 
 
 @pytest.mark.parametrize(
@@ -194,7 +198,7 @@ def test_a_click_on_a_point_shows_its_sample(page: InsidePage, server: FakeServe
     x, y = view.places()[2]
     assert view.words(QPointF(x, y)) == "sample 9: dog; answer cat"
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPointF(x, y).toPoint())
-    assert server.asked[-1].given["question"] == {"method": "sample", "split": "test", "place": 9}
+    assert question_of(server) == {"method": "sample", "split": "test", "sample": "9"}
     answer(page, server, {"method": "sample", "sample": SAMPLE}, picture=np.zeros((4, 4), np.uint8))
     assert len(page.cards) == 2
     assert page.place.value() == 9
@@ -231,7 +235,7 @@ def test_pictures_are_saved_and_copied(
 def test_a_sample_of_the_scores_is_explained(page: InsidePage, server: FakeServer) -> None:
     choose(page, "permutation")
     page.show_sample("test", 4)
-    assert server.asked[-1].given["question"] == {"method": "gradcam", "split": "test", "place": 4}
+    assert question_of(server) == {"method": "gradcam", "split": "test", "sample": "4"}
     choose(page, "occlusion")
     page.show_sample("test", 5)
-    assert server.asked[-1].given["question"] == {"method": "occlusion", "split": "test", "place": 5}
+    assert question_of(server) == {"method": "occlusion", "split": "test", "sample": "5"}

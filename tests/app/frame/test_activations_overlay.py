@@ -58,8 +58,8 @@ def test_the_newest_run_is_shown_sample_by_sample(
     history.is_read = True
     history.changed.emit()
     asked = server.asked[-1]
-    assert (asked.do, asked.given["path"]) == ("explain", str(RUN))
-    assert asked.given["question"] == {"method": "thumbnails", "place": 0}
+    assert (asked.do, asked.given["run_dir"]) == ("explain", str(RUN))
+    assert (asked.given["method"], "sample" in asked.given) == ("thumbnails", False)
     answered(overlay, server, tmp_path, id)
     scene = window.design.canvas.network_scene
     assert [len(images) for images in scene.strips.images.values()] == [2]
@@ -67,7 +67,7 @@ def test_the_newest_run_is_shown_sample_by_sample(
     assert overlay._legend.text.text() == "Sample 0 of 5"
     assert overlay._legend.note.text() == "labelled cat, answer dog"
     overlay._legend.stepped.emit(-1)
-    assert server.asked[-1].given["question"]["place"] == 4
+    assert server.asked[-1].given["sample"] == "4"
     overlay.switch()
     assert not scene.strips.images
     assert server.cancelled == ["explain"]

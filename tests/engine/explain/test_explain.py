@@ -21,7 +21,7 @@ from netwright.engine.evaluation.trained import TrainedNetwork
 from netwright.engine.explain.activations import reduced
 from netwright.engine.explain.attention_weights import attention, weights_of
 from netwright.engine.explain.embeddings import embedding, principal_components
-from netwright.engine.explain.explain import FOLDER, METHODS, Question, explain
+from netwright.engine.explain.explanations import FOLDER, METHODS, Question, explain
 from netwright.engine.explain.subject import Subject, rows_of
 from netwright.engine.project.project import Project
 from tests.builders import chain, layer
@@ -354,9 +354,9 @@ def test_the_command_writes_pictures_tables_and_json(images: Path, table: Path, 
 
 
 def test_the_command_line_lists_all_methods() -> None:
-    from netwright.engine.cli.explain_command import METHODS as LISTED
-    from netwright.engine.cli.explain_command import REDUCTIONS
     from netwright.engine.explain import embeddings
+    from netwright.engine.operations.explain import METHODS as LISTED
+    from netwright.engine.operations.explain import REDUCTIONS
 
     assert [*LISTED, "sample", "thumbnails"] == [*METHODS]
     assert (*embeddings.REDUCTIONS,) == REDUCTIONS
