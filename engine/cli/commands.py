@@ -26,7 +26,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "options": ("options_command", "list the options of a project, with defaults"),
         "weights": ("transfer_commands", "show which weights fill a network, or fetch published ones"),
         "transfer": ("transfer_commands", "start a project from a trained network"),
-        "compare": ("compare_command", "show the differences between two projects"),
+        "compare": (OPERATION, "show the differences between two projects"),
         "draw": ("draw_command", "draw the network as SVG or PNG"),
         "measure": (OPERATION, "measure the output sizes of a project's own layers"),
     },

@@ -6,8 +6,8 @@ from typing import Any
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.named import options_for
-from netwright.engine.evaluation.compare import compare
 from netwright.engine.evaluation.evaluate import Deciding, Evaluation, EvaluationData
+from netwright.engine.evaluation.paired_comparison import compare
 from netwright.engine.evaluation.report import with_pictures, write_report
 from netwright.engine.evaluation.sample_views import look
 from netwright.engine.evaluation.trained import TrainedNetwork

@@ -56,34 +56,6 @@ class Checks(TypedDict):
     projects: list[Check | UnreadableProject]
 
 
-class Difference(TypedDict):
-    """Difference between two projects."""
-
-    kind: str
-    name: str
-    before: str
-    after: str
-
-
-class DataComparison(TypedDict):
-    """Whether two runs had the same data."""
-
-    equal: bool | None
-    """Null where a run has no record of its data."""
-    differences: list[str]
-
-
-class Compare(TypedDict):
-    """Differences between two projects, or the projects of two runs."""
-
-    equal: bool
-    counts: Mapping[str, int]
-    """Number of differences by kind."""
-    differences: list[Difference]
-    data: NotRequired[DataComparison]
-    """Of two runs."""
-
-
 class Picture(TypedDict):
     """A picture of a network."""
 

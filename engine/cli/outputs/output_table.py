@@ -24,7 +24,7 @@ from netwright.engine.cli.outputs.import_outputs import (
     WeightsMatch,
 )
 from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch
-from netwright.engine.cli.outputs.network_outputs import Check, Checks, Compare, New, Options, Picture, Templates
+from netwright.engine.cli.outputs.network_outputs import Check, Checks, New, Options, Picture, Templates
 from netwright.engine.cli.outputs.run_outputs import (
     Deleted,
     Detached,
@@ -70,7 +70,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "weights list": (PublishedFiles,),
     "weights fetch": (FetchedWeights,),
     "transfer": (Transferred,),
-    "compare": (Compare,),
     "draw": (Picture,),
     "train": (Trained, Detached),
     "resume": (Trained, Detached, Requests),

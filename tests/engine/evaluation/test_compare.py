@@ -12,9 +12,9 @@ from scipy.stats import binomtest
 
 from netwright.engine.cli.main import main
 from netwright.engine.core.files import CHECKSUM
-from netwright.engine.evaluation.compare import mcnemar, metric_difference
 from netwright.engine.evaluation.evaluate import evaluate
 from netwright.engine.evaluation.groups import group_labels
+from netwright.engine.evaluation.paired_comparison import mcnemar, metric_difference
 from netwright.engine.evaluation.scores import measures_of
 from netwright.engine.project.project import Project
 from netwright.engine.runs.data_record import read_record, write_record
