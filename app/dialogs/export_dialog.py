@@ -54,7 +54,7 @@ from netwright.engine.project.file import load
 from netwright.engine.project.input_format import input_formats
 from netwright.engine.project.preparing import preparation_of
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import layer_path
+from netwright.engine.project.transferred_layers import layer_path
 from netwright.engine.runs.events import Best, Checkpointed
 from netwright.engine.runs.folder import RunFolder, frozen_code
 from netwright.engine.runs.summary import title_of

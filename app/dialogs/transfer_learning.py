@@ -34,7 +34,7 @@ from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
 from netwright.engine.project.published_weights import Published, with_inputs_of
-from netwright.engine.project.transfer import (
+from netwright.engine.project.transferred_layers import (
     freeze_up_to,
     frozen_layers,
     head_change,

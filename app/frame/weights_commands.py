@@ -8,7 +8,7 @@ from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import UserError
-from netwright.engine.project.transfer import freeze_up_to
+from netwright.engine.project.transferred_layers import freeze_up_to
 
 if TYPE_CHECKING:
     from netwright.engine.runs.summary import RunSummary

@@ -27,7 +27,7 @@ from netwright.engine.network.memory import activation_bytes, all_known
 from netwright.engine.network.network import Layer, name_refusal
 from netwright.engine.project.check import memory_of
 from netwright.engine.project.sweeps import layer_path, varied_paths
-from netwright.engine.project.transfer import frozen_layers, with_freezing
+from netwright.engine.project.transferred_layers import frozen_layers, with_freezing
 
 FRESH = "A change of its sizes makes it start from random numbers."
 """What is said at the fields of a layer that keeps its weights."""

@@ -31,7 +31,7 @@ from netwright.engine.network.layout import Difference, Flow, Layout, Position, 
 from netwright.engine.network.network import Connection, Layer, Port
 from netwright.engine.project.check import CheckResult
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import frozen_layers
+from netwright.engine.project.transferred_layers import frozen_layers
 
 _FEW, _MANY = 60, 200
 

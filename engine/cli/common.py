@@ -43,12 +43,6 @@ def add_allow_host(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_device(command: argparse.ArgumentParser) -> None:
-    """Add `--device` to a command that computes a trained network."""
-    help = "where to compute: auto (a GPU where there is one), cpu, gpu, or such as cuda:1; default auto"
-    command.add_argument("--device", default="auto", metavar="NAME", help=help)
-
-
 def facts_of(project: Project, base: Path) -> DatasetInfo | None:
     """Return the dataset info of a project, or None if it has no data or invalid data options. Raises `UserError` for
     bad data."""

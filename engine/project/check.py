@@ -38,7 +38,7 @@ from netwright.engine.project.stage_edits import stage_problems
 from netwright.engine.project.starter import MAKE, starter
 from netwright.engine.project.target_scale import target_scale_problems
 from netwright.engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
-from netwright.engine.project.transfer import FREEZE_NONE, freezing_problem, with_freezing
+from netwright.engine.project.transferred_layers import FREEZE_NONE, freezing_problem, with_freezing
 from netwright.engine.project.user_code import with_code_fix
 from netwright.engine.user_code import registry
 

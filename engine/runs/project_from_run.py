@@ -10,7 +10,7 @@ from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project, new_identity
 from netwright.engine.project.published_weights import entry_of, with_inputs_of
-from netwright.engine.project.transfer import freeze_up_to, replace_head, scale_rates
+from netwright.engine.project.transferred_layers import freeze_up_to, replace_head, scale_rates
 from netwright.engine.project.weights import chosen
 from netwright.engine.runs.folder import open_run, origin
 

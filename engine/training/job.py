@@ -42,7 +42,7 @@ from netwright.engine.project.preparation import Preparation
 from netwright.engine.project.project import Project
 from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.project.transfer import head_of, with_freezing
+from netwright.engine.project.transferred_layers import head_of, with_freezing
 from netwright.engine.project.user_code import ready
 from netwright.engine.runs.folder import RunFolder, frozen_code
 from netwright.engine.runs.info import RunInfo

@@ -12,7 +12,7 @@ import torch
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
 from netwright.engine.lowering.weights_folder import load
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import freeze_up_to, replace_head
+from netwright.engine.project.transferred_layers import freeze_up_to, replace_head
 from netwright.engine.project.weights import chosen
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train

@@ -1,7 +1,7 @@
 """What commands about imported networks and weights to start from print with `--json`."""
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, TypedDict
 
 
 class ImportedOperator(TypedDict):
@@ -132,15 +132,3 @@ class FetchedWeights(TypedDict):
     name: str
     path: str
     bytes: int
-
-
-class Transferred(TypedDict):
-    """A project that starts from a trained network."""
-
-    path: str
-    weights: str
-    """As the project names them."""
-    frozen: list[str]
-    """Names of the layers that keep their weights."""
-    data: NotRequired[str]
-    """The guess about the data, in words."""

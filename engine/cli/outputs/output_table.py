@@ -20,7 +20,6 @@ from netwright.engine.cli.outputs.import_outputs import (
     FetchedWeights,
     Imported,
     PublishedFiles,
-    Transferred,
     WeightsMatch,
 )
 from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch
@@ -69,7 +68,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "weights match": (WeightsMatch,),
     "weights list": (PublishedFiles,),
     "weights fetch": (FetchedWeights,),
-    "transfer": (Transferred,),
     "draw": (Picture,),
     "train": (Trained, Detached),
     "resume": (Trained, Detached, Requests),

@@ -16,7 +16,7 @@ from netwright.engine.exchange.training_script.recipe import recipe_of
 from netwright.engine.exchange.training_script.script import script
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import with_freezing
+from netwright.engine.project.transferred_layers import with_freezing
 from netwright.engine.project.weights import weights_path
 from netwright.engine.runs.info import RunInfo
 from netwright.engine.training.job import TrainingJob

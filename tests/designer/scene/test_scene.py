@@ -9,7 +9,7 @@ from netwright.engine.network import edits
 from netwright.engine.network.layout import Layout
 from netwright.engine.network.network import Network, Port
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import freeze_up_to
+from netwright.engine.project.transferred_layers import freeze_up_to
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 

@@ -18,7 +18,7 @@ from netwright.engine.network.analysis import analyse
 from netwright.engine.network.edits import rename
 from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import replace_head
+from netwright.engine.project.transferred_layers import replace_head
 from tests.blocks import behind, residual
 from tests.builders import classifier, layer
 

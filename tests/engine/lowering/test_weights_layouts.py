@@ -14,7 +14,7 @@ from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import replace_head
+from netwright.engine.project.transferred_layers import replace_head
 from netwright.engine.project.weights_matching import MatchReport, Side, match
 from tests.engine.lowering import torchvision_layouts as layouts
 from tests.engine.lowering.torchvision_layouts import Shapes, State

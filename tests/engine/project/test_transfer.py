@@ -8,7 +8,7 @@ from netwright.engine.network.analysis import analyse, frozen_parameters, is_fro
 from netwright.engine.network.network import Port
 from netwright.engine.project.check import check, memory_of
 from netwright.engine.project.project import Project
-from netwright.engine.project.transfer import (
+from netwright.engine.project.transferred_layers import (
     freeze_up_to,
     frozen_layers,
     head_of,

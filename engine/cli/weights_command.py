@@ -1,4 +1,4 @@
-"""Commands `weights` and `transfer`: what fills a network, published weights, a new project from old ones."""
+"""Command `weights`: what fills a network, and published weights."""
 
 import argparse
 import shlex
@@ -8,25 +8,17 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
+from netwright.engine.cli.common import add_project, add_trust
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError
-from netwright.engine.core.files import path_from
 from netwright.engine.core.fork import run_in_child_process
-from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.core.text import format_bytes
 from netwright.engine.operations.projects import look_at_code, read_project
-from netwright.engine.project.data import DataOptions
-from netwright.engine.project.data_hosts import look_up
-from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from netwright.engine.project.published_weights import published, published_entry
-from netwright.engine.project.sources.guess import with_guessed_source
-from netwright.engine.project.transfer import frozen_layers
 from netwright.engine.project.weights import chosen
 from netwright.engine.runs.folder import origin
-from netwright.engine.runs.project_from_run import Transfer, project_from_project, project_from_run, transferred
 
 MOST_SHOWN = 20
 """Number of keys of each kind that are printed; --json has more."""
@@ -34,7 +26,7 @@ PATIENCE_S = 1800.0
 
 
 def register(commands: Commands) -> None:
-    """Add the commands `weights` and `transfer`."""
+    """Add the command."""
     text = "Show what of a file fills a network, or bring published weights onto this machine."
     command = commands.add_parser("weights", description=text)
     command.set_defaults(run=partial(_help, command))
@@ -55,31 +47,6 @@ def register(commands: Commands) -> None:
     way.add_argument("name", metavar="NAME", help="a name of `weights list`, such as resnet18")
     add_json(way)
     way.set_defaults(run=run_fetch)
-    _register_transfer(commands)
-
-
-def _register_transfer(commands: Commands) -> None:
-    text = (
-        "Write a new project that starts from a trained network: from the folder of a run, or from a project and "
-        "weights. Layers up to one can be frozen, or learn at a lower rate, and the head be replaced for other data."
-    )
-    command = commands.add_parser("transfer", description=text)
-    command.add_argument("source", type=Path, metavar="RUN|PROJECT", help="the folder of a run, or a project file")
-    command.add_argument("-o", "--output", type=Path, required=True, metavar="NEW", help="project file to write")
-    command.add_argument("--weights", type=Path, metavar="FILE|RUN", help="weights to start from; a run brings its own")
-    command.add_argument("--data", type=Path, metavar="PATH", help="other data; its kind is guessed, and said")
-    head = command.add_mutually_exclusive_group()
-    head.add_argument(
-        "--outputs", type=int, default=0, metavar="N", help="replace the head by one with so many outputs"
-    )
-    head.add_argument("--fit-head", action="store_true", help="replace the head by one that fits the data")
-    command.add_argument("--freeze-up-to", default="", metavar="LAYER", help="keep the weights up to this layer")
-    command.add_argument("--slow-up-to", default="", metavar="LAYER", help="lower the learn rate up to this layer")
-    command.add_argument("--rate-factor", type=float, default=0.1, metavar="F", help="its factor (default: 0.1)")
-    command.add_argument("--force", action="store_true", help="replace NEW if it exists")
-    add_allow_host(command)
-    add_json(command)
-    command.set_defaults(run=run_transfer)
 
 
 def _help(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
@@ -151,44 +118,3 @@ def run_fetch(arguments: argparse.Namespace) -> int:
         say(f"licence: {entry.licence}")
     say(f"next: netwright-engine transfer PROJECT -o NEW --weights {shlex.quote(str(path))}")
     return EXIT_DONE
-
-
-def run_transfer(arguments: argparse.Namespace) -> int:
-    """Write the new project, and say what it does."""
-    to: Path = arguments.output
-    if to.suffix != SUFFIX:
-        to = to.with_name(f"{to.name}{SUFFIX}")
-    if (to.exists() or to.is_symlink()) and not arguments.force:
-        raise UserError(f"{to} exists already, and nothing was changed.", hint="Name another file, or use --force.")
-    if not to.parent.is_dir():
-        what = f"The folder {to.parent} does not exist."
-        raise UserError(what, hint="Make it first, or name another one.", code="not_found")
-    look_up(arguments.source)
-    is_run = arguments.source.is_dir()
-    project = (project_from_run if is_run else project_from_project)(arguments.source, to)
-    guessed = ""
-    if arguments.data is not None:
-        options, guessed = with_guessed_source(DataOptions(path=path_from(arguments.data, to.parent)), to.parent)
-        project = project.with_section("data", options)
-    outputs = _facts_for_head(project, to.parent) if arguments.fit_head else arguments.outputs
-    factor = arguments.rate_factor if arguments.slow_up_to else 1.0
-    choices = Transfer(arguments.weights, outputs, arguments.freeze_up_to, arguments.slow_up_to, factor)
-    project = transferred(project, to.parent, choices)
-    save(project, to)
-    frozen = [project.network.layers[id].name for id in frozen_layers(project)]
-    if arguments.json:
-        answer = {"path": str(to.absolute()), "weights": project.weights.file, "frozen": frozen}
-        print_json(arguments, {**answer, "data": guessed} if guessed else answer)
-        return EXIT_DONE
-    say(f"wrote {to}")
-    for line in filter(None, (guessed, f"frozen: {', '.join(frozen)}" if frozen else "")):
-        say(line)
-    say(f"next: netwright-engine train {shlex.quote(str(to))}")
-    return EXIT_DONE
-
-
-def _facts_for_head(project: Project, base: Path) -> Any:
-    facts = facts_of(project, base)
-    if facts is None:
-        raise UserError("The project has no data that a head could fit.", hint="Name data, or --outputs N.")
-    return facts
