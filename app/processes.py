@@ -20,10 +20,9 @@ from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import HOST_NOT_ALLOWED
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.folders import state_folder
-from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform import end_process_tree, start_process
 from netwright.engine.core.platform_files import do_not_wait, open_descriptor
-from netwright.engine.core.process import module_command, module_environment
+from netwright.engine.core.process import MessageReader, module_command, module_environment
 from netwright.engine.operations.operation import Operation, Request
 from netwright.engine.project.data_hosts import VARIABLE, written
 
@@ -61,39 +60,6 @@ def environment_for(hosts: Mapping[str, int]) -> dict[str, str]:
     if hosts:
         environment[VARIABLE] = f"{environment.get(VARIABLE, '')} {written(hosts)}"
     return environment
-
-
-class PipeReader(QObject):
-    """Emits the lines that come out of a pipe."""
-
-    received = Signal(object)
-    closed = Signal()
-
-    def __init__(self, descriptor: int, parent: QObject) -> None:
-        super().__init__(parent)
-        do_not_wait(descriptor)
-        self._descriptor = descriptor
-        self._buffer = LineBuffer()
-        self._notifier = QSocketNotifier(descriptor, QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._read)
-
-    def _read(self) -> None:
-        try:
-            data = os.read(self._descriptor, 2**16)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self.stop()
-            self.closed.emit()
-            return
-        for line in self._buffer.take(data):
-            self.received.emit(line)
-
-    def stop(self) -> None:
-        """Stop reading."""
-        self._notifier.setEnabled(False)
 
 
 class ChildProcess(QObject):
@@ -140,9 +106,9 @@ class ChildProcess(QObject):
             self._writable.setEnabled(False)
             self._writable.activated.connect(self._send)
         assert process.stdout is not None
-        self._lines = PipeReader(process.stdout.fileno(), self)
-        self._lines.received.connect(self._take)
-        self._lines.closed.connect(self.closed)
+        self._output = MessageReader(process.stdout.fileno())
+        self._readable = QSocketNotifier(process.stdout.fileno(), QSocketNotifier.Type.Read, self)
+        self._readable.activated.connect(self._take)
 
     @property
     def is_behind(self) -> bool:
@@ -154,13 +120,17 @@ class ChildProcess(QObject):
         self._unsaid += json.dumps(message).encode() + b"\n"
         self._send()
 
-    def _take(self, line: bytes) -> None:
+    def _take(self) -> None:
         """Pass on messages, and ignore other output, such as that of a library."""
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            return
-        self.received.emit(message)
+        for line in self._output.read_lines():
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            self.received.emit(message)
+        if not self._output.is_open:
+            self._readable.setEnabled(False)
+            self.closed.emit()
 
     def _send(self) -> None:
         """Write what the pipe takes, and the rest when it can take more."""
@@ -202,7 +172,7 @@ class ChildProcess(QObject):
         if self._writable is not None:
             self._writable.setEnabled(False)
             self._writable = None
-        self._lines.stop()
+        self._readable.setEnabled(False)
         self._unsaid, self._sent = bytearray(), 0
         if self.process.stdin is not None:
             with contextlib.suppress(OSError):

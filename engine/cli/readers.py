@@ -23,8 +23,8 @@ from netwright.engine.cli.request_handlers import Answer, serve_jobs
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
 from netwright.engine.core.fork import fork
-from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform import end_process, end_process_tree, wait_for_process, was_ended_by_force
+from netwright.engine.core.process import MessageReader, MessageWriter
 from netwright.engine.operations.operation import operation
 from netwright.engine.project.data import NOT_READING
 
@@ -100,7 +100,6 @@ class Reader:
     spent_s: float = 0.0
     """Seconds that its answers took in all."""
     current: Job | None = None
-    lines: LineBuffer = field(default_factory=LineBuffer)
     active_at: float = field(default_factory=time.monotonic)
     begun_at: float = 0.0
     stopped_because: str = ""
@@ -113,13 +112,17 @@ class Reader:
     """Seconds that it, and the processes that it started, worked on what it was asked."""
     seen_at: float = 0.0
 
+    def __post_init__(self) -> None:
+        self._answers = MessageReader(self.connection.fileno())
+        self._requests = MessageWriter(self.connection.fileno())
+
     def ask(self, job: Job) -> None:
         """Send a request to the process, which answers none now."""
         self.current = job
         self.begun_at = self.active_at = self.seen_at = time.monotonic()
         self.work_limit_s, self.worked_s = work_limit_s(job.request), 0.0
         with contextlib.suppress(OSError):  # it has died: the end of its connection says so
-            self.connection.sendall((json.dumps(job.request) + "\n").encode())
+            self._requests.send(job.request)
 
     def finish(self) -> None:
         """Note that the request was answered."""
@@ -128,14 +131,11 @@ class Reader:
 
     def read(self) -> list[Answer] | None:
         """Return the messages that have arrived; None where the process has ended."""
-        try:
-            chunk = self.connection.recv(2**16)
-        except ConnectionError:
-            chunk = b""
-        if not chunk:
+        answers = self._answers.read()
+        if not self._answers.is_open:
             return None
         self.active_at = time.monotonic()
-        return [json.loads(line) for line in self.lines.take(chunk)]
+        return answers
 
     def watch(self, limits: Limits) -> bool:
         """Kill the process where it takes more memory than it may, works or has been silent for too long. Return

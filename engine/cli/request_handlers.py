@@ -7,7 +7,6 @@ at any time. One that was asked about a data set stays for the next question, wi
 import contextlib
 import json
 import os
-import select
 import socket
 import tempfile
 import time
@@ -22,7 +21,7 @@ from netwright.engine.cluster.follower import resume_job, start_job
 from netwright.engine.core import platform, progress
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fork import fork, run_in_child_process
-from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.process import MessageReader, MessageWriter, readable
 from netwright.engine.operations.operation import operation
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit, granting, look_up
@@ -90,32 +89,28 @@ def serve_jobs(
     if folder is not None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
-    def send(message: Answer) -> None:
-        connection.sendall((json.dumps(message) + "\n").encode())
+    requests, answers = MessageReader(connection.fileno()), MessageWriter(connection.fileno())
 
     def tell(done: int, total: int, unit: str) -> None:
-        send({"id": request.get("id"), "progress": {"done": done, "total": total, "unit": unit}})
+        answers.send({"id": request.get("id"), "progress": {"done": done, "total": total, "unit": unit}})
 
-    request: dict[str, Any] = {}
-    lines, spent_s = LineBuffer(), 0.0
+    spent_s = 0.0
     while True:
-        if warm_up is not None and spent_s > QUICK_S and not select.select([connection], [], [], IDLE_S)[0]:
+        if warm_up is not None and spent_s > QUICK_S and not readable([connection.fileno()], IDLE_S):
             warm_up()
             warm_up = None
-        if not (chunk := connection.recv(2**16)):
+        if (request := requests.receive()) is None:
             return EXIT_DONE
-        for line in lines.take(chunk):
-            request = json.loads(line)
-            started = time.monotonic()
-            try:
-                with progress.listening(progress.Throttle(tell)):
-                    message = answer_within(request, limit_bytes)
-                send(message)
-            except (BrokenPipeError, ConnectionResetError):
-                return EXIT_DONE  # the server has ended
-            spent_s += time.monotonic() - started
-            if "over_limit" in message:
-                return EXIT_DONE
+        started = time.monotonic()
+        try:
+            with progress.listening(progress.Throttle(tell)):
+                message = answer_within(request, limit_bytes)
+            answers.send(message)
+        except (BrokenPipeError, ConnectionResetError):
+            return EXIT_DONE  # the server has ended
+        spent_s += time.monotonic() - started
+        if "over_limit" in message:
+            return EXIT_DONE
 
 
 def answer_within(request: Mapping[str, Any], limit_bytes: int) -> Answer:

@@ -13,8 +13,6 @@ is killed. With `only_waiting` it ends only if no process works on it.
 import argparse
 import contextlib
 import importlib
-import json
-import os
 import select
 import time
 from collections.abc import Mapping
@@ -27,8 +25,8 @@ from netwright.engine.cli.readers import KEYED, WATCH_S, Job, Reader, start
 from netwright.engine.cli.request_handlers import HANDLERS, QUICK_S, Answer
 from netwright.engine.cli.request_shapes import Request, read_request
 from netwright.engine.core.errors import EXIT_DONE, UserError
-from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform import collect_ended, collect_orphans
+from netwright.engine.core.process import MessageReader, MessageWriter, keep_output
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.operations.operation import operation
 
@@ -44,13 +42,11 @@ WARM = ("numpy.ma", "netwright.engine.data.load", "netwright.engine.launch.prepa
 
 def serve() -> int:
     """Serve until the input closes. Returns the exit code."""
-    out = os.dup(1)
-    os.set_inheritable(out, False)
-    os.dup2(2, 1)  # whatever else is printed goes to standard error
+    output = keep_output()
     calm_threads()
     import torch  # noqa: F401  # the point of a warm process: it is here before it is asked for
 
-    return Server(0, out).run()
+    return Server(0, output).run()
 
 
 def _warm_up() -> None:
@@ -67,10 +63,12 @@ def _warm_up() -> None:
 class Server:
     """The requests that were read from `source` and not answered on `sink` yet, and the processes that answer them."""
 
-    def __init__(self, source: int, sink: int, limits: Limits = DEFAULT_LIMITS, *, warms_up: bool = True) -> None:
-        self._source, self._sink, self._limits = source, sink, limits
+    def __init__(
+        self, source: int, sink: MessageWriter, limits: Limits = DEFAULT_LIMITS, *, warms_up: bool = True
+    ) -> None:
+        self._requests = MessageReader(source, limit_bytes=REQUEST_LIMIT_BYTES)
+        self._send, self._limits = sink.send, limits
         self._is_warm = not warms_up
-        self._lines = LineBuffer(REQUEST_LIMIT_BYTES)
         self._readers: list[Reader] = []
         self._waiting: list[Job] = []
         """Requests that no process works on yet, in the order in which they are taken up."""
@@ -85,12 +83,12 @@ class Server:
                 ready = self._wait()
                 for reader in [reader for reader in self._readers if reader.connection in ready]:
                     self._read(reader)
-                if self._source in ready:
-                    if not (chunk := os.read(self._source, 2**16)):
-                        return EXIT_DONE
-                    for line in filter(bytes.strip, self._lines.take(chunk)):
+                if self._requests.descriptor in ready:
+                    for line in filter(bytes.strip, self._requests.read_lines()):
                         self._take(read_request(line))
                         self._proceed()
+                    if not self._requests.is_open:
+                        return EXIT_DONE
                 self._look_after()
                 self._proceed()
         except BrokenPipeError:  # a window that has gone is no reason to fail
@@ -105,7 +103,7 @@ class Server:
         patience = WATCH_S if any(reader.current for reader in self._readers) else None
         if self._readers and patience is None:
             patience = max(1.0, min(self._limits.idle_s, 60.0))
-        watched: list[Any] = [self._source, *(reader.connection for reader in self._readers)]
+        watched: list[Any] = [self._requests.descriptor, *(reader.connection for reader in self._readers)]
         if not self._is_warm:
             if ready := select.select(watched, [], [], IDLE_S)[0]:
                 return ready
@@ -113,11 +111,6 @@ class Server:
             self._is_warm = True
             self._look_after()
         return select.select(watched, [], [], patience)[0]
-
-    def _send(self, message: Answer) -> None:
-        data = (json.dumps(message) + "\n").encode()
-        while data:
-            data = data[os.write(self._sink, data) :]
 
     def _fail(self, id: Any, message: str, **more: object) -> None:
         self._send({"id": id, "error": {"message": message, "defect": False, **more}})

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.files import ROOT
-from netwright.engine.core.lines import LineBuffer
 from netwright.engine.core.platform import end_process_tree, start_process
 from netwright.engine.core.platform_files import do_not_wait, open_descriptor, read_at
 
@@ -33,22 +32,48 @@ def readable(descriptors: Sequence[int], patience_s: float | None = None) -> lis
     return select.select(descriptors, [], [], None if patience_s is None else max(0.0, patience_s))[0]
 
 
+class LineBuffer:
+    """Collects the pieces of a stream and returns its whole lines. The end of a line is looked for in the new bytes
+    alone, so that a long line takes no longer than its bytes."""
+
+    def __init__(self, limit_bytes: int = 0) -> None:
+        """`limit_bytes`: what a line has beyond that is left out; 0 for no limit."""
+        self._limit_bytes = limit_bytes
+        self._rest = bytearray()
+
+    def take(self, data: bytes) -> list[bytes]:
+        """Return the lines that end in `data`, the next piece, without their ends."""
+        first, end, more = data.partition(b"\n")
+        self._rest += first[: max(0, self._limit_bytes - len(self._rest))] if self._limit_bytes else first
+        if not end:
+            return []
+        whole = bytes(self._rest)
+        *lines, rest = more.split(b"\n")
+        self._rest = bytearray(rest)
+        return [whole, *lines]
+
+
 class MessageReader:
     """The reading end of a pipe of messages. `is_open` is false once the other end was closed."""
 
-    def __init__(self, descriptor: int, waiting: str = "") -> None:
-        """`waiting`: messages that arrived before, one per line."""
+    def __init__(self, descriptor: int, waiting: str = "", *, limit_bytes: int = 0) -> None:
+        """`waiting`: messages that arrived before, one per line. `limit_bytes`: what a line has beyond that is left
+        out; 0 for no limit."""
         self.is_open = True
         self.descriptor = descriptor
-        self._buffer = LineBuffer()
+        self._buffer = LineBuffer(limit_bytes)
         self._lines = self._buffer.take(waiting.encode())
         do_not_wait(descriptor)
 
     def read(self) -> list[Any]:
         """Return the messages that have arrived. Raises `ValueError` for what is not JSON."""
+        return [json.loads(line) for line in self.read_lines()]
+
+    def read_lines(self) -> list[bytes]:
+        """Return the lines that have arrived, of an end that may also send what is no message."""
         self._fill()
         lines, self._lines = self._lines, []
-        return [json.loads(line) for line in lines]
+        return lines
 
     def receive(self, patience_s: float | None = None) -> Any:
         """Wait for the next message and return it; None where the pipe is closed before. Raises `TimeoutError`, and
@@ -74,6 +99,8 @@ class MessageReader:
             data = os.read(self.descriptor, CHUNK_BYTES)
         except BlockingIOError:
             return
+        except ConnectionError:
+            data = b""
         self.is_open = bool(data)
         self._lines += self._buffer.take(data)
 
@@ -91,7 +118,10 @@ class MessageWriter:
         data = memoryview("".join(lines).encode("utf-8", "surrogatepass"))
         with self._writing:
             while data:
-                data = data[os.write(self._descriptor, data) :]
+                try:
+                    data = data[os.write(self._descriptor, data) :]
+                except BlockingIOError:  # a reader of the same socket does not wait
+                    select.select([], [self._descriptor], [])
 
 
 def keep_output() -> MessageWriter:

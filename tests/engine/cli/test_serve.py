@@ -30,6 +30,7 @@ from netwright.engine.cli.serve import Server
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import fork
+from netwright.engine.core.process import MessageWriter
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
@@ -51,7 +52,7 @@ class Client:
         self._in, answers = os.pipe()
 
         def work() -> int:
-            return Server(theirs, answers, limits, warms_up=False).run()
+            return Server(theirs, MessageWriter(answers), limits, warms_up=False).run()
 
         self.pid = fork(work, keep=(theirs, answers))
         os.close(theirs)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netwright.engine.core.lines import LineBuffer
+from netwright.engine.core.process import LineBuffer
 
 
 @given(st.lists(st.binary(max_size=6).map(lambda data: data.replace(b"a", b"\n")), max_size=12))
