@@ -1,23 +1,25 @@
 """Commands `train PROJECT` and `resume RUN`: run a training in the foreground or detached and report its outcome."""
 
 import argparse
+import contextlib
 import shlex
-import sys
+import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netwright.engine.cli.answers import add_json, failure, print_json
-from netwright.engine.cli.cluster_job import follow_job, submit_run, wait_for_end, words_for_here
+from netwright.engine.cli.answers import add_json, failure, note, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
 from netwright.engine.cli.control_commands import send
-from netwright.engine.cli.follow_command import ProgressPrinter
+from netwright.engine.cli.follow_command import POLL_S, ProgressPrinter
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.require import Requirement, parse, refuse_impossible, write_junit
-from netwright.engine.cluster.follower import is_job, job_profile
+from netwright.engine.cluster.follower import ensure_follower, is_job, is_open, job_profile
+from netwright.engine.cluster.hosts import Host
+from netwright.engine.cluster.job_control import remote_of, submit
 from netwright.engine.cluster.job_control import resume as resume_job
+from netwright.engine.cluster.job_list import jobs
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
 from netwright.engine.core.text import format_duration
@@ -27,7 +29,9 @@ from netwright.engine.project.environment import TARGETS
 from netwright.engine.project.project import Project
 from netwright.engine.runs.baselines import comparisons, worse_than_baseline
 from netwright.engine.runs.checkpoint_files import way_on
+from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, origin
+from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.remote import read_remote
 from netwright.engine.runs.summary import format_metric
 from netwright.engine.user_code import trust
@@ -83,8 +87,7 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
     from netwright.engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
-    if words := words_for_here(folder):
-        say(f"note: {words}", to=sys.stderr)
+    note(job.note for job in jobs() if job.note and job.folder.path == folder.path.absolute())
     return _tell_left(folder, arguments)
 
 
@@ -215,7 +218,7 @@ def run_train(arguments: argparse.Namespace) -> int:
         from netwright.engine.launch.remote.placers import begun_placer
 
         # One that leaves has its coordinator in another process.
-        here = nullcontext() if arguments.detach else begun_placer(project.environment)
+        here = contextlib.nullcontext() if arguments.detach else begun_placer(project.environment)
         with here as placer:
             with printer.reading():
                 folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
@@ -238,7 +241,8 @@ def _train_as_job(
 ) -> int:
     """Train as a job of a cluster, print the outcome unless it is left behind, and return the exit code."""
     with ProgressPrinter() as printer:
-        folder = submit_run(project, arguments.project.resolve(), arguments.run_dir, profile, printer)
+        printer.wait(f"copies the project and its data to {profile.name} ...")
+        folder = submit(project, arguments.project.resolve(), arguments.run_dir, profile)
         for notice in notices:
             printer.say(f"note: {notice}")
         return _follow_job(folder, printer, requirements, arguments)
@@ -264,11 +268,13 @@ def _follow_job(
     """Follow a run on a cluster to its end, unless it is left behind, and return the exit code."""
     from netwright.engine.launch.coordinator import exit_code
 
-    follow_job(folder, printer)
+    ensure_follower(folder)
+    remote = remote_of(folder)
+    printer.say(f"job {remote.job.partition(':')[0]} on {Host(remote.host)}, in {remote.folder}")
     if arguments.detach:
         printer.close()
         return _tell_left(folder, arguments)
-    result = wait_for_end(folder, printer)
+    result = _wait_for_end(folder, printer)
     return tell_outcome(folder, result, printer, requirements, arguments) or exit_code(folder)
 
 
@@ -350,3 +356,44 @@ def register(commands: Commands) -> None:
     """Add the commands `train` and `resume`."""
     register_train(commands)
     register_resume(commands)
+
+
+def _wait_for_end(folder: RunFolder, printer: ProgressPrinter) -> dict[str, Any]:
+    """Print the progress of a run on a cluster until its end, and return its result. Ctrl-C asks it to stop.
+
+    Raises `RunError` for one that is lost, or that has no result.
+    """
+    reader, said, has_asked = EventReader(folder), "", False
+    while True:
+        try:
+            is_over = not is_open(folder) and not folder.is_alive()
+            for event in (events := reader.read()):
+                printer(event)
+            if is_over and not events:
+                break
+            said = _say_change(folder, said, printer)
+            time.sleep(POLL_S)
+        except KeyboardInterrupt:
+            if has_asked:
+                raise
+            has_asked = True
+            printer.say("asks it to stop ...")
+            folder.request("stop")
+    printer.close()
+    result = folder.read_result()
+    if result is not None and folder.read_info().state in ENDS:
+        return result
+    remote = remote_of(folder)
+    reason = remote.reason if folder.state() == "lost" else "it ended before it had a result"
+    raise RunError(f"The run in {folder.path} has failed: {reason}.", code="lost" if folder.state() == "lost" else "")
+
+
+def _say_change(folder: RunFolder, before: str, printer: ProgressPrinter) -> str:
+    """Say what has changed about the job, and return it."""
+    with contextlib.suppress(UserError):
+        remote = remote_of(folder)
+        said = remote.lost or (f"waits: {remote.reason or 'in its queue'}" if remote.job_state == "waiting" else "")
+        if said != before:
+            printer.say(said or "its job runs")
+        return said
+    return before

@@ -7,14 +7,6 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 from netwright.engine.cli.commands import commands
-from netwright.engine.cli.outputs.cluster_outputs import (
-    ExportedProfile,
-    ImportedProfiles,
-    ProfileList,
-    ValidatedStage,
-    Validation,
-)
-from netwright.engine.cli.outputs.cluster_outputs import Profile as ClusterProfile
 from netwright.engine.cli.outputs.data_outputs import DataCheck, DataDescription
 from netwright.engine.cli.outputs.import_outputs import (
     FetchedWeights,
@@ -22,7 +14,17 @@ from netwright.engine.cli.outputs.import_outputs import (
     PublishedFiles,
     WeightsMatch,
 )
-from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch
+from netwright.engine.cli.outputs.machine_outputs import (
+    Advice,
+    ClusterProfile,
+    Devices,
+    ExportedProfile,
+    ImportedProfiles,
+    LargestBatch,
+    ProfileList,
+    ValidatedStage,
+    Validation,
+)
 from netwright.engine.cli.outputs.network_outputs import Check, Checks, New, Options, Picture, Templates
 from netwright.engine.cli.outputs.run_outputs import (
     Deleted,
