@@ -1,4 +1,4 @@
-"""How the values of the next trial are chosen: grid, random, Sobol, a table, or optuna."""
+"""How the values of the next trial are chosen: grid, random, Sobol, a table, or optuna. And what trials tell."""
 
 import contextlib
 import itertools
@@ -10,8 +10,10 @@ from typing import Any, Protocol
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.extras import import_extra
-from netwright.engine.core.files import refuse_destination
+from netwright.engine.core.files import refuse_destination, write_atomically
+from netwright.engine.core.finite_json import to_json
 from netwright.engine.experiments.functions import ByFunction
+from netwright.engine.experiments.operations.experiment_export import TrialExportRequest, TrialExportResult
 from netwright.engine.experiments.operations.experiment_importance import ImportanceRequest, ImportanceResult
 from netwright.engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
 from netwright.engine.project.file import load
@@ -20,6 +22,8 @@ from netwright.engine.project.project import Project
 from netwright.engine.project.trials import applies, fulfils, is_whole, key_of
 from netwright.engine.runs.experiments import open_experiment
 from netwright.engine.runs.trial_log import PRUNED, Trial, damage_text
+from netwright.engine.runs.trial_marks import marks_and_damage
+from netwright.engine.runs.trial_rows import described_experiment, trials_csv
 
 MOST_TRIES = 1000
 """Values in a row that may violate the constraints, or repeat an earlier trial of a grid, before the search ends."""
@@ -335,6 +339,35 @@ def write_study(project: Project, trials: Sequence[Trial], objectives: Sequence[
             storage.engine.dispose()
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def export_trials(request: TrialExportRequest) -> TrialExportResult:
+    """Write the trials, or return them as text where no file is named. Raises `UserError`."""
+    folder, to = open_experiment(request.experiment), request.output
+    trials, damaged = folder.read_log()
+    faults = [damage_text(folder.trials, damaged)]
+    text = ""
+    if request.format == "optuna":
+        assert to is not None
+        write_study(load(folder.project).project, trials, folder.read_info().objectives, to)
+    else:
+        marks, damage = marks_and_damage(folder)
+        faults.append(damage)
+        if request.format == "csv":
+            text = trials_csv(trials, marks)
+        else:
+            text = json.dumps(to_json(dict(described_experiment(folder, trials, marks))), indent=1, allow_nan=False)
+            text += "\n"
+        if to is not None:
+            try:
+                write_atomically(to, text.encode())
+            except OSError as error:
+                raise UserError(f"{to} cannot be written: {error.strerror}.") from None
+    return TrialExportResult(
+        files=[str(to)] if to is not None else [],
+        text="" if to is not None else text,
+        notices=tuple(filter(None, faults)),
+    )
 
 
 def importances(project: Project, trials: Sequence[Trial], objective: str) -> Mapping[str, float]:

@@ -265,3 +265,23 @@ def described_experiment(folder: ExperimentFolder, trials: Sequence[Trial], mark
 
 def _written_marks(marks: TrialMarks) -> dict[str, Any]:
     return {"tags": list(marks.notes.tags), "note": marks.notes.note, "cell_notes": dict(marks.cells)}
+
+
+def trials_csv(trials: Sequence[Trial], marks: Marks) -> str:
+    """Return a table of the trials: values by path, scores, the time in seconds, hosts of a cluster, tags and note."""
+    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
+    names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
+    has_hosts = any(trial.hosts for trial in trials)
+    hosts = ["host"] if has_hosts else []
+    rows: list[list[Any]] = [["trial", "state", *paths, *names, "seconds", *hosts, "tags", "note"]]
+    for trial in trials:
+        cells = [_csv_cell(trial.values.get(path)) for path in paths]
+        cells += [trial.scores.get(name) for name in names]
+        notes = marks.of(trial.number).notes
+        host = [", ".join(trial.hosts)] if has_hosts else []
+        rows.append([trial.number, trial.state, *cells, trial.seconds, *host, ", ".join(notes.tags), notes.note])
+    return csv_text(rows)
+
+
+def _csv_cell(value: Any) -> Any:
+    return value if value is None or type(value) in (int, float) else value_text(value)
