@@ -23,7 +23,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "data": ("data_command", "describe data, or check it before training"),
         "import": ("import_command", "make a project of an ONNX file"),
         "check": ("check_command", "show problems, sizes, parameters, FLOPs and memory of projects"),
-        "options": ("options_command", "list the options of a project, with defaults"),
+        "options": (OPERATION, "list the options of a project, with defaults"),
         "weights": ("weights_command", "show which weights fill a network, or fetch published ones"),
         "transfer": (OPERATION, "start a project from a trained network"),
         "compare": (OPERATION, "show the differences between two projects"),

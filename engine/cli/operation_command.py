@@ -85,7 +85,8 @@ def add_argument(command: argparse._ActionsContainer, parameter: Parameter) -> N
     if kind is not str:
         values["type"] = kind
     if not parameter.flags:
-        command.add_argument(parameter.name, nargs="+" if parameter.is_repeated else None, **values)
+        several, single = ("+", None) if parameter.is_required else ("*", "?")
+        command.add_argument(parameter.name, nargs=several if parameter.is_repeated else single, **values)
         return
     if parameter.is_repeated:
         values |= {"action": "append", "default": []}
@@ -152,7 +153,7 @@ def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:
         elif is_error:
             say(*table(line.rows, line.right), to=sys.stderr)
         else:
-            print_table(line.rows, line.right)
+            print_table(line.rows, line.right, has_header=line.has_header)
 
 
 # ---- results that come item by item ----

@@ -46,9 +46,9 @@ class Argument:
     flags: names of an option, such as `-o`, by default the name of the field. read: converts the text of the command
     line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
     is listed with. one_of: name of a set of options, of which one can be given. is_one_text: whether `read` takes all
-    values of a tuple out of one text. record: declared options, of which each is an option of the command line; the
-    field is a mapping from their names to their texts. reads_input: whether `-` stands for values on standard input, a
-    line each. faces: those that show it.
+    values of a tuple out of one text. is_positional: whether it has no name, although it may be left out. record:
+    declared options, of which each is an option of the command line; the field is a mapping from their names to their
+    texts. reads_input: whether `-` stands for values on standard input, a line each. faces: those that show it.
     """
 
     help: str
@@ -59,6 +59,7 @@ class Argument:
     group: str = ""
     one_of: str = ""
     is_one_text: bool = False
+    is_positional: bool = False
     record: type[Record] | None = None
     reads_input: bool = False
     faces: tuple[Face, ...] = FACES
@@ -88,7 +89,8 @@ class Parameter:
     @property
     def flags(self) -> tuple[str, ...]:
         """The names of the option; empty for a positional argument."""
-        return self.argument.flags or (() if self.is_required else (f"--{self.name.replace('_', '-')}",))
+        has_name = not (self.is_required or self.argument.is_positional)
+        return self.argument.flags or ((f"--{self.name.replace('_', '-')}",) if has_name else ())
 
 
 class Request:
@@ -108,10 +110,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of a result, the first a header. `right`: indexes of the right-aligned columns."""
+    """Rows of a result, the first a header where there is one. `right`: indexes of the right-aligned columns."""
 
     rows: Sequence[Sequence[str]]
     right: Sequence[int] = ()
+    has_header: bool = True
 
 
 @dataclass(frozen=True)

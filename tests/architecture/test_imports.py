@@ -87,7 +87,7 @@ def test_listing_the_commands_loads_nothing_heavy() -> None:
         (["--version"], set()),
         (["help"], set()),
         (["notify"], {"hardware", "operations", "project"}),
-        (["options", "lr"], {"layers", "network", "project", "user_code"}),
+        (["options", "lr"], {"hardware", "layers", "network", "operations", "project", "user_code"}),
         (["devices"], {"cluster", "hardware", "layers", "network", "placement", "project", "user_code"}),
         (["templates"], {"layers", "network", "operations", "placement", "project", "runs", "user_code"}),
         (["runs", "DIGITS"], {"layers", "network", "placement", "project", "runs", "user_code"}),

@@ -93,21 +93,3 @@ class Templates(TypedDict):
     """All examples and templates."""
 
     templates: list[Template]
-
-
-class Option(TypedDict):
-    """Declaration of an option."""
-
-    default: str
-    takes: str
-    """Valid values, in words."""
-    unit: str
-    help: str
-    choices: NotRequired[Mapping[str, str]]
-    """Choices with their descriptions."""
-
-
-class Options(TypedDict):
-    """Options by their path, as `--set` takes it."""
-
-    options: Mapping[str, Option]

@@ -25,7 +25,7 @@ from netwright.engine.cli.outputs.machine_outputs import (
     ValidatedStage,
     Validation,
 )
-from netwright.engine.cli.outputs.network_outputs import Check, Checks, New, Options, Picture, Templates
+from netwright.engine.cli.outputs.network_outputs import Check, Checks, New, Picture, Templates
 from netwright.engine.cli.outputs.run_outputs import (
     Deleted,
     Detached,
@@ -66,7 +66,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "data check": (DataCheck,),
     "check": (Check, Checks),
     "import": (Imported,),
-    "options": (Options,),
     "weights match": (WeightsMatch,),
     "weights list": (PublishedFiles,),
     "weights fetch": (FetchedWeights,),

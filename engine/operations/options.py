@@ -1,17 +1,14 @@
 """`options [WORD ...]`: what can be set in a project, from the declarations."""
 
-import argparse
 import textwrap
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired, TypedDict
 
-from netwright.engine.cli.answers import add_json, print_json
-from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.printing import say
-from netwright.engine.cli.terminal import print_table
-from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import Choice, Field
 from netwright.engine.core.list_fields import Choices
+from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result, Table
 from netwright.engine.project.layer_reference import default_text
 from netwright.engine.project.option_names import as_option_name, option_named
 from netwright.engine.project.project import SECTIONS
@@ -22,36 +19,51 @@ WIDTH = 100
 Named = tuple[str, Field[Any]]
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    text = (
-        "List what can be set in the project file, in the window, and by --set: names, defaults, effects. With words, "
-        "those that have all of them in their name, their help or their choices; names of MATLAB and PyTorch are "
-        "understood."
-    )
-    command = commands.add_parser("options", description=text)
-    command.add_argument("words", nargs="*", metavar="WORD", help="such as learn_rate, ValidationPatience, or dice")
-    add_json(command)
-    command.set_defaults(run=run)
+@dataclass(frozen=True, kw_only=True)
+class OptionsRequest(Request):
+    """Words that the options have."""
+
+    words: Annotated[
+        tuple[str, ...],
+        Argument("such as learn_rate, ValidationPatience, or dice", metavar="WORD", is_positional=True),
+    ] = ()
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the options that match the words."""
-    found = meant(arguments.words)
-    if not found:
-        words = " ".join(arguments.words)
+class Option(TypedDict):
+    """Declaration of an option."""
+
+    default: str
+    takes: str
+    """Valid values, in words."""
+    unit: str
+    help: str
+    choices: NotRequired[Mapping[str, str]]
+    """Choices with their descriptions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionsResult(Result):
+    """Options by their path, as `--set` takes it."""
+
+    options: Mapping[str, Option]
+
+
+def find_options(request: OptionsRequest) -> OptionsResult:
+    """Return the options that match the words. Raises `UserError` where none does."""
+    options = {name: _record_of(field) for name, field in meant(request.words)}
+    if not options:
         raise UserError(
-            f"No option has '{words}' in its name or its help.", hint="All are listed by: netwright-engine options"
+            f"No option has '{' '.join(request.words)}' in its name or its help.",
+            hint="All are listed by: netwright-engine options",
         )
-    if arguments.json:
-        print_json(arguments, {"options": {name: _as_json(field) for name, field in found}})
-    elif len(found) <= MOST_IN_FULL:
-        for number, (name, field) in enumerate(found):
-            say(*([""] if number else []), *_in_full(name, field))
-    else:
-        rows = [(name, default_text(field), field.effect or field.label) for name, field in found]
-        print_table(rows, has_header=False)
-    return EXIT_DONE
+    return OptionsResult(options=options)
+
+
+def _record_of(field: Field[Any]) -> Option:
+    record: Option = {"default": default_text(field), "takes": field.expects, "unit": field.unit, "help": field.help}
+    if named := choices(field):
+        record["choices"] = named
+    return record
 
 
 def everything() -> Iterator[Named]:
@@ -61,7 +73,7 @@ def everything() -> Iterator[Named]:
             yield f"{section}.{name}", field
 
 
-def meant(words: list[str]) -> list[Named]:
+def meant(words: Sequence[str]) -> list[Named]:
     """Return the options that contain all words, first the one that has the word as its name elsewhere; or only the
     options with exactly this name."""
     names = [as_option_name(word) for word in words]
@@ -107,6 +119,28 @@ def _lines(words: str, before: str, further: str = "") -> list[str]:
     return textwrap.wrap(words, WIDTH, initial_indent=before, subsequent_indent=further or before) or [before.rstrip()]
 
 
-def _as_json(field: Field[Any]) -> dict[str, Any]:
-    known = {"default": default_text(field), "takes": field.expects, "unit": field.unit, "help": field.help}
-    return {**known, **({"choices": choices(field)} if choices(field) else {})}
+def text(request: OptionsRequest, result: OptionsResult) -> Iterator[Line]:
+    """Yield a few options in full, or a row for each of many."""
+    named = meant(request.words)
+    if len(named) > MOST_IN_FULL:
+        rows = [(name, default_text(field), field.effect or field.label) for name, field in named]
+        yield Table(rows, has_header=False)
+        return
+    for number, (name, field) in enumerate(named):
+        yield from [""] if number else []
+        yield from _in_full(name, field)
+
+
+OPERATION = Operation(
+    name="options",
+    request=OptionsRequest,
+    results=(OptionsResult,),
+    function=f"{__name__}:find_options",
+    description=(
+        "List what can be set in the project file, in the window, and by --set: names, defaults, effects. With words, "
+        "those that have all of them in their name, their help or their choices; names of MATLAB and PyTorch are "
+        "understood."
+    ),
+    text=text,
+    faces=("command",),
+)

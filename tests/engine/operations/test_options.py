@@ -5,7 +5,7 @@ import json
 import pytest
 
 from netwright.engine.cli.main import main
-from netwright.engine.cli.options_command import everything, meant
+from netwright.engine.operations.options import everything, meant
 from netwright.engine.project.option_names import NAMES_ELSEWHERE
 from netwright.engine.project.project import SECTIONS
 
