@@ -20,7 +20,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "projects": {
         "new": ("new_command", "start from a copy of an example or a template"),
         "templates": ("new_command", "list examples and templates"),
-        "data": ("data_command", "describe data, or check it before training"),
+        "data": (OPERATION, "describe data, or check it before training"),
         "import": ("import_command", "make a project of an ONNX file"),
         "check": ("check_command", "show problems, sizes, parameters, FLOPs and memory of projects"),
         "options": (OPERATION, "list the options of a project, with defaults"),
@@ -79,6 +79,13 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 """Groups of commands: the module of this package that registers each, and its line in the list of commands. Those of
 `netwright.engine.operations` have `OPERATION`. Parts add theirs at the end of a group."""
+FAMILIES = {
+    "data": (
+        "Describe data, or check it before training. The Data tab of the window shows the same.",
+        *("inspect", "check"),
+    )
+}
+"""Commands below which there are operations alone, such as `data inspect`: description, and names of these."""
 HIDDEN = {"serve": "serve"}
 """Commands that only the window uses, which no list shows."""
 PACKAGE = "netwright.engine.cli."

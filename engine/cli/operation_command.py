@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from netwright.engine.cli.answers import add_json, envelope, failure, print_json, table
-from netwright.engine.cli.commands import Commands
+from netwright.engine.cli.commands import FAMILIES, Commands
 from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.csv_text import CsvWriter
-from netwright.engine.core.errors import UserError
+from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.operations.operation import Document, Line, Operation, Parameter, Stream, operation
@@ -23,9 +23,23 @@ from netwright.engine.project.export_options import flag
 
 
 def register(commands: Commands, name: str) -> None:
-    """Add the command of an operation."""
+    """Add the command of an operation, or that of a family with its subcommands."""
+    if name in FAMILIES:
+        description, *members = FAMILIES[name]
+        command = commands.add_parser(name, description=description)
+        command.set_defaults(run=partial(_help, command))
+        subcommands = command.add_subparsers(dest="way", metavar="WHAT")
+        for member in members:
+            register_below(subcommands, f"{name} {member}")
+        return
     declared = _declared(name)
     _fill(commands.add_parser(name, description=declared.description), declared)
+
+
+def _help(command: argparse.ArgumentParser, _: argparse.Namespace) -> int:
+    """Print the list of subcommands."""
+    command.print_help()
+    return EXIT_DONE
 
 
 def register_below(subcommands: Any, name: str) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 from netwright.engine.cli.commands import commands
-from netwright.engine.cli.outputs.data_outputs import DataCheck, DataDescription
 from netwright.engine.cli.outputs.import_outputs import (
     FetchedWeights,
     Imported,
@@ -62,8 +61,6 @@ class Error(TypedDict):
 OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "new": (New,),
     "templates": (Templates,),
-    "data inspect": (DataDescription,),
-    "data check": (DataCheck,),
     "check": (Check, Checks),
     "import": (Imported,),
     "weights match": (WeightsMatch,),
