@@ -11,12 +11,13 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.progress import report
-from netwright.engine.data.findings import DataCheck, Finding, Fix, Item, Severity, finding_of, kept
+from netwright.engine.data.findings import DataCheck, finding_of, kept
 from netwright.engine.data.image_check import findings as image_findings
 from netwright.engine.data.load import Opened, open_source
 from netwright.engine.data.scan import Scan, rounded, scan
 from netwright.engine.data.sources.source import Array
 from netwright.engine.data.target_checks import doubtful_labels, tells_class, tells_number
+from netwright.engine.operations.data_check import Finding, Fix, Item, Severity
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit
 from netwright.engine.project.dataset_info import SPLITS, TargetInfo
@@ -97,7 +98,7 @@ def _refused(options: DataOptions, base: Path, error: UserError) -> Finding:
             fix = Fix("Leave out rows with gaps", {"missing_values": "leave-out"})
         except UserError:
             pass
-    return Finding("refused", "error", str(error), "Training does not begin.", fix=fix)
+    return Finding("refused", "error", str(error), "Training does not begin.", 0, (), fix)
 
 
 def _file_findings(dataset: Opened, base: Path) -> Iterator[Finding]:
@@ -117,7 +118,7 @@ def _file_findings(dataset: Opened, base: Path) -> Iterator[Finding]:
     ):
         if counts[kind]:
             items = tuple((name, text if kind == "resized" else "") for name, text in last[kind])
-            yield Finding(kind, "note", f"{plural(counts[kind], 'file')} {title}", outcome, counts[kind], items)
+            yield Finding(kind, "note", f"{plural(counts[kind], 'file')} {title}", outcome, counts[kind], items, None)
 
 
 def _without_files(dataset: Opened, names: Sequence[str]) -> Fix | None:

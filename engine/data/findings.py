@@ -1,40 +1,13 @@
 """Findings of a check of data: kind, severity, the effect on training, and the edit that helps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
+
+from netwright.engine.operations.data_check import Finding, Fix, Item, Severity
 
 MOST_NAMED = 200
 """Number of samples or columns that a finding names; all are counted."""
-
-Severity = Literal["error", "warning", "note"]
-Item = tuple[str, str]
-"""A sample, column or class, and what was found about it."""
-
-
-@dataclass(frozen=True)
-class Fix:
-    """An edit of the data options that helps: the label of its button, and the values to set."""
-
-    label: str
-    options: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One kind of finding, with the samples, files or columns that it concerns.
-
-    severity: `error` where training would end with an error, `warning` where results suffer. title: what was found,
-    with the number. outcome: what a training does about it. items: at most `MOST_NAMED` of `count`.
-    """
-
-    kind: str
-    severity: Severity
-    title: str
-    outcome: str
-    count: int = 0
-    items: tuple[Item, ...] = ()
-    fix: Fix | None = None
 
 
 @dataclass(frozen=True)

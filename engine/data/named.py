@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from netwright.engine.core.errors import UserError
@@ -52,10 +52,10 @@ def check_named_data(request: DataCheckRequest) -> DataCheckResult:
     """Check data before training. Raises `UserError`."""
     data = _named(request)
     checked = check_data(data.options, data.base, labels=request.labels)
-    return DataCheckResult(path=_shown(request.path), notices=data.notices, **asdict(checked))
+    return DataCheckResult(path=_shown(request.path), notices=data.notices, **vars(checked))
 
 
-def _named(request: DataRequest | DataCheckRequest) -> NamedData:
+def _named(request: DataRequest) -> NamedData:
     """Return the data of a project, or of a file or folder as the likeliest source reads it. Raises `UserError`."""
     path = Path(request.path)
     if path.suffix == SUFFIX and not path.is_dir():

@@ -1,30 +1,33 @@
 """`data check PROJECT|FILE|FOLDER`: what may be wrong with data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, plural
-from netwright.engine.operations.data_inspect import DataPath, DataSettings
-from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result, Trust
+from netwright.engine.operations.data_inspect import DataRequest
+from netwright.engine.operations.operation import Argument, Line, Operation, Result
 
 MOST_SHOWN = 5
 """Number of samples that are printed per finding; --json has more."""
 
 
+Severity = Literal["error", "warning", "note"]
+Item = tuple[str, str]
+"""A sample, column or class, and what was found about it."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class DataCheckRequest(Request):
+class DataCheckRequest(DataRequest):
     """Data of a project, or a file or folder, and what is looked for."""
 
-    path: DataPath
-    settings: DataSettings = ()
     labels: Annotated[bool, Argument("look for labels that similar samples contradict, too, which takes longer")] = (
         False
     )
-    trusted: Trust = False
 
 
-class DataFix(TypedDict):
+@dataclass(frozen=True)
+class Fix:
     """An edit that helps against a finding."""
 
     label: str
@@ -32,19 +35,20 @@ class DataFix(TypedDict):
     """Values to set in the section `data`."""
 
 
-class DataFinding(TypedDict):
+@dataclass(frozen=True)
+class Finding:
     """Something that may be wrong with data."""
 
     kind: str
-    severity: Literal["error", "warning", "note"]
+    severity: Severity
     """`error`: training ends with an error."""
     title: str
     outcome: str
     """What a training does about it."""
     count: int
-    items: list[list[str]]
+    items: tuple[Item, ...]
     """Samples, columns or classes, at most 200, each with what was found about it."""
-    fix: DataFix | None
+    fix: Fix | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,31 +59,31 @@ class DataCheckResult(Result):
     samples: int
     checked: int
     """Number of samples that were looked at: of very many, evenly spaced ones."""
-    findings: list[DataFinding]
-    passed: list[str]
+    findings: Sequence[Finding]
+    passed: Sequence[str]
     """Checks that found nothing."""
-    warnings: list[str]
+    warnings: Sequence[str]
     """Those of the facts about the data, such as files that are left out because of damage."""
     notices: tuple[str, ...]
 
     @property
     def errors(self) -> list[str]:
         """Titles of the findings with which training would end with an error."""
-        return [finding["title"] for finding in self.findings if finding["severity"] == "error"]
+        return [finding.title for finding in self.findings if finding.severity == "error"]
 
 
 def text(_: DataCheckRequest, result: DataCheckResult) -> Iterator[Line]:
     """Yield the findings, and the checks that found nothing."""
     yield from (f"warning: {warning}" for warning in result.warnings)
     for finding in result.findings:
-        yield f"{finding['severity']}: {finding['title']}. {finding['outcome']}".replace("..", ".")
-        for name, fault in finding["items"][:MOST_SHOWN]:
+        yield f"{finding.severity}: {finding.title}. {finding.outcome}".replace("..", ".")
+        for name, fault in finding.items[:MOST_SHOWN]:
             yield f"  {name}{f': {fault}' if fault else ''}"
-        if finding["count"] > MOST_SHOWN:
-            yield f"  and {finding['count'] - MOST_SHOWN:,} more"
-        if (fix := finding["fix"]) is not None:
-            settings = " ".join(f"--set data.{name}={_value(value)}" for name, value in fix["options"].items())
-            yield f"  {fix['label']}: {settings}"
+        if finding.count > MOST_SHOWN:
+            yield f"  and {finding.count - MOST_SHOWN:,} more"
+        if (fix := finding.fix) is not None:
+            settings = " ".join(f"--set data.{name}={_value(value)}" for name, value in fix.options.items())
+            yield f"  {fix.label}: {settings}"
     yield from (f"ok: {check}" for check in result.passed)
     if result.samples:
         part = "" if result.checked == result.samples else f" of {result.samples:,}, evenly spaced"

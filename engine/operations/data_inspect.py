@@ -11,30 +11,27 @@ from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
 
 MOST_CLASSES = 30
 
-DataPath = Annotated[
-    str,
-    Argument(
-        "a project (*.netwright), a file or folder of data, or a URL of shards",
-        metavar="PROJECT|FILE|FOLDER",
-        read=data_place,
-    ),
-]
-DataSettings = Annotated[
-    tuple[str, ...],
-    Argument(
-        "another value for an option, such as data.response=price; may be given several times",
-        metavar="SECTION.OPTION=VALUE",
-        flags=("--set",),
-    ),
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DataRequest(Request):
     """Data of a project, or a file or folder, whose kind is guessed."""
 
-    path: DataPath
-    settings: DataSettings = ()
+    path: Annotated[
+        str,
+        Argument(
+            "a project (*.netwright), a file or folder of data, or a URL of shards",
+            metavar="PROJECT|FILE|FOLDER",
+            read=data_place,
+        ),
+    ]
+    settings: Annotated[
+        tuple[str, ...],
+        Argument(
+            "another value for an option, such as data.response=price; may be given several times",
+            metavar="SECTION.OPTION=VALUE",
+            flags=("--set",),
+        ),
+    ] = ()
     trusted: Trust = False
 
 

@@ -10,7 +10,8 @@ from PIL import Image
 from netwright.engine.core import progress
 from netwright.engine.data import scan as scanning
 from netwright.engine.data.checks import PASSED, check_data
-from netwright.engine.data.findings import DataCheck, Finding
+from netwright.engine.data.findings import DataCheck
+from netwright.engine.operations.data_check import Finding
 from netwright.engine.project.data import DataOptions
 
 RANDOM = np.random.default_rng(5)
