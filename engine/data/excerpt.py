@@ -178,11 +178,10 @@ def _listed(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
     excerpt = _rows(options, path, room, FILES)
     if excerpt is None or path.suffix.lower() in PARQUET:
         return None
-    for rows in CsvTable(excerpt.path, (), "keep").pieces():
-        for cell in {cell for row in rows for cell in row if Path(cell).suffix}:
-            inside = Path(os.path.normpath(cell))
-            if not inside.is_absolute() and inside.parts[0] != ".." and (path.parent / inside).is_file():
-                _link(path.parent / inside, room / inside)
+    for cell in {cell for _, row in CsvTable(excerpt.path, (), "keep").rows() for cell in row if Path(cell).suffix}:
+        inside = Path(os.path.normpath(cell))
+        if not inside.is_absolute() and inside.parts[0] != ".." and (path.parent / inside).is_file():
+            _link(path.parent / inside, room / inside)
     return excerpt
 
 

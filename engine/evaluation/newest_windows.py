@@ -11,7 +11,7 @@ from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.apply_preparation import prepare
 from netwright.engine.data.columns import parse
-from netwright.engine.data.sources.long_table import numbered_rows, open_table, row_unit
+from netwright.engine.data.sources.long_table import open_table
 from netwright.engine.data.sources.source import Array, Arrays, listed
 from netwright.engine.project.preparation import ColumnPreparation, Preparation
 
@@ -64,7 +64,7 @@ class NewestWindows:
         group, is_grouped = self._record.group_column, self._record.group_column in self._columns
         place = self._columns.index(group) if is_grouped else 0
         series: dict[str, deque[Row]] = {}
-        for line, row in numbered_rows(self._table):
+        for line, row in self._table.rows():
             name = row[place] if is_grouped else ""
             if name not in series:
                 series[name] = deque(maxlen=length)
@@ -107,7 +107,7 @@ class NewestWindows:
 
     def _sample(self, columns: Sequence[ColumnPreparation], rows: Sequence[Row]) -> Array:
         """Return the columns of rows (T, C)."""
-        places = [f"{row_unit(self._table)} {line:,} of {self._source}" for line, _ in rows]
+        places = [f"{self._table.unit} {line:,} of {self._source}" for line, _ in rows]
         cells = []
         for column in columns:
             at = self._columns.index(column.name)

@@ -37,7 +37,7 @@ from netwright.engine.data.sources.containers.stored import StoredArray
 from netwright.engine.data.sources.csv_table import CsvTable
 from netwright.engine.data.sources.image_file import BadPictureError
 from netwright.engine.data.sources.image_file import read as read_image
-from netwright.engine.data.sources.long_table import numbered_rows, open_table, row_unit
+from netwright.engine.data.sources.long_table import open_table
 from netwright.engine.data.sources.source import Array, Arrays, unreadable
 from netwright.engine.data.sources.text_reader import read_text
 from netwright.engine.evaluation.newest_windows import NewestWindows
@@ -281,7 +281,7 @@ def _rows(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
         places = [f"{unit} {line:,} of {source}" for line, _ in lines]
         return prepare_columns(record, cells_of(lines), places, table.shown_decimal)
 
-    unit, rows = row_unit(table), numbered_rows(table)
+    unit, rows = table.unit, table.rows()
     while lines := list(islice(rows, size)):
         numbers = [f"{source}:{line}" for line, _ in lines]
         yield Batch(numbers, lines, prepared, warnings=cell_warnings(record, cells_of(lines)))

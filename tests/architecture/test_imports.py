@@ -19,7 +19,7 @@ from netwright.engine.cli.main import main
 ROOT = Path(__file__).parents[2]
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 HEAVY = {"torch", "onnx", "onnxruntime", "onnxscript", "safetensors", "scipy", "sklearn"}
-NUMPY = {"numpy"}
+NUMPY = {"numpy", "pyarrow"}
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 ROOMS = next(contract["layers"] for contract in CONTRACTS if contract.get("containers") == ["netwright.engine"])[::-1]
 LIGHT = ROOMS[: ROOMS.index("lowering")]
@@ -108,8 +108,8 @@ def test_a_light_command_loads_few_rooms_and_nothing_of_networks_and_numbers(wor
     }
 
 
-def test_a_check_of_a_project_with_a_table_loads_numpy_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy reads and splits the rows; no picture is made of them, and nothing is asked for over the network."""
+def test_a_check_of_a_table_loads_pyarrow_and_numpy_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyarrow reads the rows, NumPy splits them; no picture is made of them, and no network is asked."""
     table = tmp_path / "prices.csv"
     table.write_text("size,age,price\n" + "".join(f"{index},{index % 7},{index}.5\n" for index in range(60)))
     monkeypatch.chdir(tmp_path)
@@ -118,12 +118,14 @@ def test_a_check_of_a_project_with_a_table_loads_numpy_alone(tmp_path: Path, mon
     assert "numpy" in loaded
     assert loaded & (QT | HEAVY | {"ssl", "http", "email", "PIL", "rich", "fsspec"}) == set()
     code = f"""
-import contextlib, io, os, psutil
+import contextlib, io, os
+from threadpoolctl import threadpool_info
 os.environ.pop("OPENBLAS_NUM_THREADS", None)
 from netwright.engine.cli.main import main
 with contextlib.redirect_stdout(io.StringIO()):
     main(["check", {str(tmp_path / "prices.netwright")!r}])
-print(psutil.Process().num_threads(), os.environ.get("OPENBLAS_NUM_THREADS"))
+print(*(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"))
+print(os.environ.get("OPENBLAS_NUM_THREADS"))
 """
     assert printed(code).split() == ["1", "None"], "no threads for products of matrices, and none less for others"
 

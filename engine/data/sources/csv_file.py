@@ -5,12 +5,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.sources.csv_table import COMMA_DECIMALS, Columns, CsvTable, Gaps
+from netwright.engine.data.sources.arrow_cells import COMMA_DECIMALS, by_distinct, plain_numbers
+from netwright.engine.data.sources.csv_table import CsvTable, Gaps
 from netwright.engine.data.sources.source import Array
 from netwright.engine.project.sources.csv_dialect import SAMPLE_ROWS, Written
 from netwright.engine.project.sources.number_texts import (
@@ -27,6 +29,55 @@ LARGEST_EXACT = 2**53
 WAYS_OUT = "Fill the gap, leave out or impute missing values (data.missing_values), or leave the column out."
 
 
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of a table by name: arrays of float64, or tuples of texts. `notes` list the parts left out. `decimal` is
+    the mark of its numbers."""
+
+    names: tuple[str, ...]
+    numbers: dict[str, Array]
+    texts: dict[str, tuple[str, ...]]
+    first_rows: tuple[tuple[str, ...], ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+    decimal: str = "."
+
+    def only(self, rows: Array, note: str = "") -> "Columns":
+        """Return some of the rows, by a mask (N), with one more note."""
+        places = np.flatnonzero(rows).tolist()
+        return replace(
+            self,
+            numbers={name: numbers[rows] for name, numbers in self.numbers.items()},
+            texts={name: tuple(cells[place] for place in places) for name, cells in self.texts.items()},
+            first_rows=tuple(self.first_rows[place] for place in places if place < len(self.first_rows)),
+            rows=len(places),
+            notes=(*self.notes, *filter(None, [note])),
+        )
+
+    def with_texts(self, name: str, cells: tuple[str, ...]) -> "Columns":
+        """Return the columns with other cells in one of them."""
+        numbers = {other: values for other, values in self.numbers.items() if other != name}
+        return replace(self, numbers=numbers, texts={**self.texts, name: cells})
+
+    def without(self, name: str) -> "Columns":
+        """Return the columns without one of them."""
+        place = self.names.index(name)
+        return replace(
+            self,
+            names=self.names[:place] + self.names[place + 1 :],
+            numbers={other: values for other, values in self.numbers.items() if other != name},
+            texts={other: cells for other, cells in self.texts.items() if other != name},
+            first_rows=tuple(row[:place] + row[place + 1 :] for row in self.first_rows),
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Memory in bytes, about: equal texts share theirs."""
+        return sum(numbers.nbytes for numbers in self.numbers.values()) + 8 * self.rows * len(self.texts)
+
+
+INFINITE, EMPTY, TEXT = 1, 2, 3
+"""Kinds of cells beside finite numbers; NaN is of the first."""
 Cell = tuple[int, str]
 """A row's index, and the text of a cell in it."""
 
@@ -34,44 +85,57 @@ Cell = tuple[int, str]
 @dataclass
 class GatheredCells:
     """Contents of a column found in one pass. `texts` counts cells that are neither plain numbers with the `decimal`
-    mark nor empty; `empties` those without a value, NaN and infinity."""
+    mark nor empty; `empties` those without a value, NaN and infinity. `keeps`: marks of missing values are empty."""
 
     decimal: str = "."
     pieces: list[Array] = field(default_factory=list)
     texts: int = 0
     empties: int = 0
-    first_gap: Cell = (0, "")
-    first_infinite: Cell | None = None
+    keeps: bool = False
+    firsts: dict[int, Cell] = field(default_factory=dict)
 
-    def take(self, cells: Sequence[str], start: int) -> None:
+    @property
+    def first_gap(self) -> Cell:
+        """First empty cell, which is a gap among texts, too; else the first NaN or infinity."""
+        row, _ = self.firsts.get(EMPTY, (0, ""))
+        return (row, "") if EMPTY in self.firsts else self.firsts.get(INFINITE, (0, ""))
+
+    def take(self, cells: Any, start: int) -> None:
         """Add the cells of rows from index `start` on."""
-        plain = cells if self.decimal == "." else [cell.translate(COMMA_DECIMALS) for cell in cells]
-        try:
-            numbers = np.array(plain, dtype=np.float64)
-        except ValueError:
-            numbers = np.array([self._number(cell) for cell in plain])
-        finite = np.isfinite(numbers)
-        if not finite.all():
-            self._note_gaps(plain, finite, start)
+        numbers = plain_numbers(cells, self.decimal)
+        places = np.empty(0, np.int64) if numbers is None else np.flatnonzero(~np.isfinite(numbers))
+        if numbers is None or (len(places) and any(cells.take(places).unique().to_pylist())):
+            numbers = self._mixed(cells, start)
+        else:
+            self._count(EMPTY, places, cells, start)
         self.pieces.append(numbers)
 
-    def _number(self, cell: str) -> float:
-        try:
-            return float(cell)
-        except ValueError:
-            self.texts += bool(cell.strip())
-            return math.nan
+    def _count(self, kind: int, places: Array, cells: Any, start: int) -> None:
+        """Count gaps of a kind at some places, and note the first of them."""
+        self.empties += len(places)
+        if len(places):
+            first = int(places[0])
+            self.firsts.setdefault(kind, (start + first, cells[first].as_py().strip()))
 
-    def _note_gaps(self, cells: Sequence[str], finite: Array, start: int) -> None:
-        """Count empty cells, and the numbers NaN and infinity."""
-        for i in np.flatnonzero(~finite).tolist():
-            cell = cells[i].strip()
-            if not cell or is_number(cell):
-                if not self.empties or (self.first_gap[1] and not cell):  # an empty cell is a gap among texts, too
-                    self.first_gap = start + i, cell
-                self.empties += 1
-            if cell and self.first_infinite is None and is_number(cell):
-                self.first_infinite = start + i, cell
+    def _mixed(self, cells: Any, start: int) -> Array:
+        """Return the numbers among cells (N), NaN elsewhere, and count texts and gaps, NaN and infinity among them."""
+        kinds: list[int] = []
+
+        def value(cell: str) -> float:
+            cell = cell.strip()
+            plain = cell if self.decimal == "." else cell.translate(COMMA_DECIMALS)
+            cell = "" if self.keeps and is_missing(cell) else cell
+            number = float(plain) if cell and is_number(plain) else math.nan
+            kinds.append(EMPTY if not cell else TEXT if not is_number(plain) else int(not math.isfinite(number)))
+            return number
+
+        codes = by_distinct(cells, lambda texts: range(len(texts)), np.int32)
+        numbers = by_distinct(cells, lambda texts: [value(text) for text in texts], np.float64)
+        kind = np.array(kinds)[codes]
+        self.texts += int((kind == TEXT).sum())
+        for which in (INFINITE, EMPTY):
+            self._count(which, np.flatnonzero(kind == which), cells, start)
+        return numbers
 
 
 def read_columns(
@@ -83,16 +147,14 @@ def read_columns(
     Raises `UserError`, which names the column and the line.
     """
     table = CsvTable(path, without, gaps, written=written)
-    if (quick := table.all_numbers()) is not None:
-        return quick
-    gathered = {name: GatheredCells(table.dialect.decimal) for name in table.names}
+    gathered = {name: GatheredCells(table.decimal, keeps=gaps == "keep") for name in table.names}
     start = 0
     first_rows: list[tuple[str, ...]] = []
-    for rows in table.pieces():
-        first_rows += rows[: max(0, SAMPLE_ROWS - len(first_rows))]
-        for name, cells in zip(table.names, zip(*rows, strict=True), strict=True):
-            gathered[name].take(cells, start)
-        start += len(rows)
+    for batch in table.batches():
+        first_rows += table.first_cells(batch, SAMPLE_ROWS - len(first_rows))
+        for name, cells in gathered.items():
+            cells.take(batch.column(name), start)
+        start += batch.num_rows
     if not start:
         raise table.no_rows()
     texts = table.texts([name for name in table.names if gathered[name].texts])
@@ -146,10 +208,10 @@ def _format_of(
         rows -= gathered.empties
         if not rows:
             return NumberFormat()  # all gaps: what becomes of such a column is decided with the training rows
-        if gathered.first_infinite and gathered.texts * 2 < rows:
-            raise _gap(table, name, replace(gathered, first_gap=gathered.first_infinite))
+        if INFINITE in gathered.firsts and gathered.texts * 2 < rows:
+            raise _gap(table, name, gathered, gathered.firsts[INFINITE])
     elif gathered.empties and (gathered.texts == 0 or not gathered.first_gap[1]):
-        raise _gap(table, name, gathered)
+        raise _gap(table, name, gathered, gathered.first_gap)
     if not gathered.texts:
         return NumberFormat()
     distinct = dict.fromkeys(filter(None, cells))
@@ -204,8 +266,8 @@ def _unlike(cells: Iterable[str], decimal: str) -> tuple[str, str]:
     return next(itertools.filterfalse(is_alike, pairs), pairs[0])
 
 
-def _gap(table: CsvTable, name: str, gathered: GatheredCells) -> UserError:
-    row, cell = gathered.first_gap
+def _gap(table: CsvTable, name: str, gathered: GatheredCells, first: Cell) -> UserError:
+    row, cell = first
     received = f"received {quoted(cell)}" if cell else "the cell is empty"
     more = f" It has {gathered.empties:,} such cells." if gathered.empties > 1 else ""
     expected = "a value" if gathered.texts else "a finite number"

@@ -2,15 +2,13 @@
 
 import csv
 import os
-import warnings
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import numpy as np
 
@@ -18,9 +16,9 @@ from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.arrow_cells import are_blank, are_missing, by_distinct, texts_of
 from netwright.engine.data.sources.source import Array, free_memory, listed, refuse_too_large, unreadable
 from netwright.engine.project.sources.csv_dialect import (
-    SAMPLE_ROWS,
     Dialect,
     Written,
     codec_of,
@@ -30,9 +28,9 @@ from netwright.engine.project.sources.csv_dialect import (
 from netwright.engine.project.sources.number_texts import is_missing
 
 PIECE_ROWS = 20_000
-QUICK_ROWS = 200_000
-"""Rows of numbers that are read between two reports of progress."""
 PIECE_CELLS = 2_000_000
+BLOCK_BYTES = 2**20
+"""Bytes that pyarrow reads at once."""
 MOST_COLUMNS = 100_000
 ROW_LIMIT = 2**24
 """Limit of the characters per row: such a row has a hundred times the columns of the widest tables."""
@@ -45,100 +43,24 @@ HEAD_BYTES = 2**20
 BLANK = frozenset({"\n", "\r", "\r\n"})
 EXPECTED = "a CSV table: text with a header line and the same number of cells in each line"
 DIGITS = "0123456789"
-COMMA_DECIMALS = {ord(","): ".", ord("."): "p"}
-"""Makes plain numbers of those with decimal commas, and no numbers of those with points."""
 Gaps = Literal["refuse", "leave-out", "keep"]
 
 csv.field_size_limit(ROW_LIMIT)  # a header is one cell for each separator but its own
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """Columns of a table by name: arrays of float64, or tuples of texts. `notes` list the parts left out. `decimal` is
-    the mark of its numbers."""
+class CsvFile:
+    """Text of a CSV file: its encoding, its dialect, and its lines as rows of cells."""
 
-    names: tuple[str, ...]
-    numbers: dict[str, Array]
-    texts: dict[str, tuple[str, ...]]
-    first_rows: tuple[tuple[str, ...], ...]
-    rows: int
-    notes: tuple[str, ...] = ()
-    decimal: str = "."
-
-    def only(self, rows: Array, note: str = "") -> "Columns":
-        """Return some of the rows, by a mask (N), with one more note."""
-        places = np.flatnonzero(rows).tolist()
-        return replace(
-            self,
-            numbers={name: numbers[rows] for name, numbers in self.numbers.items()},
-            texts={name: tuple(cells[place] for place in places) for name, cells in self.texts.items()},
-            first_rows=tuple(self.first_rows[place] for place in places if place < len(self.first_rows)),
-            rows=len(places),
-            notes=(*self.notes, *filter(None, [note])),
-        )
-
-    def with_texts(self, name: str, cells: tuple[str, ...]) -> "Columns":
-        """Return the columns with other cells in one of them."""
-        numbers = {other: values for other, values in self.numbers.items() if other != name}
-        return replace(self, numbers=numbers, texts={**self.texts, name: cells})
-
-    def without(self, name: str) -> "Columns":
-        """Return the columns without one of them."""
-        place = self.names.index(name)
-        return replace(
-            self,
-            names=self.names[:place] + self.names[place + 1 :],
-            numbers={other: values for other, values in self.numbers.items() if other != name},
-            texts={other: cells for other, cells in self.texts.items() if other != name},
-            first_rows=tuple(row[:place] + row[place + 1 :] for row in self.first_rows),
-        )
-
-    @property
-    def bytes(self) -> int:
-        """Memory in bytes, about: equal texts share theirs."""
-        return sum(numbers.nbytes for numbers in self.numbers.values()) + 8 * self.rows * len(self.texts)
-
-
-class CsvTable:
-    """Table in a file. `dialect` says how it is written, `names` are the columns that are read."""
-
-    def __init__(
-        self,
-        path: Path,
-        without: Sequence[str],
-        missing: Gaps = "refuse",
-        *,
-        written: Written | None = None,
-        least_columns: int = 2,
-        counts_lines: bool = True,
-    ) -> None:
-        """Read the header, and count the lines unless told otherwise. `least_columns`: columns that must be left.
-
-        Raises `UserError`, at once where memory is short for a table of this size.
-        """
+    def __init__(self, path: Path, written: Written) -> None:
+        """Read the first rows. `written`: what the options say about the file. Raises `UserError`."""
         self.path = path
-        self.least_columns = least_columns
-        self.missing = missing
+        self.has_quotes = True
+        """Whether cells may hold line breaks; false once all lines have been counted and hold no quote."""
+        self.longest_line = 0
+        """Bytes of the longest line, once all have been counted."""
         self._checks_lines = True
-        written = written or Written()
         self.encoding = self._encoding(written)
         self.dialect = self._dialect(written.decimal)
-        self.delimiter = self.dialect.delimiter
-        self.header = header = self._header()
-        self.width = len(header)
-        self.places = self._kept(header, without)
-        self.names = tuple(header[place] for place in self.places)
-        self.without = tuple(name for name in header if name in without)
-        self.nameless = tuple(place + 1 for place, name in enumerate(header) if not name)
-        self.gaps = self.most_rows = 0
-        if counts_lines:
-            self._refuse_too_long()
-            self.most_rows = max(0, self._lines(is_open=not written.encoding) - self.dialect.first_line)
-            self._checks_lines = False
-            cells = f"The {self.most_rows * len(self.names):,} cells of {path}"
-            refuse_too_large(self.most_rows * len(self.names) * CELL_BYTES, cells, "Use fewer rows or columns.")
-
-    # ---- how it is written ----
 
     def _encoding(self, written: Written) -> str:
         """Return the encoding that the options name, or that the first bytes show. Raises `UserError`."""
@@ -158,28 +80,16 @@ class CsvTable:
         with self._reading(), self._opened() as file:
             lines = iter(partial(file.readline, ROW_LIMIT + 1), "")
             first = next((line for line in islice(lines, SNIFFED_LINES) if line not in BLANK), "")
-        return dialect_of(lambda delimiter: self._rows(delimiter, SNIFFED_LINES), first[:100], decimal)
+        return dialect_of(lambda delimiter: self.cells(delimiter, SNIFFED_LINES), first[:100], decimal)
 
     def _opened(self) -> TextIO:
         # The mark of the byte order tells the order only where the encoding leaves it open.
         return open(self.path, encoding=codec_of(self.encoding), newline="")
 
-    def _refuse_too_long(self) -> None:
-        """Raise `UserError` where the first bytes tell that the table does not fit into memory."""
-        size = self.path.stat().st_size
-        if size <= HEAD_BYTES:
-            return
-        with self._reading(), open(self.path, "rb") as file:
-            lines = file.read(HEAD_BYTES).count(b"\n")
-        needed = int(lines * (size / HEAD_BYTES) * len(self.names) * CELL_BYTES)
-        if needed > free_memory():
-            subject = f"{self.path} has {format_bytes(size)}; its about {int(lines * (size / HEAD_BYTES)):,} rows"
-            refuse_too_large(needed, subject, "Use fewer rows or columns, or a Parquet file.")
-
-    def _lines(self, *, is_open: bool) -> int:
+    def count_lines(self, *, is_open: bool) -> int:
         """Return the number of lines of the file, at most; where the encoding `is_open`, take that of all bytes. Raises
         `UserError` for a line too long for memory."""
-        lines, length, last = 0, 0, b"\n"
+        lines, length, longest, last, has_quotes = 0, 0, 0, b"\n", False
         decoder = getincrementaldecoder("utf-8")() if is_open and self.encoding == "utf-8" else None
         with self._reading(), open(self.path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -190,12 +100,16 @@ class CsvTable:
                         decoder.decode(block)
                     except UnicodeDecodeError:
                         self.encoding, decoder = "windows-1252", None
+                has_quotes = has_quotes or b'"' in block
                 lines += max(block.count(b"\n"), block.count(b"\r"))
                 block = block.replace(b"\r", b"\n")
                 last = block[-1:]
-                length = length + len(block) if b"\n" not in block else len(block) - block.rfind(b"\n")
+                whole = block.split(b"\n")
+                longest = max(longest, length + len(whole[0]), *map(len, whole[1:]))
+                length = length + len(block) if len(whole) == 1 else len(whole[-1]) + 1
                 if length > ROW_LIMIT:
                     raise self._too_long()
+        self.has_quotes, self.longest_line, self._checks_lines = has_quotes, longest, False
         return lines + (last != b"\n")
 
     def _too_long(self) -> UserError:
@@ -217,7 +131,7 @@ class CsvTable:
         except OSError as error:
             raise unreadable(self.path, error) from None
 
-    def _rows(self, delimiter: str, most_lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    def cells(self, delimiter: str, most_lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number on which each row ends, and its cells, of the first `most_lines`.
 
         Blank lines are skipped before they are parsed, unless they are part of a quoted cell.
@@ -253,6 +167,57 @@ class CsvTable:
     def shown_decimal(self) -> str:
         """The decimal mark that the first rows show; empty where they do not."""
         return self.dialect.decimal if self.dialect.is_decimal_certain else ""
+
+
+class CsvTable(CsvFile):
+    """Table in a file. `dialect` says how it is written, `names` are the columns that are read."""
+
+    unit = "line"
+
+    def __init__(
+        self,
+        path: Path,
+        without: Sequence[str],
+        missing: Gaps = "refuse",
+        *,
+        written: Written | None = None,
+        least_columns: int = 2,
+        counts_lines: bool = True,
+        is_held: bool = True,
+    ) -> None:
+        """Read the header, and count the lines unless told otherwise. `least_columns`: columns that must be left.
+
+        Raises `UserError`, at once where memory is short for a table of this size that `is_held` in it.
+        """
+        super().__init__(path, written := written or Written())
+        self.least_columns = least_columns
+        self.missing = missing
+        self.header = header = self._header()
+        self.width = len(header)
+        self.places = self._kept(header, without)
+        self.names = tuple(header[place] for place in self.places)
+        self.without = tuple(name for name in header if name in without)
+        self.nameless = tuple(place + 1 for place, name in enumerate(header) if not name)
+        self.gaps = self.most_rows = 0
+        if counts_lines:
+            if is_held:
+                self._refuse_too_long()
+            self.most_rows = max(0, self.count_lines(is_open=not written.encoding) - self.dialect.first_line)
+            cells = f"The {self.most_rows * len(self.names):,} cells of {path}"
+            needed = self.most_rows * len(self.names) * CELL_BYTES if is_held else 0
+            refuse_too_large(needed, cells, "Use fewer rows or columns.")
+
+    def _refuse_too_long(self) -> None:
+        """Raise `UserError` where the first bytes tell that the table does not fit into memory."""
+        size = self.path.stat().st_size
+        if size <= HEAD_BYTES:
+            return
+        with self._reading(), open(self.path, "rb") as file:
+            lines = file.read(HEAD_BYTES).count(b"\n")
+        needed = int(lines * (size / HEAD_BYTES) * len(self.names) * CELL_BYTES)
+        if needed > free_memory():
+            subject = f"{self.path} has {format_bytes(size)}; its about {int(lines * (size / HEAD_BYTES)):,} rows"
+            refuse_too_large(needed, subject, "Use fewer rows or columns, or a Parquet file.")
 
     # ---- columns ----
 
@@ -303,13 +268,61 @@ class CsvTable:
 
     # ---- rows ----
 
-    def pieces(self) -> Iterator[list[tuple[str, ...]]]:
-        """Yield rows in pieces, as tuples of the cells that are read."""
-        rows, count = self.rows(), 0
-        while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
-            count += len(piece)
-            report(count, self.most_rows, "rows")
-            yield [row for _, row in piece]
+    def batches(self) -> Iterator[Any]:
+        """Yield rows as batches of pyarrow, whose columns are cells as they stand in the file. Raises `UserError`.
+
+        Where pyarrow gives up, at a row of another width, `rows` goes on, which knows what may be and names the line.
+        """
+        import pyarrow
+
+        count = 0
+        try:
+            for batch in self._quick_batches():
+                if batch.num_rows:
+                    count += batch.num_rows
+                    report(count, self.most_rows, "rows")
+                    yield batch
+        except (pyarrow.ArrowInvalid, UnicodeError, OSError):
+            rows = islice(self.rows(), count, None)
+            while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
+                count += len(piece)
+                report(count, self.most_rows, "rows")
+                columns = zip(*(row for _, row in piece), strict=True)
+                yield pyarrow.record_batch(
+                    [pyarrow.array(cells, pyarrow.string()) for cells in columns], list(self.names)
+                )
+
+    def _quick_batches(self) -> Iterator[Any]:
+        """Yield the rows that `rows` yields, as pyarrow reads them. Raises `ArrowInvalid`."""
+        import pyarrow
+        from pyarrow import compute, csv
+
+        self.gaps = 0
+        header = [str(place) for place in range(self.width)]
+        batches = csv.open_csv(
+            self.path,
+            csv.ReadOptions(
+                block_size=max(BLOCK_BYTES, 4 * self.longest_line),
+                skip_rows=self.dialect.first_line,
+                column_names=header,
+                use_threads=True,
+                encoding="utf8" if self.encoding == "utf-8" else codec_of(self.encoding),
+            ),
+            csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=self.has_quotes),
+            csv.ConvertOptions(column_types=dict.fromkeys(header, pyarrow.string()), strings_can_be_null=False),
+        )
+        for batch in batches:
+            is_blank = are_blank(batch.column(0))
+            if compute.any(is_blank).as_py():  # rows of separators alone
+                for cells in batch.columns[1:]:
+                    is_blank = compute.and_(is_blank, are_blank(cells))
+                batch = batch.filter(compute.invert(is_blank))
+            batch = batch.select([header[place] for place in self.places]).rename_columns(list(self.names))
+            if self.missing == "leave-out":
+                has_gap = reduce(compute.or_, map(are_missing, batch.columns))
+                self.gaps += compute.sum(has_gap).as_py() or 0
+                batch = batch.filter(compute.invert(has_gap))
+            yield batch
 
     def rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the line number on which each row ends, and its cells that are read.
@@ -318,7 +331,7 @@ class CsvTable:
         """
         takes_all = len(self.places) == self.width
         self.gaps = 0
-        for line, row in self._rows(self.delimiter):
+        for line, row in self.cells(self.dialect.delimiter):
             if line <= self.dialect.first_line:
                 continue
             if not row[0].strip() and not any(map(str.strip, row)):
@@ -341,6 +354,11 @@ class CsvTable:
                 )
             else:
                 yield line, cells
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all columns are read."""
+        return len(self.places) == self.width
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on how the table is written and the parts left out, known once all rows have been read."""
@@ -370,7 +388,7 @@ class CsvTable:
         if not self.gaps:
             return UserError(f"{self.path} has a header and no rows. Expected {EXPECTED}.")
         missing = [0] * len(self.names)
-        for line, row in self._rows(self.delimiter):
+        for line, row in self.cells(self.dialect.delimiter):
             for index, place in enumerate(self.places if line > self.dialect.first_line else ()):
                 missing[index] += is_missing(row[place])
         most = max(missing)
@@ -378,25 +396,6 @@ class CsvTable:
             f"Each row of {self.path} has a missing value. Column '{self.names[missing.index(most)]}' has "
             f"{most:,} of them: leave that column out."
         )
-
-    def all_numbers(self) -> Columns | None:
-        """Return a table of only finite numbers, all read, in a third of the time; None for other tables."""
-        if len(self.places) < self.width:
-            return None  # rows of another width would pass
-        try:
-            with warnings.catch_warnings(), self._opened() as file:
-                warnings.simplefilter("error")  # lines without data
-                lines: Iterator[str] = islice(file, self.dialect.first_line, None)
-                if self.decimal == ",":
-                    lines = (line.translate(COMMA_DECIMALS) for line in lines)
-                numbers = _numbers_in(lines, self.delimiter, self.most_rows)
-        except (ValueError, OSError, Warning, MemoryError):
-            return None  # the slow way says in words what is wrong, if anything is
-        if numbers.shape[1:] != (len(self.names),) or not np.isfinite(numbers).all():
-            return None
-        columns = {name: numbers[:, i] for i, name in enumerate(self.names)}
-        rows = tuple(row for _, row in islice(self.rows(), SAMPLE_ROWS))
-        return Columns(self.names, columns, {}, rows, len(numbers), self.notes(), self.dialect.decimal)
 
     def line(self, row: int) -> int:
         """Return the line number of a row in the file."""
@@ -408,28 +407,24 @@ class CsvTable:
 
     def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the cells of some columns as texts, stripped of blanks; equal texts share memory."""
-        distinct: dict[str, str] = {}
-        columns: dict[str, list[str]] = {name: [] for name in names}
-        places = [self.names.index(name) for name in names]
-        for rows in self.pieces() if names else ():
-            for name, place in zip(names, places, strict=True):
-                columns[name] += [distinct.setdefault(cell, cell) for cell in (row[place].strip() for row in rows)]
-        return {name: tuple(cells) for name, cells in columns.items()}
+        distinct: dict[str, dict[str, int]] = {name: {} for name in names}
+        codes: dict[str, list[Array]] = {name: [] for name in names}
+        for batch in self.batches() if names else ():
+            for name, places in distinct.items():
 
+                def numbered(texts: Sequence[str], places: dict[str, int] = places) -> list[int]:
+                    return [places.setdefault(self._without_mark(text.strip()), len(places)) for text in texts]
 
-def _numbers_in(lines: Iterator[str], delimiter: str, most_rows: int) -> Array:
-    """Return the numbers of lines (N, columns). Raises `ValueError`, or `Warning`, where there are others."""
-    pieces: list[Array] = []
-    count = 0
-    while not pieces or len(pieces[-1]) == QUICK_ROWS:
-        most = QUICK_ROWS if most_rows > QUICK_ROWS else None
-        try:
-            piece = np.loadtxt(lines, delimiter=delimiter, comments=None, quotechar='"', ndmin=2, max_rows=most)
-        except UserWarning as warning:
-            if not pieces or "input contained no data" not in str(warning):
-                raise
-            break
-        pieces.append(piece)
-        count += len(piece)
-        report(count, most_rows, "rows")
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+                codes[name].append(by_distinct(batch.column(name), numbered, np.int32))
+        return {
+            name: tuple(np.array([*distinct[name]], object)[np.concatenate(codes[name])].tolist()) for name in names
+        }
+
+    def _without_mark(self, cell: str) -> str:
+        """Return a cell, empty where it marks a missing value that is kept as one."""
+        return "" if self.missing == "keep" and is_missing(cell) else cell
+
+    def first_cells(self, batch: Any, count: int) -> list[tuple[str, ...]]:
+        """Return the first rows of a batch as texts."""
+        columns = [map(self._without_mark, texts_of(cells)) for cells in batch.slice(0, count).columns]
+        return list(zip(*columns, strict=True))

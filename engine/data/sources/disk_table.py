@@ -15,8 +15,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data import histograms
 from netwright.engine.data.columns import LeftOutColumn, encode, fit_column, notes_on
-from netwright.engine.data.sources.csv_batches import Reading
-from netwright.engine.data.sources.csv_table import Columns
+from netwright.engine.data.sources.csv_file import Columns
 from netwright.engine.data.sources.parquet_file import BATCH_ROWS
 from netwright.engine.data.sources.source import (
     Array,
@@ -28,7 +27,7 @@ from netwright.engine.data.sources.source import (
     file_stamp,
     refuse_too_large,
 )
-from netwright.engine.data.sources.stored_table import RESPONSE_BYTES, StoredTable, store
+from netwright.engine.data.sources.stored_table import RESPONSE_BYTES, Reading, StoredTable, store
 from netwright.engine.data.sources.table_reader import (
     GAPS,
     keys_by,

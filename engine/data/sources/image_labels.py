@@ -14,8 +14,8 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.sources.csv_file import read_columns
-from netwright.engine.data.sources.csv_table import EXPECTED, Columns, CsvTable
+from netwright.engine.data.sources.csv_file import Columns, read_columns
+from netwright.engine.data.sources.csv_table import EXPECTED, CsvTable
 from netwright.engine.data.sources.image_reading import (
     common_shape,
     image_input,

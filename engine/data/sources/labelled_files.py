@@ -10,8 +10,8 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.csv_file import Columns
 from netwright.engine.data.sources.csv_table import EXPECTED as EXPECTED_TABLE
-from netwright.engine.data.sources.csv_table import Columns
 from netwright.engine.data.sources.source import MOST_CLASSES, Array, Arrays, file_stamp, listed, unreadable
 from netwright.engine.data.sources.table_reader import answered, read_answered, targets_of
 from netwright.engine.project.data import DataOptions

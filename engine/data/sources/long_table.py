@@ -4,7 +4,7 @@ Columns hold numbers, except those whose role says otherwise: the time (numbers 
 apart, and labels. Other columns of texts are left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.arrow_cells import texts_of
 from netwright.engine.data.sources.csv_table import CsvTable
 from netwright.engine.data.sources.parquet_file import ParquetCells
 from netwright.engine.data.sources.source import Array, cut, listed
@@ -93,22 +94,10 @@ def open_table(path: Path, left_out: Sequence[str] = (), written: Written | None
     return CsvTable(path, left_out, written=written, least_columns=1)
 
 
-def numbered_rows(table: CsvTable | ParquetCells) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the number of each line of a CSV file, or of each row of a Parquet file from 1 on, and its cells. Raises
-    `UserError`."""
-    if isinstance(table, CsvTable):
-        yield from table.rows()
-    else:
-        yield from enumerate((row for piece in table.pieces() for row in piece), 1)
-
-
-def row_unit(table: CsvTable | ParquetCells) -> str:
-    """Return the unit that `numbered_rows` counts: `line` or `row`."""
-    return "line" if isinstance(table, CsvTable) else "row"
-
-
 def read_long_table(path: Path, roles: Roles) -> LongTable:
     """Read a long table. Raises `UserError`, which names the column and the line, and for times out of order."""
+    import pyarrow
+
     table = open_table(path, roles.left_out, roles.written)
     groups, times_of = (_named(text, table.names) for text in (roles.group, roles.time))
     for name in (*times_of, *groups, *roles.labels, *roles.either):
@@ -119,25 +108,25 @@ def read_long_table(path: Path, roles: Roles) -> LongTable:
             )
     clock = Times(roles.time, table, roles.date_order)
     columns = {name: _column_for(name, roles, (*groups, *times_of), table) for name in table.names}
-    time_places = [table.names.index(name) for name in times_of]
     first_rows: list[tuple[str, ...]] = []
-    quick = table.all_numbers() if len(times_of) < 2 else None
-    if quick is not None:
+    rows = 0
+    for batch in table.batches():
+        first_rows += table.first_cells(batch, SAMPLE_ROWS - len(first_rows))
         for name, column in columns.items():
-            (clock if name in times_of else column).take_numbers(quick.numbers[name])
-        first_rows, rows = list(quick.first_rows), quick.rows
-    else:
-        rows = 0
-        for piece in table.pieces():
-            first_rows += piece[: max(0, SAMPLE_ROWS - len(first_rows))]
-            for name, cells in zip(table.names, zip(*piece, strict=True), strict=True):
-                if name not in times_of:
-                    columns[name].take(cells, rows)
-            if times_of:
-                clock.take([" ".join(row[place] for place in time_places) for row in piece], rows)
-            rows += len(piece)
+            if name not in times_of:
+                column.take(batch.column(name), rows)
+        if len(times_of) > 1:
+            parts = zip(*(texts_of(batch.column(name)) for name in times_of), strict=True)
+            clock.take(pyarrow.array([" ".join(cells) for cells in parts]), rows)
+        elif times_of:
+            clock.take(batch.column(times_of[0]), rows)
+        rows += batch.num_rows
     if not rows:
         raise table.no_rows()
+    read = [clock if name in times_of else column for name, column in columns.items()]
+    if table.is_whole and all(column.is_plain for column in read):
+        for column in columns.values():
+            column.shorten_names()
     codes, series = _series_of([columns[name] for name in groups])
     times = clock.values() if times_of else None
     order, bounds, notes = _order(codes, times, rows, roles.time)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean
-from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
-from netwright.engine.data.sources.csv_table import CELL_BYTES, Columns
-from netwright.engine.data.sources.source import Array, listed, refuse_too_large
-from netwright.engine.project.sources.csv_dialect import SAMPLE_ROWS
+from netwright.engine.data.sources.arrow_cells import texts_of
+from netwright.engine.data.sources.csv_table import CELL_BYTES
+from netwright.engine.data.sources.source import listed, refuse_too_large
 from netwright.engine.project.sources.number_texts import NumberFormat
 
 BATCH_ROWS = 2**16
@@ -48,8 +47,10 @@ class ParquetFile:
 
     def __init__(self, path: Path, left_out: Sequence[str], least_columns: int = 2) -> None:
         """Read the schema. Raises `UserError` for a damaged file, or columns that cannot be read."""
-        parquet = import_extra("pyarrow.parquet", "tables", "Parquet files")
-        self._arrow = import_extra("pyarrow", "tables", "Parquet files")
+        import pyarrow
+        from pyarrow import parquet
+
+        self._arrow = pyarrow
         self.path = path
         try:
             self._file = parquet.ParquetFile(path, memory_map=True)
@@ -99,9 +100,11 @@ class ParquetFile:
 
 
 class ParquetCells:
-    """Rows of a Parquet file as texts, read as `CsvTable` reads those of a CSV file; a missing value is empty."""
+    """Rows of a Parquet file, read as `CsvTable` reads those of a CSV file; a missing value is empty."""
 
     decimal = shown_decimal = "."
+    unit = "row"
+    is_whole = True
 
     def __init__(self, path: Path, left_out: Sequence[str]) -> None:
         """Read the schema. Raises `UserError`, also for a table too large for memory."""
@@ -113,47 +116,23 @@ class ParquetCells:
         cells = f"The {rows * len(self.names):,} cells of {path}"
         refuse_too_large(rows * len(self.names) * CELL_BYTES, cells, "Use fewer rows or columns.")
 
-    def all_numbers(self) -> Columns | None:
-        """Return a table of only finite numbers; None for other tables."""
-        if self._file.texts:
-            return None
-        numbers: dict[str, list[Array]] = {name: [] for name in self.names}
-        first_rows: list[tuple[str, ...]] = []
-        rows = 0
-        for batch in self._file.batches():
-            for name in self.names:
-                column = batch.column(name)
-                try:
-                    values = column.to_numpy(zero_copy_only=False).astype(np.float64)
-                except (TypeError, ValueError):  # objects, such as truth values with gaps
-                    return None
-                if column.null_count or not np.isfinite(values).all():
-                    return None
-                numbers[name].append(values)
-            rows += batch.num_rows
-            report(rows, self._file.most_rows, "rows")
-            if len(first_rows) < SAMPLE_ROWS:
-                first_rows += self._cells(batch.slice(0, SAMPLE_ROWS - len(first_rows)))
-        if not rows:
-            return None
-        columns = {name: np.concatenate(pieces) for name, pieces in numbers.items()}
-        return Columns(self.names, columns, {}, tuple(first_rows), rows, self.notes())
-
-    def pieces(self) -> Iterator[list[tuple[str, ...]]]:
-        """Yield rows in pieces."""
+    def batches(self) -> Iterator[Any]:
+        """Yield batches of rows."""
         count = 0
         for batch in self._file.batches():
             count += batch.num_rows
             report(count, self._file.most_rows, "rows")
             if batch.num_rows:
-                yield self._cells(batch)
+                yield batch
 
-    def _cells(self, batch: Any) -> list[tuple[str, ...]]:
-        columns = []
-        for name in self.names:
-            values = batch.column(name).to_pylist()
-            columns.append(["" if value is None else _text(value) for value in values])
-        return list(zip(*columns, strict=True))
+    def rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield the number of each row, from 1 on, and its cells as texts."""
+        rows = (row for batch in self._file.batches() for row in self.first_cells(batch, batch.num_rows))
+        yield from enumerate(rows, 1)
+
+    def first_cells(self, batch: Any, count: int) -> list[tuple[str, ...]]:
+        """Return the first rows of a batch as texts."""
+        return list(zip(*map(texts_of, batch.slice(0, count).columns), strict=True))
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the columns left out."""
@@ -166,11 +145,3 @@ class ParquetCells:
     def place(self, row: int) -> str:
         """Return the place of a row, for messages: `row 12`."""
         return f"row {row + 1:,}"
-
-
-def _text(value: object) -> str:
-    """Return a cell as a CSV table has it: dates in ISO form, truth values as 0 and 1."""
-    if isinstance(value, bool):
-        return str(int(value))
-    iso = getattr(value, "isoformat", None)
-    return str(iso() if iso is not None else value)

@@ -17,7 +17,6 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean
-from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import printable
 from netwright.engine.core.platform_files import read_at
 from netwright.engine.core.text import format_bytes
@@ -235,8 +234,9 @@ def convert_parquet(path: Path, out: BinaryIO, place: str, column: str, response
     `column` names the column of the input, `response` that of the target; empty: as `ShardOptions` and `Shards` say.
     Raises `UserError` for files that cannot be read.
     """
-    parquet = import_extra("pyarrow.parquet", "tables", "Parquet files")
-    arrow = import_extra("pyarrow", "tables", "Parquet files")
+    import pyarrow as arrow
+    from pyarrow import parquet
+
     try:
         with parquet.ParquetFile(path, memory_map=True) as file:
             return _converted(file, arrow, out, place, column, response)

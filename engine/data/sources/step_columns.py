@@ -3,12 +3,14 @@
 import math
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.sources.csv_table import COMMA_DECIMALS, CsvTable
+from netwright.engine.data.sources.arrow_cells import COMMA_DECIMALS, by_distinct, plain_numbers, texts_of
+from netwright.engine.data.sources.csv_table import CsvTable
 from netwright.engine.data.sources.parquet_file import ParquetCells
 from netwright.engine.data.sources.source import Array, cut
 from netwright.engine.project.dates import forms_of, read
@@ -31,6 +33,8 @@ class StepColumn:
     """One column while it is read, piece by piece."""
 
     holds = ""
+    is_plain = True
+    """Whether all values were finite numbers, written plainly."""
 
     def __init__(self, name: str, table: CsvTable | ParquetCells) -> None:
         self.name, self.table = name, table
@@ -38,22 +42,17 @@ class StepColumn:
         self.names: dict[str, int] = {}
         self.notes: list[str] = []
 
-    def take(self, cells: Sequence[str], start: int) -> None:
-        """Add the cells of the rows from index `start` on. Raises `UserError`."""
+    def take(self, cells: Any, start: int) -> None:
+        """Add the cells, an array of pyarrow, of the rows from index `start` on. Raises `UserError`."""
         raise NotImplementedError
 
-    def take_numbers(self, numbers: Array) -> None:
-        """Add a whole column of numbers."""
-        self.pieces.append(numbers)
+    def shorten_names(self) -> None:
+        """Write texts that are numbers alike: `1` for `1.0` and `01`."""
 
     def values(self) -> Array:
         """Return one value per row, and release the pieces."""
         pieces, self.pieces = self.pieces, []
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-    def plain(self, cells: Sequence[str]) -> Sequence[str]:
-        """Return cells with a decimal point, whatever the mark of the table is."""
-        return cells if self.table.decimal == "." else [cell.translate(COMMA_DECIMALS) for cell in cells]
 
     def refuse(self, row: int, cell: str, expected: str, way_out: str) -> UserError:
         """Return the error for a cell."""
@@ -69,24 +68,19 @@ class Numbers(StepColumn):
 
     holds = "numbers"
 
-    def take(self, cells: Sequence[str], start: int) -> None:
+    def take(self, cells: Any, start: int) -> None:
         """Add numbers, however they are written."""
-        try:
-            numbers = np.array(self.plain(cells), np.float64)
-        except ValueError:
-            numbers = self._written(cells, start)
+        numbers = plain_numbers(cells, self.table.decimal)
+        if numbers is None:
+            self.is_plain = False
+            numbers = self._written(texts_of(cells), start)
         self.pieces.append(numbers)
+        self.is_plain = self.is_plain and bool(np.isfinite(numbers).all())
         with np.errstate(invalid="ignore"):
             too_large = np.abs(numbers) > LARGEST
         if too_large.any():
-            raise self._too_large(start + int(too_large.argmax()), cells[int(too_large.argmax())])
-
-    def take_numbers(self, numbers: Array) -> None:
-        """Add a whole column of numbers."""
-        if float(np.abs(numbers).max()) > LARGEST:
-            at = int(np.abs(numbers).argmax())
-            raise self._too_large(at, f"{numbers[at]:.3g}")
-        super().take_numbers(numbers)
+            row = int(too_large.argmax())
+            raise self._too_large(start + row, texts_of(cells[row : row + 1])[0])
 
     def _too_large(self, row: int, cell: str) -> UserError:
         expected = f"a number up to {LARGEST:.3g}, which single precision holds"
@@ -122,23 +116,29 @@ class Texts(StepColumn):
 
     holds = "texts"
 
-    def take(self, cells: Sequence[str], start: int) -> None:
+    def take(self, cells: Any, start: int) -> None:
         """Add texts, which must not be empty."""
         names = self.names
-        codes = np.fromiter((names.setdefault(cell.strip(), len(names)) for cell in cells), np.int32, len(cells))
+
+        def numbered(texts: Sequence[str]) -> list[int]:
+            return [names.setdefault(text.strip(), len(names)) for text in texts]
+
+        codes = by_distinct(cells, numbered, np.int32)
         self.pieces.append(codes)
         if "" in names:
-            at = next(i for i, cell in enumerate(cells) if not cell.strip())
-            raise self.refuse(start + at, "", "a name", "Write one, or leave the row out.")
+            raise self.refuse(
+                start + int((codes == names[""]).argmax()), "", "a name", "Write one, or leave the row out."
+            )
 
-    def take_numbers(self, numbers: Array) -> None:
-        """Add a whole column of numbers, as their texts."""
-        values, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order))
-        self.names = {_name(value): number for number, value in enumerate(values[order].tolist())}
-        self.pieces.append(place[codes.reshape(-1)])
+    @property
+    def is_plain(self) -> bool:  # type: ignore[override]  # known once read
+        return all(is_number(name) and math.isfinite(float(name)) for name in self.names)
+
+    def shorten_names(self) -> None:
+        """Write texts that are numbers alike: `1` for `1.0` and `01`."""
+        names: dict[str, int] = {}
+        codes = np.array([names.setdefault(_name(float(name)), len(names)) for name in self.names], np.int32)
+        self.pieces, self.names = [codes[piece] for piece in self.pieces], names
 
 
 def _name(value: float) -> str:
@@ -156,20 +156,24 @@ class Either(StepColumn):
     def holds(self) -> str:  # type: ignore[override]  # known once read
         return self._as.holds
 
-    def take(self, cells: Sequence[str], start: int) -> None:
+    @property
+    def is_plain(self) -> bool:  # type: ignore[override]
+        return self._as.is_plain
+
+    def shorten_names(self) -> None:
+        """Write texts that are numbers alike."""
+        self._as.shorten_names()
+
+    def take(self, cells: Any, start: int) -> None:
         """Add numbers or texts."""
-        if not start and (other := self._of_texts(cells)) is not None:
-            self._as = other
+        if not start and plain_numbers(cells, self.table.decimal) is None:
+            self._as = self._of_texts(texts_of(cells)) or self._as
         self._as.take(cells, start)
 
     def _of_texts(self, cells: Sequence[str]) -> StepColumn | None:
         """Return the column that takes these cells; None where they are numbers."""
         is_text = any(not is_missing(cell) and not is_number_like(cell) for cell in cells)
         return Texts(self.name, self.table) if is_text else None
-
-    def take_numbers(self, numbers: Array) -> None:
-        """Add a whole column of numbers."""
-        self._as.take_numbers(numbers)
 
     def values(self) -> Array:
         """Return one value per row."""
@@ -190,6 +194,7 @@ class LeftOut(StepColumn):
     """A column that is not used."""
 
     holds = "nothing"
+    is_plain = False
 
     def __init__(self, name: str, table: CsvTable | ParquetCells, example: str) -> None:
         super().__init__(name, table)
@@ -199,7 +204,7 @@ class LeftOut(StepColumn):
             "data.group_column, or data.id_column of sequences."
         ]
 
-    def take(self, cells: Sequence[str], start: int) -> None:
+    def take(self, cells: Any, start: int) -> None:
         """Take no cells."""
 
     def values(self) -> Array:
@@ -217,24 +222,34 @@ class Times(StepColumn):
         super().__init__(name, table)
         self._date_order = date_order
 
-    def take(self, cells: Sequence[str], start: int) -> None:
+    def take(self, cells: Any, start: int) -> None:
         """Add times."""
-        if not self.pieces and not is_number(self.plain(cells)[0]):
-            forms = forms_of(dict.fromkeys(cell.strip() for cell in cells))
-            first = forms or forms_of([cells[0].strip()])
-            if not first:
-                raise self._no_time(start, cells[0])
-            is_day_first = self._date_order == "day-first" or (self._date_order, self.table.decimal) == ("auto", ",")
-            self.form = likeliest(first, cells, is_day_first=is_day_first, is_open=self._date_order == "auto")
-        if self.form:
-            dates = [self._date(cell, start + i) for i, cell in enumerate(cells)]
-            self.pieces.append(np.array(dates, "datetime64[us]"))
+        numbers = None if self.form else plain_numbers(cells, self.table.decimal)
+        if numbers is not None and np.isfinite(numbers).all():
+            self.pieces.append(numbers)
             return
-        plain = self.plain(cells)
-        for i, cell in enumerate(plain):
-            if not is_number(cell) or not math.isfinite(float(cell)):
-                raise self.refuse(start + i, cells[i], "a number as in the rows before", f"Write all times as {TIMES}.")
-        self.pieces.append(np.array(plain, np.float64))
+        texts = texts_of(cells)
+        if not self.pieces and not is_number(self._plain(texts[0])):
+            forms = forms_of(dict.fromkeys(text.strip() for text in texts))
+            first = forms or forms_of([texts[0].strip()])
+            if not first:
+                raise self._no_time(start, texts[0])
+            is_day_first = self._date_order == "day-first" or (self._date_order, self.table.decimal) == ("auto", ",")
+            self.form = likeliest(first, texts, is_day_first=is_day_first, is_open=self._date_order == "auto")
+        if not self.form:
+            numbers = np.array([float(text) if is_number(text) else math.nan for text in map(self._plain, texts)])
+            if not np.isfinite(numbers).all():
+                row = int((~np.isfinite(numbers)).argmax())
+                expected = "a number as in the rows before"
+                raise self.refuse(start + row, texts[row], expected, f"Write all times as {TIMES}.")
+            self.pieces.append(numbers)
+            return
+        self.is_plain = False
+        dates = [self._date(text, start + row) for row, text in enumerate(texts)]
+        self.pieces.append(np.array(dates, "datetime64[us]"))
+
+    def _plain(self, text: str) -> str:
+        return text if self.table.decimal == "." else text.translate(COMMA_DECIMALS)
 
     def _date(self, cell: str, row: int) -> datetime:
         try:

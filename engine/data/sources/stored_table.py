@@ -11,6 +11,7 @@ import mmap
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,32 +19,28 @@ import numpy as np
 
 from netwright.engine.core.cache import Cache
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.extras import import_extra
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.files import write_json
 from netwright.engine.core.progress import report
 from netwright.engine.data.columns import Cells, CodedTexts
-from netwright.engine.data.sources.csv_batches import (
-    BLOCK_BYTES,
-    LARGEST_BLOCK,
-    CsvBatches,
-    LongRowError,
-    NotNumbersError,
-    NotUtf8Error,
-    Reading,
-)
-from netwright.engine.data.sources.csv_table import Gaps
+from netwright.engine.data.sources.arrow_cells import are_missing, plain_numbers
+from netwright.engine.data.sources.csv_table import CsvTable, Gaps
 from netwright.engine.data.sources.parquet_file import BATCH_ROWS, ParquetFile
 from netwright.engine.data.sources.source import Array, refuse_too_large, unreadable
+from netwright.engine.project.sources.csv_dialect import Written
 from netwright.engine.project.sources.number_texts import (
     MISSING,
     NumberFormat,
+    UnlikeNumbersError,
     is_missing,
+    number_format,
 )
 from netwright.engine.project.sources.table import PARQUET
 
 FORMAT = 3
 TABLES = Cache("tables", "A large table is converted once, into", most_entries=8)
+FIRST_BATCHES = 4
+"""Batches of a CSV file by which the kinds of columns are found."""
 MOST_TEXTS = 1_000_000
 """Largest number of distinct texts in a column."""
 MOST_TOUCHED = 2**30
@@ -57,6 +54,15 @@ WAYS_OUT = (
     "Fill the gap, leave out the rows with missing values (data.missing_values), or leave the column out "
     "(data.left_out)."
 )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options of reading a table: columns left out, missing values, and those of a CSV file."""
+
+    left_out: tuple[str, ...] = ()
+    missing: Gaps = "refuse"
+    written: Written = field(default_factory=Written)
 
 
 @dataclass(frozen=True)
@@ -185,27 +191,81 @@ def _opened(path: Path, folder: Path) -> StoredTable:
     return table
 
 
+class _NotNumbersError(Exception):
+    """A column that began with numbers holds a text."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column)
+        self.column = column
+
+
+class CsvRows:
+    """A CSV file, in batches of rows. The first of them tells which columns hold numbers, unless they are in
+    `as_texts`."""
+
+    kind = np.dtype(np.float64)
+
+    def __init__(self, path: Path, reading: Reading, as_texts: set[str]) -> None:
+        """Read the header and the first rows. Raises `UserError`."""
+        import pyarrow
+
+        self._table = table = CsvTable(path, reading.left_out, written=reading.written, is_held=False)
+        self.names, self.decimal, self.most_rows = table.names, table.decimal, table.most_rows
+        first: Mapping[str, Any] = {}
+        if batches := list(islice(table.batches(), FIRST_BATCHES)):
+            first = dict(zip(self.names, pyarrow.concat_batches(batches).columns, strict=True))
+        others = {name: cells for name, cells in first.items() if _numbers(cells, self.decimal) is None}
+        formats = {name: self._format(cells) for name, cells in others.items() if name not in as_texts}
+        self.formats = {name: how for name, how in formats.items() if how is not None}
+        self.texts = [name for name in self.names if (name in others or name in as_texts) and name not in self.formats]
+
+    def _format(self, cells: Any) -> NumberFormat | None:
+        """Return the number format of a column that holds more than plain numbers."""
+        distinct = cells.unique().to_pylist()
+        try:
+            return number_format((cell for cell in distinct if not is_missing(cell)), self.decimal)
+        except UnlikeNumbersError:
+            return None
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on how the file is written."""
+        notes = [
+            f"Column '{name}': {words}, as in {quoted(how.example)}."
+            for name, how in self.formats.items()
+            for words in how.words
+        ]
+        return (*self._table.notes(), *notes)
+
+    def batches(self) -> Iterator[Any]:
+        """Yield batches of rows, and give the memory of pyarrow back at the end."""
+        import pyarrow
+
+        yield from self._table.batches()
+        pyarrow.default_memory_pool().release_unused()
+
+
+def _numbers(cells: Any, decimal: str) -> Array | None:
+    """Return the numbers of cells (N), NaN for one that marks a missing value; None where there are others."""
+    from pyarrow import compute, scalar, types
+
+    numbers = plain_numbers(cells, decimal)
+    if numbers is None and types.is_string(cells.type):
+        numbers = plain_numbers(compute.if_else(are_missing(cells), scalar(None, cells.type), cells), decimal)
+    return numbers
+
+
 def _convert(path: Path, reading: Reading, folder: Path) -> None:
     """Write the rows of a table into a folder. Raises `UserError`, and `OSError` of the folder."""
     folder.mkdir()
     is_parquet = path.suffix.lower() in PARQUET
     as_texts: set[str] = set()
-    block = BLOCK_BYTES
     while True:
-        source: ParquetFile | CsvBatches = (
-            ParquetFile(path, reading.left_out) if is_parquet else CsvBatches(path, reading, as_texts, block)
-        )
+        source = ParquetFile(path, reading.left_out) if is_parquet else CsvRows(path, reading, as_texts)
         try:
             _write(path, folder, source, reading.missing)
             return
-        except NotNumbersError as error:
-            if error.column in as_texts:
-                raise UserError(f"{path} cannot be read: {error}.") from None
+        except _NotNumbersError as error:
             as_texts.add(error.column)
-        except LongRowError:
-            block = LARGEST_BLOCK
-        except NotUtf8Error:
-            reading = replace(reading, written=replace(reading.written, encoding="windows-1252"))
         except OSError as error:
             if error.filename == str(path):
                 raise unreadable(path, error) from None
@@ -222,6 +282,7 @@ class _Gathered:
     texts: dict[str, int] | None
     how: NumberFormat | None = None
     """How numbers are written that are no plain ones."""
+    decimal: str = "."
     low: float = math.inf
     high: float = -math.inf
     mean: float = 0.0
@@ -259,15 +320,21 @@ class _Gathered:
         return StoredColumn(self.name, place, None, self.low, self.mean, self.high, self.missing)
 
 
-def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing: Gaps) -> None:
+def _write(path: Path, folder: Path, source: ParquetFile | CsvRows, missing: Gaps) -> None:
     """Write all rows and then the description of the table. Raises `UserError` and `OSError`."""
     needed = source.kind.itemsize * len(source.names) * source.most_rows
     TABLES.make_room(str(path), needed, "Make room, leave columns out (data.left_out), or set XDG_CACHE_HOME.")
     # Said before minutes of conversion; the responses themselves are held.
     refuse_too_large(RESPONSE_BYTES * source.most_rows, f"The responses of {path}", "Use fewer rows or responses.")
     gathered = [
-        _Gathered(n, f"Column '{n}' of {path}", {} if n in source.texts else None, source.formats.get(n))
-        for n in source.names
+        _Gathered(
+            name,
+            f"Column '{name}' of {path}",
+            {} if name in source.texts else None,
+            source.formats.get(name),
+            source.decimal,
+        )
+        for name in source.names
     ]
     rows = count = 0
     with open(folder / "rows", "wb") as out:
@@ -294,7 +361,7 @@ def _write(path: Path, folder: Path, source: "ParquetFile | CsvBatches", missing
 
 def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missing: Gaps, before: int) -> Array:
     """Return the rows of a batch (N, columns). `before`: rows before it. Raises `UserError` for a gap if asked to."""
-    columns = [_column(batch.column(item.name), item.texts, item.what, item.how) for item in gathered]
+    columns = [_column(batch.column(item.name), item) for item in gathered]
     gaps = {place: is_gap for place, item in enumerate(gathered) if (is_gap := item.gaps(columns[place])) is not None}
     if gaps and missing != "keep":
         has_gap = np.any(list(gaps.values()), axis=0)
@@ -314,16 +381,22 @@ def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missi
     return block
 
 
-def _column(cells: Any, texts: dict[str, int] | None, subject: str, how: NumberFormat | None) -> Array:
+def _column(cells: Any, item: _Gathered) -> Array:
     """Return the cells of a batch as numbers: NaN for a gap; of texts their indices in `texts`, -1 for a gap, unless
-    they are numbers that are written as `how` says."""
-    compute, arrow = import_extra("pyarrow.compute", "tables", "Large tables"), import_extra("pyarrow", "tables", "")
+    they are numbers that are written as `how` says. Raises `_NotNumbersError`."""
+    import pyarrow
+    from pyarrow import compute
+
+    texts, how, subject = item.texts, item.how, item.what
     if texts is None and how is None:
-        wide = cells if arrow.types.is_float32(cells.type) else compute.cast(cells, arrow.float64(), safe=False)
-        numbers: Array = wide.to_numpy(zero_copy_only=False)
+        if pyarrow.types.is_float32(cells.type):
+            narrow: Array = cells.to_numpy(zero_copy_only=False)
+            return narrow
+        if (numbers := _numbers(cells, item.decimal)) is None:
+            raise _NotNumbersError(item.name)
         return numbers
-    if not arrow.types.is_dictionary(cells.type):
-        cells = compute.dictionary_encode(compute.cast(cells, arrow.string()))
+    if not pyarrow.types.is_dictionary(cells.type):
+        cells = compute.dictionary_encode(compute.cast(cells, pyarrow.string()))
     names = [None if name is None else str(name).strip() for name in cells.dictionary.to_pylist()]
     if texts is None:
         values = [math.nan if name is None or is_missing(name) else _number(name, how, subject) for name in names]

@@ -16,8 +16,8 @@ from netwright.engine.core.fields import quoted
 from netwright.engine.core.types import features
 from netwright.engine.data import histograms
 from netwright.engine.data.columns import Cells, LeftOutColumn, encode, fit_column, inputs_of, notes_on, refuse_huge
-from netwright.engine.data.sources.csv_file import LARGEST_EXACT, read_columns
-from netwright.engine.data.sources.csv_table import EXPECTED, Columns, Gaps
+from netwright.engine.data.sources.csv_file import LARGEST_EXACT, Columns, read_columns
+from netwright.engine.data.sources.csv_table import EXPECTED, Gaps
 from netwright.engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
 from netwright.engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
 from netwright.engine.data.split_keys import keys_of

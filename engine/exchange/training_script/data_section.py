@@ -218,7 +218,7 @@ def _table(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section |
     if path.suffix.lower() not in (".csv", ".tsv", ".txt") or not columns or not is_plain or not path.is_file():
         return None
     table = CsvTable(path, (), written=options.written, counts_lines=False)
-    delimiter, encoding = table.delimiter, codec_of(table.encoding)
+    delimiter, encoding = table.dialect.delimiter, codec_of(table.encoding)
     dtype = "float64" if recipe.doubles else "float32"
     targets = recipe.targets
     if len(targets) != 1 or targets[0].per != "sample":

@@ -15,10 +15,10 @@ def test_import_extra_returns_the_module() -> None:
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it() -> None:
     with pytest.raises(UserError) as refused:
-        import_extra("no_such_library.reader", "tables", "Parquet files", "Or use CSV.")
+        import_extra("no_such_library.reader", "hdf5", "HDF5 files", "Or use CSV.")
     assert str(refused.value) == (
-        "Parquet files need no_such_library, which is not installed. "
-        'Install it: pip install "netwright[tables]". Or use CSV.'
+        "HDF5 files need no_such_library, which is not installed. "
+        'Install it: pip install "netwright[hdf5]". Or use CSV.'
     )
 
 

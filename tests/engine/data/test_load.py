@@ -11,7 +11,7 @@ import pytest
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.load import facts, load
 from netwright.engine.data.sources import csv_file, table_reader
-from netwright.engine.data.sources.csv_table import Columns
+from netwright.engine.data.sources.csv_file import Columns
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
 

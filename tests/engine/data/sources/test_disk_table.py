@@ -14,9 +14,9 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.load import facts, load, preview
-from netwright.engine.data.sources import csv_batches, csv_table, disk_table, stored_table
-from netwright.engine.data.sources.csv_batches import Reading
+from netwright.engine.data.sources import csv_table, disk_table, stored_table
 from netwright.engine.data.sources.disk_table import DiskTable
+from netwright.engine.data.sources.stored_table import Reading
 from netwright.engine.project.data import DataOptions
 
 PARQUET = DataOptions(source="table", path="some.parquet")
@@ -160,8 +160,7 @@ def test_a_marker_of_missing_texts_is_a_gap(tmp_path: Path, options: DataOptions
 def test_a_column_of_numbers_that_turns_into_texts_is_one_of_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored_table, "BLOCK_BYTES", 256)
-    monkeypatch.setattr(csv_batches, "FIRST_BLOCK", 256)
+    monkeypatch.setattr(csv_table, "BLOCK_BYTES", 256)
     write(tmp_path, {**columns(), "facing": ["1"] * 40 + ["two"] * 20})
     assert {"facing=1", "facing=two"} <= set(facts(CSV, tmp_path).inputs[0].columns)
 
@@ -170,7 +169,7 @@ def test_lines_of_another_length_are_an_error(tmp_path: Path) -> None:
     write(tmp_path, columns())
     with (tmp_path / "some.csv").open("a") as file:
         file.write("1,2\n")
-    assert "Expected 4 columns, got 2" in refused(tmp_path, CSV)
+    assert refused(tmp_path, CSV).startswith(f"Line 62 of {tmp_path / 'some.csv'} has 2 cells; the header has 4.")
 
 
 @pytest.mark.parametrize(
@@ -291,8 +290,7 @@ def test_large_csv_files_are_read_from_disk(tmp_path: Path, monkeypatch: pytest.
 def test_rows_that_are_longer_than_a_block_and_lines_within_quotes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored_table, "BLOCK_BYTES", 256)
-    monkeypatch.setattr(csv_batches, "FIRST_BLOCK", 256)
+    monkeypatch.setattr(csv_table, "BLOCK_BYTES", 256)
     rows = "".join(f'{n},"{"ab"[n % 2]}\n{"x" * 400 * (n == 70)}",{n}.5\n' for n in range(90))
     (tmp_path / "some.csv").write_text(f"a,kind,y\n{rows}")
     found = facts(CSV, tmp_path)
@@ -330,8 +328,7 @@ def test_gaps_as_offices_of_statistics_mark_them(tmp_path: Path, how: str, mark:
 
 
 def test_text_that_is_utf_8_at_its_beginning_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_table, "BLOCK_BYTES", 4096)
-    monkeypatch.setattr(csv_batches, "FIRST_BLOCK", 4096)
+    monkeypatch.setattr(csv_table, "BLOCK_BYTES", 4096)
     monkeypatch.setattr(csv_table, "HEAD_BYTES", 4096)
     text = "a,kind,y\n" + "".join(f"{row},{'x' if row < 1500 else 'Süd'},{row}.5\n" for row in range(2000))
     (tmp_path / "some.csv").write_bytes(text.encode("latin-1"))

@@ -1,16 +1,20 @@
 """CSV tables as people have them, and the ways in which they can be wrong: each names the column and the line."""
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.load import facts, load
-from netwright.engine.data.sources import csv_table
+from netwright.engine.data.sources import csv_file, csv_table
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
 
@@ -65,17 +69,50 @@ def test_other_ways_to_write_the_same_table(tmp_path, text):
     assert found.outputs == 1
 
 
+def refuse_all(table: csv_table.CsvTable) -> Iterator[Any]:
+    raise pyarrow.ArrowInvalid
+
+
+ROW_ENDS = st.sampled_from(["\n", "\r\n", "\n\n", "\n,,\n", ",\n", "\n  , ,\n"])
+PLAIN_CELLS = ["", " ", "1", "-2.5", " 3 ", "1e3", "+4", "0x1", "1_000", "nan", "inf", "NA", "k. A.", "a", "b c", "é"]
+CELLS = st.sampled_from(
+    [*PLAIN_CELLS, "2024-01-31", '"x,y"', '"p\nq"', '"q""r"', '"ab"c', 'x"y', '"\n"', "1,5", "\u0663"]
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(CELLS, CELLS, CELLS, ROW_ENDS), min_size=1, max_size=12),
+    st.sampled_from(["refuse", "keep", "leave-out"]),
+)
+def test_pyarrow_reads_what_the_reader_of_rows_reads(tmp_path, rows, gaps):
+    """Columns, notes and messages are the same whichever way a table is read."""
+    text = "a,b,y\n1,x,2\n" + "".join(",".join(row[:3]) + row[3] for row in rows)
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8", newline="")
+
+    def columns() -> Any:
+        try:
+            found = csv_file.read_columns(tmp_path / "t.csv", gaps=gaps)
+        except UserError as error:
+            return str(error)
+        numbers = {name: [repr(number) for number in values.tolist()] for name, values in found.numbers.items()}
+        return numbers, found.texts, found.first_rows, found.notes, found.rows
+
+    quick = columns()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_table.CsvTable, "_quick_batches", refuse_all)
+        assert columns() == quick
+
+
 def test_the_quick_way_and_the_long_way_agree(tmp_path, monkeypatch):
     random = np.random.default_rng(0).standard_normal((500, 4))
     text = "a,b,c,y\n" + "\n".join(",".join(map(repr, row.tolist())) for row in random)
     quick = table(tmp_path, text)
-    for rows in (100, 167):
-        monkeypatch.setattr(csv_table, "QUICK_ROWS", rows)
-        assert table(tmp_path, text + "\n" * (rows > 100)) == quick
-    monkeypatch.setattr(csv_table.CsvTable, "all_numbers", lambda self: None)
+    monkeypatch.setattr(csv_table, "BLOCK_BYTES", 4096)
+    assert table(tmp_path, text + "\n") == quick  # another file for the cache
     monkeypatch.setattr(csv_table, "PIECE_ROWS", 64)
-    long = table(tmp_path, text + "\n")  # another file for the cache
-    assert quick == long
+    monkeypatch.setattr(csv_table.CsvTable, "_quick_batches", refuse_all)
+    assert table(tmp_path, text + "\n\n") == quick
     np.testing.assert_array_equal(np.array(quick[1]), random[:, :3].astype(np.float32))
 
 
