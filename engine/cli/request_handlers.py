@@ -140,7 +140,7 @@ def _guess(values: dict[str, Any]) -> Answer:
 
 
 def _preview(values: dict[str, Any]) -> Answer:
-    from netwright.engine.data.load import preview
+    from netwright.engine.data.preview_data import preview
 
     options = DataOptions.read(values["data"], "data")
     wanted = (options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))

@@ -13,7 +13,7 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.progress import report
 from netwright.engine.data.findings import DataCheck, finding_of, kept
 from netwright.engine.data.image_check import findings as image_findings
-from netwright.engine.data.load import Opened, open_source
+from netwright.engine.data.open_data import Opened, open_source
 from netwright.engine.data.scan import Scan, rounded, scan
 from netwright.engine.data.sources.source import Array
 from netwright.engine.data.target_checks import doubtful_labels, tells_class, tells_number

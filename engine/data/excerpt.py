@@ -19,7 +19,8 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import FilePath
-from netwright.engine.data.load import open_source, preview, reader_of
+from netwright.engine.data.open_data import open_source, reader_of
+from netwright.engine.data.preview_data import preview
 from netwright.engine.data.sources import array_files
 from netwright.engine.data.sources.csv_file import read_columns
 from netwright.engine.data.sources.csv_table import CsvTable

@@ -9,7 +9,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.progress import report
-from netwright.engine.data.load import Opened
+from netwright.engine.data.open_data import Opened
 from netwright.engine.data.prefetch import ReadJob, prefetch
 from netwright.engine.data.sources.source import Array, BadSampleError, Readers
 from netwright.engine.project.dataset_info import InputInfo

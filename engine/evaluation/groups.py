@@ -10,7 +10,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_number
-from netwright.engine.data.load import open_source
+from netwright.engine.data.open_data import open_source
 from netwright.engine.data.sources.csv_file import Columns
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation.per_sample import SampleScores

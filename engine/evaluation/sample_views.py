@@ -9,7 +9,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_figure, format_number
-from netwright.engine.data.load import open_source
+from netwright.engine.data.open_data import open_source
 from netwright.engine.data.preview import shown_samples, value_range, write_mask, write_picture
 from netwright.engine.data.sources.source import Array, Outline
 from netwright.engine.evaluation.evaluate import Evaluation

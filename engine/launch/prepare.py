@@ -92,9 +92,9 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     facts, files, weights = examined.facts, user_code.contents(project), started_from(project, base)
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
-    from netwright.engine.data.load import choose_loading, record
+    from netwright.engine.data import data_places, load
 
-    loading = choose_loading(project, facts, placement, inventory)
+    loading = load.choose_loading(project, facts, placement, inventory)
     candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
     text = dumps(project)
     info = RunInfo(
@@ -122,7 +122,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         coordinator=os.getpid(),
     )
     path = _absolute(run_dir) if run_dir else new_folder(source.runs_beside if project_path else None, source.name)
-    data = record(project.data, base, info.versions)
+    data = data_places.record(project.data, base, info.versions)
     constants = checked_constants(project.network, project.constants, registry.base())
     with contextlib.nullcontext() if trial else numbering():
         number = 0 if trial else next_number(ProjectKey(project_path, project.identity))

@@ -186,7 +186,7 @@ def read_new_rows(folder: Path, generator: random.Random) -> None:
 
 def read_data(options: DataOptions, folder: Path) -> None:
     """Facts, samples and a preview of the data."""
-    from netwright.engine.data.load import preview
+    from netwright.engine.data.preview_data import preview
 
     facts(options, folder)
     load(options, folder).split("training")

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from netwright.app.evaluation.predict_page import PredictPage
 from netwright.app.evaluation.prediction_inputs import DrawingInput
 from netwright.app.processes import EngineServer
-from netwright.engine.data.sources.digits_reader import PATH
+from netwright.engine.data.sources.arrays_reader import DIGITS as PATH
 from tests.app.conftest import QT_PATIENCE_MS
 from tests.runs import train
 from tests.system.test_training import digits, mlp

@@ -1,6 +1,5 @@
 """What commands about projects and their networks print with `--json`."""
 
-from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 
 

@@ -29,6 +29,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
+from netwright.engine.core.files import RESOURCES
 from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
 from netwright.engine.data.sources.array_files import EXPECTED, ArrayReader, split_files, stamp
 from netwright.engine.data.sources.array_files import headers as read_headers
@@ -54,7 +55,8 @@ from netwright.engine.data.sources.targets import (
 )
 from netwright.engine.data.split_keys import keys_of, part_of_name
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.dataset_info import InputInfo, classes_of
+from netwright.engine.project.sources import digits as declaration
 
 LARGEST = 2**63
 MOST_INDICES = 100_000_000
@@ -365,3 +367,33 @@ def _column(header: StoredArray, name: str, type: TensorType | None, *, is_lengt
 def _kind(header: StoredArray) -> str:
     """Return dtype and shape: `float32, 100 × 3`."""
     return f"{'text' if header.dtype.kind in 'US' else header.dtype}, {' × '.join(map(str, header.shape))}"
+
+
+DIGITS = RESOURCES / "data" / "digits.npz"
+
+
+class Digits(Source):
+    """Grey images with values from 0 to 16, as in the original set."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return 0, since the data comes with the program and does not change."""
+        return 0
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline with all samples, since they are few."""
+        with np.load(DIGITS, allow_pickle=False) as file:
+            images, labels = file["images"], file["labels"]
+        _, height, width = images.shape
+        return Outline(
+            inputs=(InputInfo("image", image(1, height, width), span=declaration.Digits.span),),
+            targets=(labels.astype(np.int64),),
+            wanted=classes_of(*(str(digit) for digit in range(10)), name="digit"),
+            samples=Samples((images[:, np.newaxis],)),
+            resident_because="the digits are small",
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
+        """Return the images (N, C, H, W)."""
+        assert outline.samples is not None
+        (images,) = outline.samples.arrays
+        return Samples((images if indices is None else images[indices],))

@@ -326,7 +326,7 @@ class Source(Protocol):
     the options name; sources only read there. Further paths that the options name are given to the constructor, by the
     names of the options: `Masks(masks=...)`.
 
-    A source derives from this class. `netwright.engine.data.load` says in which order its methods are called.
+    A source derives from this class. `netwright.engine.data.open_data` says in which order its methods are called.
     """
 
     def stamp(self, path: Path) -> Hashable:

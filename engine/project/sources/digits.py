@@ -10,5 +10,5 @@ class Digits(SourceType):
     note = "1,797 handwritten digits of 8 × 8 pixels, shipped with Netwright"
     inputs, targets = "grey images of 8 × 8", "one of ten classes"
     takes = "nothing"
-    reader = "netwright.engine.data.sources.digits_reader:Digits"
+    reader = "netwright.engine.data.sources.arrays_reader:Digits"
     span = (0.0, 16.0)

@@ -7,7 +7,8 @@ import torch
 
 from netwright.engine.data.augmentation import EpochChange, augmentation_for
 from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from netwright.engine.data.load import load, preview
+from netwright.engine.data.load import load
+from netwright.engine.data.preview_data import preview
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.bindings import alone
 from netwright.engine.project.data import DataOptions

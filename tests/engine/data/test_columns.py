@@ -7,7 +7,8 @@ import pytest
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import features, sequence, tokens
-from netwright.engine.data.load import facts, load, preview
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.preview_data import preview
 from netwright.engine.data.sources.source import Outline
 from netwright.engine.data.split import untrained_classes
 from netwright.engine.project.check import check

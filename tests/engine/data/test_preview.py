@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from netwright.engine.data.load import facts, preview
+from netwright.engine.data.load import facts
+from netwright.engine.data.preview_data import preview
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS
 from tests.engine.data.sources.test_audio_reader import write as write_sound
@@ -185,9 +186,9 @@ def test_of_much_data_some_samples_are_read_and_it_says_how_a_run_loads_it(tmp_p
     options = DataOptions(source="arrays", path="some.npz")
     whole = look(options, tmp_path)
     assert whole["loading"].startswith("Held in memory while training: 1.2 KiB; ")
-    monkeypatch.setattr("netwright.engine.data.load.KEPT_BYTES", 100)
+    monkeypatch.setattr("netwright.engine.data.preview_data.KEPT_BYTES", 100)
     monkeypatch.setattr("netwright.engine.data.preview.MOST_COUNTED", 10)
-    monkeypatch.setattr("netwright.engine.data.load.free_memory", lambda: 2000)
+    monkeypatch.setattr("netwright.engine.data.preview_data.free_memory", lambda: 2000)
     found = look(options, tmp_path)
     assert found["loading"] == "Streamed while training: held in memory it takes 1.2 KiB; 2.0 KiB are free."
     assert "Low, mean and high are those of 10 of 50 samples." in found["notes"]

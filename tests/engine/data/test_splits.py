@@ -8,8 +8,10 @@ import pytest
 from PIL import Image
 
 from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.data.data_places import record
 from netwright.engine.data.image_check import findings
-from netwright.engine.data.load import facts, load, preview, record
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.preview_data import preview
 from netwright.engine.project.data import DataOptions
 
 TABLE = DataOptions(source="table", path="a.csv")

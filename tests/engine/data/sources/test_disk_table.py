@@ -13,7 +13,8 @@ import pyarrow.parquet
 import pytest
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import facts, load, preview
+from netwright.engine.data.load import facts, load
+from netwright.engine.data.preview_data import preview
 from netwright.engine.data.sources import csv_table, disk_table, stored_table
 from netwright.engine.data.sources.disk_table import DiskTable
 from netwright.engine.data.sources.stored_table import Reading

@@ -10,7 +10,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from netwright.engine.core.errors import FieldErrors, UserError
 from netwright.engine.core.folders import cache_folder
-from netwright.engine.data import load as loads
+from netwright.engine.data import open_data as loads
 from netwright.engine.data.load import facts, load
 from netwright.engine.data.sources import shard_places, shard_store
 from netwright.engine.project.data import DataOptions

@@ -13,7 +13,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import Int
 from netwright.engine.core.records import Record
 from netwright.engine.core.types import features
-from netwright.engine.data import load
+from netwright.engine.data import load, open_data
 from netwright.engine.data.sources.source import Array, Outline, Samples, Source
 from netwright.engine.project import project as projects
 from netwright.engine.project.data import DataOptions
@@ -96,7 +96,7 @@ def test_every_source_declares_what_the_window_and_the_documents_show() -> None:
 
 def test_every_reader_can_be_imported(tmp_path: Path) -> None:
     for source in SOURCES.values():
-        assert load.reader_of(source, DataOptions(source=source.key), tmp_path)
+        assert open_data.reader_of(source, DataOptions(source=source.key), tmp_path)
 
 
 def test_the_section_has_the_options_of_every_source_and_no_others_under_source() -> None:

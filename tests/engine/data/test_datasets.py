@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from netwright.engine.data.batches import ResidentDataset
+from netwright.engine.data.datasets import WindowedDataset, are_windows, windowed
 from netwright.engine.data.prefetch import LazyArray
 from netwright.engine.data.sources.windows import Windows
-from netwright.engine.data.windowed import WindowedDataset, are_windows, windowed
 
 CPU = torch.device("cpu")
 RANDOM = np.random.default_rng(0)
