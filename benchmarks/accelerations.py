@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 from peer import WORKLOADS, network, prepare  # noqa: E402  # the folder has no package
 from placement import EPOCH_S, PLACEMENTS, best_epoch  # noqa: E402
 
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder  # noqa: E402
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder  # noqa: E402
 from netwright.engine.launch.channel import ReportPipe  # noqa: E402
 from netwright.engine.lowering.module import build  # noqa: E402
 from netwright.engine.network.analysis import analyse  # noqa: E402

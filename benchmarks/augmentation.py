@@ -16,9 +16,9 @@ import torch
 from torch.nn import functional
 
 from benchmarks.peer import WORKLOADS, network
-from netwright.engine.data.augment_mixing import Mixing
-from netwright.engine.data.augmentation import Augmentation, Image
-from netwright.engine.data.batches import GATHERED_BYTES, Batch, Tensors
+from netwright.engine.data.loading.augment_mixing import Mixing
+from netwright.engine.data.loading.augmentation import Augmentation, Image
+from netwright.engine.data.loading.batches import GATHERED_BYTES, Batch, Tensors
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse
 from netwright.engine.parallel.process_group import SingleProcess

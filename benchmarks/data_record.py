@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from netwright.engine.data.split import Division, Rule
+from netwright.engine.data.loading.split import Division, Rule
 from netwright.engine.runs.data_files import DataPlace
 from netwright.engine.runs.data_record import DataRecord
 

@@ -26,11 +26,11 @@ from PIL import Image
 from streaming import BATCH, SIZE, Pair, Small, processor_s
 from torch.utils.data import DataLoader, Dataset
 
-from netwright.engine.data.batches import BatchLoader, SampleOrder
-from netwright.engine.data.load import load
-from netwright.engine.data.prefetch import num_threads
-from netwright.engine.data.sequences import Padding
-from netwright.engine.data.streaming import streamed
+from netwright.engine.data.loading.batches import BatchLoader, SampleOrder
+from netwright.engine.data.loading.load import load
+from netwright.engine.data.loading.sequences import Padding
+from netwright.engine.data.loading.streaming import streamed
+from netwright.engine.data.sources.prefetch import num_threads
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.data import DataOptions
 

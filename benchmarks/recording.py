@@ -22,7 +22,7 @@ import torch
 from benchmarks.peer import WORKLOADS, network
 from netwright.engine.core.platform_files import PIPE_BYTES, widen_pipe
 from netwright.engine.core.types import features
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.launch.channel import ReportPipe
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse

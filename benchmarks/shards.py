@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from netwright.engine.data.load import load
+from netwright.engine.data.loading.load import load
 from netwright.engine.project.data import DataOptions
 
 PER_SHARD = 500

@@ -16,7 +16,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from netwright.engine.data.batches import Batch, Tensors
+from netwright.engine.data.loading.batches import Batch, Tensors
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.parallel.sync_batch_norm import Share, join_batch_norms

@@ -24,11 +24,11 @@ from PIL import Image
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from netwright.engine.data.load import load
-from netwright.engine.data.sequences import Padding
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.load import load
+from netwright.engine.data.loading.sequences import Padding
+from netwright.engine.data.loading.streaming import streamed
 from netwright.engine.data.sources.image_file import read
-from netwright.engine.data.streaming import streamed
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.data import DataOptions
 

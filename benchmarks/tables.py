@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from netwright.engine.data.load import load
-from netwright.engine.data.prefetch import LazyArray
+from netwright.engine.data.loading.load import load
+from netwright.engine.data.sources.prefetch import LazyArray
 from netwright.engine.project.data import DataOptions
 
 COLUMNS, CHUNK, BATCH = 10, 1_000_000, 4096

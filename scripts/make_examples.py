@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.files import write_atomically
-from netwright.engine.data.load import facts
+from netwright.engine.data.loading.load import facts
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network import edits
 from netwright.engine.network.catalog import layer_type

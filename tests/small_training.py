@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from netwright.engine.core.types import features
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.project import user_code

@@ -82,7 +82,7 @@ class FileCheck(QFrame):
         options = json.dumps(self._options.write())
         try:
             self.process.start(
-                module_command("netwright.engine.data.image_check", options, str(self._base)), self._hosts
+                module_command("netwright.engine.data.loading.image_check", options, str(self._base)), self._hosts
             )
         except OSError as error:
             self._refusal = f"The files cannot be checked: {error.strerror}."

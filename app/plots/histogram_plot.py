@@ -17,7 +17,7 @@ HEIGHT = 168
 
 
 class HistogramPlot(Plot):
-    """Counts over the values of `netwright.engine.data.histograms.of_numbers`: values to the right, counts upwards."""
+    """Counts over values (`netwright.engine.data.tables.histograms.of_numbers`): counts upwards."""
 
     def __init__(self, counted: Mapping[str, Any], unit: str, of: str, *, is_whole: bool = True) -> None:
         """`unit` is what the values count, such as `steps`; `of` what is counted, such as `sequences`. With `is_whole`

@@ -48,6 +48,6 @@ def facts_of(project: Project, base: Path) -> DatasetInfo | None:
     bad data."""
     if project.data.source == "none" or project.data.problems():
         return None
-    from netwright.engine.data.load import facts
+    from netwright.engine.data.loading.load import facts
 
     return facts(project.data, base)

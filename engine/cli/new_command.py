@@ -131,7 +131,7 @@ def _with_own_data(project: Project, arguments: argparse.Namespace, folder: Path
     sentences on that. Raises `UserError`."""
     text, settings = arguments.data, arguments.settings
     if is_remote(text):
-        from netwright.engine.data.open_data import options_for
+        from netwright.engine.data.loading.open_data import options_for
 
         options, reason = options_for(text, [setting for setting in settings if setting.strip().startswith("data.")])
         project = with_settings(project.with_section("data", options), settings)

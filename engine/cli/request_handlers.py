@@ -126,7 +126,7 @@ def answer_within(request: Mapping[str, Any], limit_bytes: int) -> Answer:
 
 
 def _facts(values: dict[str, Any]) -> Answer:
-    from netwright.engine.data.load import facts
+    from netwright.engine.data.loading.load import facts
 
     return facts(DataOptions.read(values["data"], "data"), Path(values["base"])).write()
 
@@ -140,14 +140,14 @@ def _guess(values: dict[str, Any]) -> Answer:
 
 
 def _preview(values: dict[str, Any]) -> Answer:
-    from netwright.engine.data.preview_data import preview
+    from netwright.engine.data.loading.preview_data import preview
 
     options = DataOptions.read(values["data"], "data")
     wanted = (options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
     training = TrainingOptions.read(values.get("training") or {}, "training")
     if not values.get("epoch"):
         return preview(*wanted, training=training)
-    from netwright.engine.data.augmentation import EpochChange
+    from netwright.engine.data.loading.augmentation import EpochChange
 
     # It computes with torch, which a process that runs are forked from must never do.
     change = EpochChange(training, options, int(values["epoch"]))
@@ -156,7 +156,7 @@ def _preview(values: dict[str, Any]) -> Answer:
 
 def _first_samples(values: dict[str, Any]) -> Answer:
     """Return samples of the beginning of data, in a process of its own while another one reads all of it."""
-    from netwright.engine.data.excerpt import first_samples
+    from netwright.engine.data.loading.excerpt import first_samples
 
     options = DataOptions.read(values["data"], "data")
     return first_samples(options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
@@ -169,7 +169,7 @@ def _data_changes(values: dict[str, Any]) -> Answer:
 
 def _check_data(values: dict[str, Any]) -> Answer:
     """Check data before training, at a low priority: a training goes first."""
-    from netwright.engine.data.checks import check_data
+    from netwright.engine.data.loading.checks import check_data
 
     platform.lower_priority(NICENESS)
     options = DataOptions.read(values["data"], "data")
@@ -216,7 +216,7 @@ def _weights(values: dict[str, Any]) -> Answer:
 
 def _fetch_weights(values: dict[str, Any]) -> Answer:
     """Fetch published weights by name; a request that is cancelled goes on from there when it is asked again."""
-    from netwright.engine.data.fetch_weights import fetch
+    from netwright.engine.data.sources.fetch_weights import fetch
     from netwright.engine.project.published_weights import published_entry
 
     return {"path": str(fetch(published_entry(str(values["name"]))))}
@@ -269,7 +269,7 @@ def _train(values: dict[str, Any]) -> Answer:
         look_up(project_path)
     admit(project.data)
     if "data" in values and "base" in values:
-        from netwright.engine.data.load import facts
+        from netwright.engine.data.loading.load import facts
 
         with contextlib.suppress(UserError):  # said by `prepare`, if the project has no other errors
             facts(DataOptions.read(values["data"], "data"), Path(values["base"]))

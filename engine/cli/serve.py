@@ -36,7 +36,12 @@ CANCELLED = "Cancelled."
 ENDED = "The process has ended."
 DEFAULT_LIMITS = Limits()
 ENDS_AT_ONCE = True
-WARM = ("numpy.ma", "netwright.engine.data.load", "netwright.engine.launch.prepare", "netwright.engine.runs.history")
+WARM = (
+    "numpy.ma",
+    "netwright.engine.data.loading.load",
+    "netwright.engine.launch.prepare",
+    "netwright.engine.runs.history",
+)
 """Modules that requests use, imported once nothing is asked; telling classes apart asks for the first."""
 
 

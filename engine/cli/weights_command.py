@@ -105,7 +105,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def run_fetch(arguments: argparse.Namespace) -> int:
     """Fetch a file and print where it lies."""
-    from netwright.engine.data.fetch_weights import fetch
+    from netwright.engine.data.sources.fetch_weights import fetch
 
     entry = published_entry(arguments.name)
     with showing("fetching"):

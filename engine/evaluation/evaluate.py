@@ -21,13 +21,13 @@ from netwright.engine.core.files import read_object, write_checked_json
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.progress import report
 from netwright.engine.core.version import VERSION
-from netwright.engine.data.batches import ResidentDataset, Tensors
-from netwright.engine.data.data_places import places_of
-from netwright.engine.data.datasets import make_dataset
-from netwright.engine.data.load import facts as facts_of
-from netwright.engine.data.load import load, load_like
-from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.open_data import open_source
+from netwright.engine.data.loading.batches import ResidentDataset, Tensors
+from netwright.engine.data.loading.data_places import places_of
+from netwright.engine.data.loading.datasets import make_dataset
+from netwright.engine.data.loading.load import facts as facts_of
+from netwright.engine.data.loading.load import load, load_like
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.open_data import open_source
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation import decisions, groups, temperature
 from netwright.engine.evaluation.curves import curves

@@ -10,9 +10,9 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_number
-from netwright.engine.data.open_data import open_source
-from netwright.engine.data.sources.csv_file import Columns
+from netwright.engine.data.loading.open_data import open_source
 from netwright.engine.data.sources.source import Array
+from netwright.engine.data.tables.csv_file import Columns
 from netwright.engine.evaluation.per_sample import SampleScores
 from netwright.engine.evaluation.scores import Measures, draws, interval, measures_of, wilson
 from netwright.engine.project.data import DataOptions

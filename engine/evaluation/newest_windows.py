@@ -9,10 +9,10 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.apply_preparation import prepare
-from netwright.engine.data.columns import parse
-from netwright.engine.data.sources.long_table import open_table
+from netwright.engine.data.loading.apply_preparation import prepare
 from netwright.engine.data.sources.source import Array, Arrays, listed
+from netwright.engine.data.tables.columns import parse
+from netwright.engine.data.tables.long_table import open_table
 from netwright.engine.project.preparation import ColumnPreparation, Preparation
 
 Row = tuple[int, Sequence[str]]

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from netwright.engine.data.histograms import of_numbers
 from netwright.engine.data.sources.source import Array
+from netwright.engine.data.tables.histograms import of_numbers
 from netwright.engine.evaluation.scores import (
     Calibration,
     ClassCounts,

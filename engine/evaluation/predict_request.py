@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.csv_text import CsvWriter
-from netwright.engine.data.apply_preparation import Answers
-from netwright.engine.data.preview import MOST_STEPS, shown_series, value_range, write_mask, write_picture
+from netwright.engine.data.loading.apply_preparation import Answers
+from netwright.engine.data.loading.preview import MOST_STEPS, shown_series, value_range, write_mask, write_picture
 from netwright.engine.data.sources.source import Array, Arrays
 from netwright.engine.data.sources.text_reader import read_text
 from netwright.engine.evaluation.assumed import Assumptions

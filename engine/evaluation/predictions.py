@@ -20,7 +20,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
-from netwright.engine.data.apply_preparation import (
+from netwright.engine.data.loading.apply_preparation import (
     Answers,
     cell_warnings,
     column_names,
@@ -33,13 +33,13 @@ from netwright.engine.data.apply_preparation import (
     spoken_sizes,
 )
 from netwright.engine.data.sources.array_files import headers
-from netwright.engine.data.sources.containers.stored import StoredArray
-from netwright.engine.data.sources.csv_table import CsvTable
+from netwright.engine.data.sources.array_storage import StoredArray
 from netwright.engine.data.sources.image_file import BadPictureError
 from netwright.engine.data.sources.image_file import read as read_image
-from netwright.engine.data.sources.long_table import open_table
 from netwright.engine.data.sources.source import Array, Arrays, unreadable
 from netwright.engine.data.sources.text_reader import read_text
+from netwright.engine.data.tables.csv_table import CsvTable
+from netwright.engine.data.tables.long_table import open_table
 from netwright.engine.evaluation.newest_windows import NewestWindows
 from netwright.engine.evaluation.predictors import Predictor
 from netwright.engine.project.preparation import InputPreparation, Preparation
@@ -127,8 +127,8 @@ def predict(
 def predict_raw(
     predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5, look: Look | None = None
 ) -> list[dict[str, Any]]:
-    """Return the answers for rows, texts or arrays, as `netwright.engine.data.apply_preparation.prepare` takes them.
-    Raises `UserError`."""
+    """Return the answers for rows, texts or arrays, as `netwright.engine.data.loading.apply_preparation.prepare` takes
+    them. Raises `UserError`."""
     answers = _answers(predictor, names, prepare(predictor.record, raw), most, look)
     if len(raw) and isinstance(raw[0], Mapping):
         cells = {name: [row.get(name) for row in raw] for name in column_names(predictor.record)}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.sources.source import Array
 from netwright.engine.project.dataset_info import DatasetInfo
 

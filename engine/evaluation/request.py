@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.open_data import options_for
+from netwright.engine.data.loading.open_data import options_for
 from netwright.engine.evaluation.evaluate import Deciding, Evaluation, EvaluationData
 from netwright.engine.evaluation.paired_comparison import compare
 from netwright.engine.evaluation.report import with_pictures, write_report

@@ -24,7 +24,7 @@ import torch
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_object, write_checked_json
 from netwright.engine.core.progress import report
-from netwright.engine.data.batches import Tensors, as_tuple
+from netwright.engine.data.loading.batches import Tensors, as_tuple
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation import decisions
 from netwright.engine.evaluation.evaluate import BATCH, FOLDER, LIMIT_BYTES, Evaluation

@@ -9,8 +9,8 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_figure, format_number
-from netwright.engine.data.open_data import open_source
-from netwright.engine.data.preview import shown_samples, value_range, write_mask, write_picture
+from netwright.engine.data.loading.open_data import open_source
+from netwright.engine.data.loading.preview import shown_samples, value_range, write_mask, write_picture
 from netwright.engine.data.sources.source import Array, Outline
 from netwright.engine.evaluation.evaluate import Evaluation
 from netwright.engine.evaluation.groups import column_values, group_labels
@@ -30,8 +30,8 @@ def look(evaluation: Evaluation, selection: Mapping[str, Any], folder: Path) -> 
     predicted class), `indices` in the source, or `group` (what it goes by, and its name). Keys of the result:
     `total`, the number of such samples; `rows`, one per sample that is shown, with `place` in what was evaluated,
     `index` in the source, `label`, `prediction`, `loss`, `confidence`; and `pictures` or `series` as in
-    `netwright.engine.data.preview.describe`, or `columns` and `cells` of a table. Where pixels have classes, each
-    picture also has `said`, a class map like `mask`, `wrong`, one with 0 where they differ, and `iou` by class;
+    `netwright.engine.data.loading.preview.describe`, or `columns` and `cells` of a table. Where pixels have classes,
+    each picture also has `said`, a class map like `mask`, `wrong`, one with 0 where they differ, and `iou` by class;
     forecasts have `said` beside `ahead`. Raises `UserError`.
     """
     result, samples = evaluation.result()

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.batches import Tensors, as_tuple
-from netwright.engine.data.datasets import has_varying_lengths
+from netwright.engine.data.loading.batches import Tensors, as_tuple
+from netwright.engine.data.loading.datasets import has_varying_lengths
 from netwright.engine.exchange.export import Source, read_source
 from netwright.engine.hardware.devices import device_named
 from netwright.engine.lowering.fitted import trained_preparation

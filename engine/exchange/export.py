@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import torch
     from torch.fx import GraphModule
 
-    from netwright.engine.data.loaded import LoadedData
+    from netwright.engine.data.loading.loaded import LoadedData
     from netwright.engine.exchange.onnx_layers import LayerDifference
     from netwright.engine.exchange.onnx_measure import Measured
     from netwright.engine.exchange.training_script.write import TrainingScript
@@ -390,7 +390,7 @@ def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple
     known = "with the class names stored with the weights" if source.dataset else "without class names"
     if options.source == "none" or options.problems():
         return source.dataset, None, (f"The project has no data: compared on random samples, {known}.",)
-    from netwright.engine.data.load import load as load_data
+    from netwright.engine.data.loading.load import load as load_data
 
     try:
         data = load_data(options, source.base, is_streamed=True)

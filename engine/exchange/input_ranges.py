@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.layers.inputs import InputLayer
 from netwright.engine.lowering.fitted import State, normalizations
 from netwright.engine.network.network import Layer, Network

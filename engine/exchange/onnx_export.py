@@ -21,7 +21,7 @@ from torch import fx
 from netwright.engine.core.errors import FieldErrors, RunError, UserError
 from netwright.engine.core.files import not_written, refuse_destination, write_atomically
 from netwright.engine.core.version import VERSION
-from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.exchange.exported_network import ExportedNetwork, exported_network, with_fixed_sizes
 from netwright.engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model, refuse_crash
 from netwright.engine.exchange.onnx_graph import content, output_names, program, quiet

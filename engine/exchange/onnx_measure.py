@@ -11,7 +11,7 @@ import torch
 from torch import fx
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.exchange.exported_network import ExportedNetwork
 from netwright.engine.exchange.onnx_check import run_session
 from netwright.engine.exchange.sample_inputs import Arrays

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from netwright.engine.core.fields import printable
-from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.sources.array_files import headers
 from netwright.engine.data.sources.image_file import header_of
 from netwright.engine.data.sources.image_reading import ImageReader

@@ -53,7 +53,7 @@ def read_facts(project: Project, base: Path) -> DatasetInfo | None:
         raise UserError("The project has no data to learn from.", hint="Choose a data source on the Data tab.")
     if any(parameter.path.startswith("data.") for parameter in project.experiment.parameters):
         return None
-    from netwright.engine.data.load import facts
+    from netwright.engine.data.loading.load import facts
 
     return facts(project.data, base)
 
@@ -61,7 +61,7 @@ def read_facts(project: Project, base: Path) -> DatasetInfo | None:
 def read_data(project: Project, base: Path) -> None:
     """Read the samples of the project into memory, which forked processes share, and its splits or the first fold.
     Raises `UserError`."""
-    from netwright.engine.data.load import load as load_data
+    from netwright.engine.data.loading.load import load as load_data
 
     folds = project.experiment.folds
     load_data(project.data.replace(split="k-fold", folds=folds, fold=1) if folds else project.data, base)

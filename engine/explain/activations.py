@@ -8,8 +8,8 @@ import torch
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.progress import report
-from netwright.engine.data.histograms import of_numbers
 from netwright.engine.data.sources.source import Array
+from netwright.engine.data.tables.histograms import of_numbers
 from netwright.engine.explain.subject import Layer, Sample, Subject, rows_of
 from netwright.engine.network.receptive_field import receptive_fields
 from netwright.engine.training.metrics import channels_last

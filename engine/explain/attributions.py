@@ -13,7 +13,7 @@ import torch
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.progress import report
-from netwright.engine.data.batches import Tensors
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.data.sources.source import Array
 from netwright.engine.explain.activations import Found
 from netwright.engine.explain.subject import Layer, Sample, Scores, Subject, Target

@@ -11,8 +11,8 @@ import torch
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.progress import report
-from netwright.engine.data.apply_preparation import present
-from netwright.engine.data.preview import target_text
+from netwright.engine.data.loading.apply_preparation import present
+from netwright.engine.data.loading.preview import target_text
 from netwright.engine.data.sources.source import Array
 from netwright.engine.explain.activations import Found
 from netwright.engine.explain.subject import Layer, Subject, rows_of

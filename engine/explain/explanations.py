@@ -18,7 +18,7 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.files import read_object, write_atomically, write_checked_json
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.version import VERSION
-from netwright.engine.data.data_places import places_of
+from netwright.engine.data.loading.data_places import places_of
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation.trained import TrainedNetwork
 from netwright.engine.explain.activations import Found, activations, filters, shown, thumbnails

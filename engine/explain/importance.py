@@ -13,8 +13,8 @@ import torch
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
-from netwright.engine.data.apply_preparation import present
-from netwright.engine.data.batches import Tensors
+from netwright.engine.data.loading.apply_preparation import present
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.data.sources.source import Array
 from netwright.engine.explain.activations import Found
 from netwright.engine.explain.subject import Subject

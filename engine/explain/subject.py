@@ -12,10 +12,10 @@ from torch import fx, nn
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.apply_preparation import present
-from netwright.engine.data.batches import ResidentDataset, Tensors, as_tuple
-from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.preview import target_text
+from netwright.engine.data.loading.apply_preparation import present
+from netwright.engine.data.loading.batches import ResidentDataset, Tensors, as_tuple
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.preview import target_text
 from netwright.engine.data.sources.source import Array
 from netwright.engine.evaluation.evaluate import Evaluation
 from netwright.engine.evaluation.predictions import batches_of, told

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import path_from
-from netwright.engine.data.load import facts
+from netwright.engine.data.loading.load import facts
 from netwright.engine.operations.transfer import TransferRequest, TransferResult
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import look_up

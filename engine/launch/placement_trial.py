@@ -21,7 +21,7 @@ import torch
 from netwright.engine.core.fork import fork
 from netwright.engine.core.platform import cores, end_process, end_with_parent, keep_to, wait_for_process
 from netwright.engine.core.process import MessageReader
-from netwright.engine.data.batches import Batch
+from netwright.engine.data.loading.batches import Batch
 from netwright.engine.data.sources.source import free_memory
 from netwright.engine.hardware.threads import LEAST_GAIN
 from netwright.engine.launch.channel import ReportPipe

@@ -92,7 +92,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     facts, files, weights = examined.facts, user_code.contents(project), started_from(project, base)
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
-    from netwright.engine.data import data_places, load
+    from netwright.engine.data.loading import data_places, load
 
     loading = load.choose_loading(project, facts, placement, inventory)
     candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
@@ -194,7 +194,7 @@ def examine(project: Project, source: Origin) -> Examined:
             hint="Choose a data source on the Data tab, or try the built-in digits with --set data.source=digits.",
         )
     check(project).refuse_errors()
-    from netwright.engine.data.load import facts
+    from netwright.engine.data.loading.load import facts
 
     data_facts = facts(project.data, source.base)
     result = check(project, data_facts)

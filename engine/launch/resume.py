@@ -79,8 +79,8 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
     admit(project.data)
-    from netwright.engine.data.data_places import record
-    from netwright.engine.data.load import choose_loading
+    from netwright.engine.data.loading.data_places import record
+    from netwright.engine.data.loading.load import choose_loading
 
     data_before = read_record(folder.path)
     data_facts, data_changes = _check_data(folder, project, base, data_before, allow_changed_data=allow_changed_data)
@@ -130,9 +130,9 @@ def _check_data(
 ) -> tuple[DatasetInfo, tuple[str, ...]]:
     """Check the project with its data. Return the facts about the data, and how it has changed since its record of
     `before`. Raises `UserError`."""
-    from netwright.engine.data.data_places import remote_changes
-    from netwright.engine.data.load import facts
-    from netwright.engine.data.open_data import split_codes
+    from netwright.engine.data.loading.data_places import remote_changes
+    from netwright.engine.data.loading.load import facts
+    from netwright.engine.data.loading.open_data import split_codes
 
     changes: tuple[str, ...] = ()
     if before is not None:

@@ -19,9 +19,9 @@ import torch
 from netwright.engine.core.fork import read_from_fork
 from netwright.engine.core.platform import CAN_FORK, limit_memory, peak_resident_bytes
 from netwright.engine.core.types import TensorType
-from netwright.engine.data.augment_mixing import Mixing
-from netwright.engine.data.augmentation import PICTURES, Augmentation, Image
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, Tensors
+from netwright.engine.data.loading.augment_mixing import Mixing
+from netwright.engine.data.loading.augmentation import PICTURES, Augmentation, Image
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, Tensors
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.free_lengths import accepted_lengths
 from netwright.engine.network.network import Network

@@ -14,8 +14,8 @@ import torch
 from netwright.engine.core import progress
 from netwright.engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
 from netwright.engine.core.finite_json import to_json
-from netwright.engine.data import bad_samples
-from netwright.engine.data.baseline import baselines
+from netwright.engine.data.loading.baseline import baselines
+from netwright.engine.data.sources import bad_samples
 from netwright.engine.hardware.accelerators import refusal_of
 from netwright.engine.launch.channel import ReportPipe, RequestPipe
 from netwright.engine.launch.outcome import OUT_OF_MEMORY

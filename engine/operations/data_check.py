@@ -106,7 +106,7 @@ OPERATION = Operation(
     name="data check",
     request=DataCheckRequest,
     results=(DataCheckResult,),
-    function="netwright.engine.data.named:check_named_data",
+    function="netwright.engine.data.loading.named:check_named_data",
     description=(
         "Look for samples that cannot be read, duplicates, also across splits, classes with few samples, constant "
         "columns and columns that give the target away. Exits 2 if training would end with an error."

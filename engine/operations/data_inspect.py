@@ -95,7 +95,7 @@ OPERATION = Operation(
     name="data inspect",
     request=DataRequest,
     results=(DataDescription,),
-    function="netwright.engine.data.named:inspect_data",
+    function="netwright.engine.data.loading.named:inspect_data",
     description=(
         "Show source, samples per split, inputs, targets, columns and classes of a project's data, or of a file or "
         "folder, whose kind is then guessed."

@@ -1,8 +1,8 @@
 """How raw data becomes the inputs of a trained network, and its outputs become answers: a record beside the weights.
 
 `preparation.json` lies in the run folder and in `best/` and `last/`; an ONNX file holds the same JSON in its metadata
-under `preparation`. What it holds was fitted on the training split only. `netwright.engine.data.apply_preparation`
-applies it.
+under `preparation`. What it holds was fitted on the training split only.
+`netwright.engine.data.loading.apply_preparation` applies it.
 
 A network carries its normalisation as a layer, with the numbers in its weights: `prepare` does not apply it. The record
 repeats it for readers who have no weights at hand.
@@ -123,7 +123,7 @@ class Normalization:
 
 @dataclass(frozen=True, kw_only=True)
 class SoundPreparation(_Part):
-    """How an audio file becomes numbers; `netwright.engine.data.sound` does it and has the formulas.
+    """How an audio file becomes numbers; `netwright.engine.data.sources.sound` does it and has the formulas.
 
     A waveform is a sequence (length, channels). Of a spectrogram, `window`, `hop` and `transform` are counts of
     samples, `bands` is 0 where it has all frequencies; it is an image (channels, bands, steps) or a sequence (steps,
@@ -155,7 +155,7 @@ class SoundPreparation(_Part):
 
 @dataclass(frozen=True, kw_only=True)
 class TextPreparation(_Part):
-    """How a text becomes indices of tokens; `netwright.engine.data.tokens` does it.
+    """How a text becomes indices of tokens; `netwright.engine.data.sources.tokens` does it.
 
     `byte`: the bytes of UTF-8, 0 to 255. `word`: words and signs; those of `words` count from 1, in their order, others
     are 0. `piece`: what `tokenizer` says, the JSON of a tokenizer of the library tokenizers.

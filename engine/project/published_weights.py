@@ -1,8 +1,8 @@
 """Published weights: an address book of files that fill our templates, which the user can extend.
 
 They are `resources/published_weights.json` and `published_weights.json` in the user's configuration folder, whose
-entries replace ours of the same name. Nothing is fetched without being asked: `netwright.engine.data.fetch_weights`
-does it.
+entries replace ours of the same name. Nothing is fetched without being asked:
+`netwright.engine.data.sources.fetch_weights` does it.
 """
 
 import contextlib

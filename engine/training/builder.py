@@ -10,9 +10,9 @@ import torch
 from torch import fx, nn
 
 from netwright.engine.core.text import format_percent
-from netwright.engine.data.augmentation import Augmentation, augmentation_for
-from netwright.engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
-from netwright.engine.data.datasets import fed_inputs, make_dataset
+from netwright.engine.data.loading.augmentation import Augmentation, augmentation_for
+from netwright.engine.data.loading.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
+from netwright.engine.data.loading.datasets import fed_inputs, make_dataset
 from netwright.engine.hardware.utilization import peak_memory_bytes, release_memory, utilization_of
 from netwright.engine.layers.weighted import ParameterOptions
 from netwright.engine.parallel import process_group

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from netwright.engine.core.metrics import Fraction, value_of
-from netwright.engine.data.batches import Tensors
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.training.metrics import channels_last, run_of_each, sums_of_runs
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import nn
 
-from netwright.engine.data.batches import ResidentDataset, as_tuple
+from netwright.engine.data.loading.batches import ResidentDataset, as_tuple
 from netwright.engine.hardware.threads import fastest
 from netwright.engine.lowering.modules.onnx_operator import keep_from_compiler
 from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from netwright.engine.data.batches import Tensors, as_tuple
-from netwright.engine.data.datasets import fed_inputs
+from netwright.engine.data.loading.batches import Tensors, as_tuple
+from netwright.engine.data.loading.datasets import fed_inputs
 from netwright.engine.lowering.module import build, prefixes
 from netwright.engine.lowering.weights_folder import fill, load
 from netwright.engine.network.analysis import analyse

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from netwright.engine.core.metrics import f_score, precision, recall
-from netwright.engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
+from netwright.engine.data.loading.batches import Batch, ResidentDataset, Tensors, as_tuple
 from netwright.engine.parallel.process_group import ProcessGroup, all_gather_rows
 from netwright.engine.project import user_code
 from netwright.engine.project.bindings import Wanted

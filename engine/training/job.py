@@ -12,11 +12,11 @@ from torch import nn
 
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.platform import keep_to
-from netwright.engine.data.datasets import fed_inputs, has_varying_lengths
-from netwright.engine.data.load import loaded
-from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.normalization import fit
-from netwright.engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
+from netwright.engine.data.loading.datasets import fed_inputs, has_varying_lengths
+from netwright.engine.data.loading.load import loaded
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.normalization import fit
+from netwright.engine.data.loading.sequences import refuse_long_transcripts, refuse_unknown_indices
 from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.inputs import InputLayer
 from netwright.engine.layers.normalisation import InverseNorm

@@ -14,7 +14,7 @@ from torch import nn
 from torch.func import functional_call, jacrev, vmap
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.batches import Batch
+from netwright.engine.data.loading.batches import Batch
 from netwright.engine.layers.weighted import ParameterOptions
 from netwright.engine.parallel.process_group import ProcessGroup
 from netwright.engine.project.training import TrainingOptions

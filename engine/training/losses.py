@@ -15,8 +15,8 @@ from torch import nn
 from torch.nn import functional
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.batches import Tensors
-from netwright.engine.data.normalization import fit
+from netwright.engine.data.loading.batches import Tensors
+from netwright.engine.data.loading.normalization import fit
 from netwright.engine.data.sources.source import Array
 from netwright.engine.lowering.modules.normalization import InverseNormalize
 from netwright.engine.project import user_code

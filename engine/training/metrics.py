@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import torch
 
-from netwright.engine.data.batches import Tensors
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.project.dataset_info import IGNORED
 
 MAX_CURVE_WIDTH = 300

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from netwright.engine.data.batches import Tensors
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.parallel.process_group import ProcessGroup
 from netwright.engine.parallel.strategies.strategy import State, Strategy
 from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt

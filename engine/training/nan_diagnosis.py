@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from netwright.engine.data.batches import Batch
+from netwright.engine.data.loading.batches import Batch
 from netwright.engine.lowering.module import LAYER
 from netwright.engine.parallel.tensor_shards import local_shard
 from netwright.engine.training.checkpoints import all_gather_bytes

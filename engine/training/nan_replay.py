@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import torch
 
-from netwright.engine.data.batches import Batch, BatchLoader
+from netwright.engine.data.loading.batches import Batch, BatchLoader
 from netwright.engine.parallel.strategies.strategy import State
 from netwright.engine.runs.checkpoint_files import Checkpoint
 from netwright.engine.training.checkpoints import JsonState, Stateful, read

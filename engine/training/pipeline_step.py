@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from netwright.engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
+from netwright.engine.data.loading.batches import Batch, ResidentDataset, Tensors, as_tuple
 from netwright.engine.parallel.strategies.pipeline import Pipeline
 from netwright.engine.training.evaluation import Evaluator
 from netwright.engine.training.model import TrainedModel

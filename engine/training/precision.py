@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from netwright.engine.data.batches import ResidentDataset, Tensors
+from netwright.engine.data.loading.batches import ResidentDataset, Tensors
 from netwright.engine.parallel.process_group import ProcessGroup
 
 _LOW = {"bf16": torch.bfloat16, "fp16": torch.float16}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
-from netwright.engine.data.batches import Batch
+from netwright.engine.data.loading.batches import Batch
 from netwright.engine.parallel.process_group import ProcessGroup
 from netwright.engine.runs.requests import PendingRequests
 from netwright.engine.training.metrics import Metric, on_curve

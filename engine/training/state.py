@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import torch
 
-from netwright.engine.data.batches import ResidentDataset, Tensors
+from netwright.engine.data.loading.batches import ResidentDataset, Tensors
 from netwright.engine.project.training import TrainingLength, TrainingOptions
 from netwright.engine.training.metrics import Metric
 

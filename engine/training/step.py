@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.batches import Batch, Tensors, as_tuple
+from netwright.engine.data.loading.batches import Batch, Tensors, as_tuple
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.parallel.sync_batch_norm import Share
 from netwright.engine.training.distillation import Distillation

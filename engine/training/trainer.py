@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from netwright.engine.core.errors import RunError, UserError, plural
-from netwright.engine.data.batches import Batch, BatchLoader
+from netwright.engine.data.loading.batches import Batch, BatchLoader
 from netwright.engine.project.training import TrainingLength, TrainingOptions
 from netwright.engine.runs.events import Checkpointed, Message
 from netwright.engine.training.best_model import BestModelTracker

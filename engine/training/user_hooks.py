@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.data.batches import Tensors, unwrap_single
+from netwright.engine.data.loading.batches import Tensors, unwrap_single
 from netwright.engine.lowering.run_user_code import defined, find, in_running_words
 from netwright.engine.parallel.process_group import ProcessGroup, is_peer_failure
 from netwright.engine.project.user_code import HOOKS, STATE

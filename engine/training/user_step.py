@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.data.batches import Batch, Tensors, as_tuple, unwrap_single
+from netwright.engine.data.loading.batches import Batch, Tensors, as_tuple, unwrap_single
 from netwright.engine.lowering.run_user_code import find
 from netwright.engine.training.losses import Loss
 from netwright.engine.training.user_hooks import failure

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from netwright.engine.data.batches import Batch
+from netwright.engine.data.loading.batches import Batch
 from netwright.engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from netwright.engine.parallel.tensor_shards import local_shard, shard_like
 from netwright.engine.project.training import TrainingOptions

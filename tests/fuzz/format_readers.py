@@ -15,7 +15,7 @@ import soundfile
 import tokenizers
 from safetensors.numpy import save
 
-from netwright.engine.data.load import load
+from netwright.engine.data.loading.load import load
 from netwright.engine.project.data import DataOptions
 from tests.engine.data.sources.shard_files import parquet_pictures, pictures, write_tar
 from tests.fuzz import mutate

@@ -18,11 +18,11 @@ import torch
 from PIL import Image
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.apply_preparation import prepare, present
-from netwright.engine.data.baseline import baselines
-from netwright.engine.data.excerpt import first_samples
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.preview import describe  # noqa: F401
+from netwright.engine.data.loading.apply_preparation import prepare, present
+from netwright.engine.data.loading.baseline import baselines
+from netwright.engine.data.loading.excerpt import first_samples
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.preview import describe  # noqa: F401
 from netwright.engine.lowering import weights_folder
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.input_format import input_formats
@@ -186,7 +186,7 @@ def read_new_rows(folder: Path, generator: random.Random) -> None:
 
 def read_data(options: DataOptions, folder: Path) -> None:
     """Facts, samples and a preview of the data."""
-    from netwright.engine.data.preview_data import preview
+    from netwright.engine.data.loading.preview_data import preview
 
     facts(options, folder)
     load(options, folder).split("training")

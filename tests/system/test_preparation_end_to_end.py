@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from netwright.engine.core.files import without_checksum
-from netwright.engine.data.apply_preparation import prepare, present
-from netwright.engine.data.load import load
+from netwright.engine.data.loading.apply_preparation import prepare, present
+from netwright.engine.data.loading.load import load
 from netwright.engine.exchange.export import export
 from netwright.engine.lowering.modules.onnx_runtime import open_session
 from netwright.engine.lowering.weights_folder import load as load_weights

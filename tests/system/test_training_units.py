@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from netwright.engine.data.load import load
-from netwright.engine.data.loaded import LoadedData
+from netwright.engine.data.loading.load import load
+from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.exchange.export import export
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.modules.onnx_runtime import open_session

@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.sources.containers import cifar_files, idx_files
-from netwright.engine.data.sources.containers.hdf5_file import hdf5_arrays, is_hdf5
-from netwright.engine.data.sources.containers.matlab_file import matlab_arrays
-from netwright.engine.data.sources.containers.numpy_files import npy_arrays, npz_arrays
-from netwright.engine.data.sources.containers.safetensors_file import safetensors_arrays
-from netwright.engine.data.sources.containers.stored import MOST_ARRAYS, StoredArray, joined
+from netwright.engine.data.sources import cifar_files, idx_files
+from netwright.engine.data.sources.array_storage import MOST_ARRAYS, StoredArray, joined
+from netwright.engine.data.sources.hdf5_file import hdf5_arrays, is_hdf5
+from netwright.engine.data.sources.matlab_file import matlab_arrays
+from netwright.engine.data.sources.numpy_files import npy_arrays, npz_arrays
+from netwright.engine.data.sources.safetensors_file import safetensors_arrays
 from netwright.engine.data.sources.source import Array, BadSampleError, file_stamp, unreadable
 
 EXPECTED = (

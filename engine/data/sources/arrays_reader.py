@@ -33,7 +33,7 @@ from netwright.engine.core.files import RESOURCES
 from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
 from netwright.engine.data.sources.array_files import EXPECTED, ArrayReader, split_files, stamp
 from netwright.engine.data.sources.array_files import headers as read_headers
-from netwright.engine.data.sources.containers.stored import StoredArray
+from netwright.engine.data.sources.array_storage import StoredArray
 from netwright.engine.data.sources.source import (
     Array,
     Column,
@@ -44,6 +44,7 @@ from netwright.engine.data.sources.source import (
     listed,
     refuse_too_large,
 )
+from netwright.engine.data.sources.split_keys import keys_of, part_of_name
 from netwright.engine.data.sources.targets import (
     LENGTHS,
     NUMBERS,
@@ -53,7 +54,6 @@ from netwright.engine.data.sources.targets import (
     refuse_strange,
     target_names,
 )
-from netwright.engine.data.split_keys import keys_of, part_of_name
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import InputInfo, classes_of
 from netwright.engine.project.sources import digits as declaration

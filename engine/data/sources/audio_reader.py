@@ -1,7 +1,7 @@
 """Audio files with a label each: one subfolder per class, or a table of file and label.
 
 WAV files of whole numbers are read by Python's own library; FLAC, OGG, MP3 and other WAV files by soundfile. All sounds
-get one rate, number of channels and length: see `netwright.engine.data.sound`.
+get one rate, number of channels and length: see `netwright.engine.data.sources.sound`.
 """
 
 import os
@@ -21,9 +21,9 @@ from netwright.engine.core.fields import printable
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_duration
 from netwright.engine.core.types import TensorType, image, sequence
-from netwright.engine.data.sound import mel_bands, prepare_sound
 from netwright.engine.data.sources import labelled_files
 from netwright.engine.data.sources.labelled_files import LabelledFiles
+from netwright.engine.data.sources.sound import mel_bands, prepare_sound
 from netwright.engine.data.sources.source import (
     Array,
     BadSampleError,
@@ -34,7 +34,7 @@ from netwright.engine.data.sources.source import (
     listed,
     refuse_too_large,
 )
-from netwright.engine.data.split_keys import groups_of_names
+from netwright.engine.data.sources.split_keys import groups_of_names
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import InputInfo
 from netwright.engine.project.preparation import SoundPreparation

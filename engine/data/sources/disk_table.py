@@ -1,7 +1,7 @@
 """A Parquet file, or a CSV table too large to be held in memory.
 
 Columns are taken as in `netwright.engine.data.sources.table_reader`, but rows are read from disk when they are needed
-(`netwright.engine.data.sources.stored_table`); only the responses are held in memory.
+(`netwright.engine.data.tables.stored_table`); only the responses are held in memory.
 """
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
@@ -13,10 +13,6 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_bytes
-from netwright.engine.data import histograms
-from netwright.engine.data.columns import LeftOutColumn, encode, fit_column, notes_on
-from netwright.engine.data.sources.csv_file import Columns
-from netwright.engine.data.sources.parquet_file import BATCH_ROWS
 from netwright.engine.data.sources.source import (
     Array,
     Column,
@@ -27,7 +23,6 @@ from netwright.engine.data.sources.source import (
     file_stamp,
     refuse_too_large,
 )
-from netwright.engine.data.sources.stored_table import RESPONSE_BYTES, Reading, StoredTable, store
 from netwright.engine.data.sources.table_reader import (
     GAPS,
     keys_by,
@@ -38,6 +33,11 @@ from netwright.engine.data.sources.table_reader import (
     without_value,
 )
 from netwright.engine.data.sources.targets import rounding_note
+from netwright.engine.data.tables import histograms
+from netwright.engine.data.tables.columns import LeftOutColumn, encode, fit_column, notes_on
+from netwright.engine.data.tables.csv_file import Columns
+from netwright.engine.data.tables.parquet_file import BATCH_ROWS
+from netwright.engine.data.tables.stored_table import RESPONSE_BYTES, Reading, StoredTable, store
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.preparation import ColumnPreparation
 

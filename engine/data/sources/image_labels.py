@@ -14,8 +14,6 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.sources.csv_file import Columns, read_columns
-from netwright.engine.data.sources.csv_table import EXPECTED, CsvTable
 from netwright.engine.data.sources.image_reading import (
     common_shape,
     image_input,
@@ -36,6 +34,8 @@ from netwright.engine.data.sources.source import (
     unreadable,
 )
 from netwright.engine.data.sources.table_reader import answered, targets_of
+from netwright.engine.data.tables.csv_file import Columns, read_columns
+from netwright.engine.data.tables.csv_table import EXPECTED, CsvTable
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.images import is_image
 

@@ -31,7 +31,7 @@ from netwright.engine.data.sources.source import (
     listed,
     unreadable,
 )
-from netwright.engine.data.split_keys import groups_of_names
+from netwright.engine.data.sources.split_keys import groups_of_names
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import classes_of
 from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image

@@ -26,7 +26,7 @@ from netwright.engine.data.sources.source import (
     located,
     refuse_too_large,
 )
-from netwright.engine.data.split_keys import split_folders
+from netwright.engine.data.sources.split_keys import split_folders
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, SPLITS, DatasetInfo, InputInfo, TargetInfo
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.sources.csv_file import Columns
-from netwright.engine.data.sources.csv_table import EXPECTED as EXPECTED_TABLE
 from netwright.engine.data.sources.source import MOST_CLASSES, Array, Arrays, file_stamp, listed, unreadable
 from netwright.engine.data.sources.table_reader import answered, read_answered, targets_of
+from netwright.engine.data.tables.csv_file import Columns
+from netwright.engine.data.tables.csv_table import EXPECTED as EXPECTED_TABLE
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import TargetInfo, classes_of
 from netwright.engine.project.sources.source_type import is_hidden

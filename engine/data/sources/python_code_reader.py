@@ -36,8 +36,8 @@ from netwright.engine.core.platform import limit_memory
 from netwright.engine.core.process import NO_BYTECODE, MessageProcess, keep_output, module_command
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
+from netwright.engine.data.sources.array_storage import StoredArray
 from netwright.engine.data.sources.arrays_reader import ArrayFile
-from netwright.engine.data.sources.containers.stored import StoredArray
 from netwright.engine.data.sources.source import Array, free_memory, listed
 from netwright.engine.project.data import DataOptions
 from netwright.engine.user_code import registry, trust

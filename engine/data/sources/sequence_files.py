@@ -17,16 +17,6 @@ import numpy as np
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.types import TensorType, features, sequence
-from netwright.engine.data.histograms import of_numbers
-from netwright.engine.data.sources.csv_table import EXPECTED
-from netwright.engine.data.sources.long_table import (
-    LongTable,
-    Roles,
-    fill_missing,
-    open_table,
-    read_long_table,
-    side_by_side,
-)
 from netwright.engine.data.sources.source import (
     Array,
     Column,
@@ -42,6 +32,16 @@ from netwright.engine.data.sources.source import (
 )
 from netwright.engine.data.sources.targets import as_classes, is_whole_and_few, texts_as_classes
 from netwright.engine.data.sources.windows import Windows, WindowSet
+from netwright.engine.data.tables.csv_table import EXPECTED
+from netwright.engine.data.tables.histograms import of_numbers
+from netwright.engine.data.tables.long_table import (
+    LongTable,
+    Roles,
+    fill_missing,
+    open_table,
+    read_long_table,
+    side_by_side,
+)
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 from netwright.engine.project.sources.series import FILE_NAMES

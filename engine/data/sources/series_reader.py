@@ -18,16 +18,6 @@ import numpy as np
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.types import features, sequence
-from netwright.engine.data.histograms import of_numbers
-from netwright.engine.data.sources.csv_table import EXPECTED
-from netwright.engine.data.sources.long_table import (
-    LongTable,
-    Roles,
-    fill_missing,
-    read_long_table,
-    shown,
-    side_by_side,
-)
 from netwright.engine.data.sources.source import (
     Array,
     Column,
@@ -41,6 +31,16 @@ from netwright.engine.data.sources.source import (
     refuse_too_large,
 )
 from netwright.engine.data.sources.windows import TimeSplit, Windows, WindowSet
+from netwright.engine.data.tables.csv_table import EXPECTED
+from netwright.engine.data.tables.histograms import of_numbers
+from netwright.engine.data.tables.long_table import (
+    LongTable,
+    Roles,
+    fill_missing,
+    read_long_table,
+    shown,
+    side_by_side,
+)
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 

@@ -21,9 +21,9 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import printable
 from netwright.engine.core.progress import report
 from netwright.engine.core.types import TensorType, features, image, sequence, volume
-from netwright.engine.data.prefetch import LazyArray
 from netwright.engine.data.sources import image_file
 from netwright.engine.data.sources.image_file import BadPictureError
+from netwright.engine.data.sources.prefetch import LazyArray
 from netwright.engine.data.sources.shard_index import MOST_ARRAY_LABEL_BYTES, MOST_LABEL_BYTES, ShardIndex
 from netwright.engine.data.sources.shard_places import Shard, find_shards
 from netwright.engine.data.sources.shard_store import ShardStore

@@ -29,6 +29,8 @@ MOST_OF_FREE, LEAST_BYTES = 0.75, 2**30
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = tuple[Array, ...]
 MOST_CLASSES = 10_000
+MOST_ROUNDED = 2.0**-16
+"""Largest error of rounding to single precision, relative to the range of a channel, that training does not mind."""
 MOST_LOOKED_AT = 1_000_000
 LONGEST_SHOWN = 200
 """Characters of a name that messages show."""
@@ -198,7 +200,7 @@ class Column:
     mean: float | None = None
     high: float | None = None
     histogram: dict[str, Any] | None = None
-    """Counts of its values, see `netwright.engine.data.histograms`."""
+    """Counts of its values, see `netwright.engine.data.tables.histograms`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +229,7 @@ class Outline:
     warnings: tuple[str, ...] = ()
     """Findings that the user should do something about, one line each."""
     split_keys: Array | None = None
-    """Key of each sample (N) that the split goes by, see `netwright.engine.data.split.Division`; None without."""
+    """Key of each sample (N) by which `netwright.engine.data.loading.split.Division` divides; None without."""
     given: Mapping[str, int] = field(default_factory=dict)
     """Numbers of samples in splits with data of their own, which follow the other samples in this order."""
     gathers: bool = False
@@ -326,7 +328,8 @@ class Source(Protocol):
     the options name; sources only read there. Further paths that the options name are given to the constructor, by the
     names of the options: `Masks(masks=...)`.
 
-    A source derives from this class. `netwright.engine.data.open_data` says in which order its methods are called.
+    A source derives from this class. `netwright.engine.data.loading.open_data` says in which order its methods are
+    called.
     """
 
     def stamp(self, path: Path) -> Hashable:

@@ -14,13 +14,21 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.types import features
-from netwright.engine.data import histograms
-from netwright.engine.data.columns import Cells, LeftOutColumn, encode, fit_column, inputs_of, notes_on, refuse_huge
-from netwright.engine.data.sources.csv_file import LARGEST_EXACT, Columns, read_columns
-from netwright.engine.data.sources.csv_table import EXPECTED, Gaps
 from netwright.engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
+from netwright.engine.data.sources.split_keys import keys_of
 from netwright.engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
-from netwright.engine.data.split_keys import keys_of
+from netwright.engine.data.tables import histograms
+from netwright.engine.data.tables.columns import (
+    Cells,
+    LeftOutColumn,
+    encode,
+    fit_column,
+    inputs_of,
+    notes_on,
+    refuse_huge,
+)
+from netwright.engine.data.tables.csv_file import LARGEST_EXACT, Columns, read_columns
+from netwright.engine.data.tables.csv_table import EXPECTED, Gaps
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import TargetInfo, classes_of, numbers_of
 from netwright.engine.project.preparation import ColumnPreparation

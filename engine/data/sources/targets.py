@@ -29,7 +29,7 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_percent
 from netwright.engine.core.types import TensorType, features, image, sequence, volume
-from netwright.engine.data.sources.source import MOST_CLASSES, Array, listed
+from netwright.engine.data.sources.source import MOST_CLASSES, MOST_ROUNDED, Array, listed
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo, Task
 
 FEW = 20
@@ -37,8 +37,6 @@ LARGEST = 2**31
 """Limit of integers; float32 cannot represent all integers even far below it."""
 RESPONSE = "y"
 MOST_CLASSES_BY_THEMSELVES = 1000
-MOST_ROUNDED = 2.0**-16
-"""Largest error of rounding to single precision, relative to the range of a channel, that training does not mind."""
 NUMBERS = "biuf"
 LENGTHS = "_lengths"
 SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W"

@@ -31,7 +31,15 @@ from netwright.engine.data.sources.source import (
     unreadable,
 )
 from netwright.engine.data.sources.table_reader import answered, read_answered, targets_of
-from netwright.engine.data.tokens import encode, fit_pieces, fit_words, of_tokenizer, padded, token_names, words_in
+from netwright.engine.data.sources.tokens import (
+    encode,
+    fit_pieces,
+    fit_words,
+    of_tokenizer,
+    padded,
+    token_names,
+    words_in,
+)
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 from netwright.engine.project.preparation import TextPreparation

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.datasets import fed_inputs
-from netwright.engine.data.sources.csv_table import CsvTable
+from netwright.engine.data.loading.datasets import fed_inputs
 from netwright.engine.data.sources.image_reading import ImageReader
 from netwright.engine.data.sources.source import locate
+from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.exchange.training_script.recipe import Recipe
 from netwright.engine.lowering.classes import LINE_LENGTH, call, literal
 from netwright.engine.project.sources.csv_dialect import codec_of

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.data.datasets import fed_inputs, has_varying_lengths
+from netwright.engine.data.loading.datasets import fed_inputs, has_varying_lengths
 from netwright.engine.lowering.module import build
 from netwright.engine.lowering.plan import Plan, plan
 from netwright.engine.network.analysis import copy_path, folded

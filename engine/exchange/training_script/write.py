@@ -10,7 +10,7 @@ from safetensors.torch import save
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import not_written, refuse_destination, refuse_overwriting, write_atomically
-from netwright.engine.data.load import load
+from netwright.engine.data.loading.load import load
 from netwright.engine.exchange.training_script.data_section import data_section
 from netwright.engine.exchange.training_script.recipe import recipe_of
 from netwright.engine.exchange.training_script.script import script

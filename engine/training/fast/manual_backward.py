@@ -17,7 +17,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from netwright.engine.data.batches import Batch, Tensors
+from netwright.engine.data.loading.batches import Batch, Tensors
 from netwright.engine.lowering.modules.normalization import Normalize, NormalizeBy
 
 Loss = Callable[[Tensors, Tensors], torch.Tensor]

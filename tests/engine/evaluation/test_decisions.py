@@ -10,7 +10,7 @@ import pytest
 
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.apply_preparation import present
+from netwright.engine.data.loading.apply_preparation import present
 from netwright.engine.evaluation import decisions
 from netwright.engine.evaluation.evaluate import Deciding, evaluate
 from netwright.engine.evaluation.predictions import predict

@@ -171,7 +171,7 @@ def test_thumbnails_share_black_and_white() -> None:
     from PIL import Image
 
     from netwright.engine.core.types import image
-    from netwright.engine.data.loaded import LoadedData
+    from netwright.engine.data.loading.loaded import LoadedData
     from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 
     given = InputInfo("x", image(1, 2, 2), span=(0.0, 10.0))

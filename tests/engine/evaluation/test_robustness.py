@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from netwright.engine.cli.main import main
-from netwright.engine.data.batches import Tensors
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.evaluation.robustness import PGD_STEPS, Range, auroc, blur, fgsm, noise, pgd
 from netwright.engine.project.preparation import Preparation
 from netwright.engine.project.project import Project

@@ -175,7 +175,7 @@ def test_a_name_from_a_file_ends_no_comment_and_no_docstring(tmp_path: Path) -> 
 
 def run_of(path: Path, folder: Path, *, facts: bool = True) -> RunFolder:
     """Make the folder of a finished run of a project, with weights that are all 1 (best) and all 2 (last)."""
-    from netwright.engine.data.load import facts as facts_of
+    from netwright.engine.data.loading.load import facts as facts_of
     from netwright.engine.project.file import load
 
     loaded = load(path).project

@@ -10,7 +10,7 @@ import pytest
 
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import load
+from netwright.engine.data.loading.load import load
 from netwright.engine.launch.prepare import lock_of, prepare
 from netwright.engine.launch.resume import prepare_resume
 from netwright.engine.project.data import DataOptions

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from netwright.engine.core.types import features
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.lowering.initialization import initialize
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse

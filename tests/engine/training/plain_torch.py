@@ -14,7 +14,7 @@ import torch
 from torch import fx, nn
 from torch.optim.swa_utils import SWALR, AveragedModel
 
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.layers.weighted import ParameterOptions
 from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from netwright.engine.parallel.strategies.selection import strategy_for

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from netwright.engine.data.load import load
+from netwright.engine.data.loading.load import load
 from netwright.engine.lowering.fitted import normalizations, trained_preparation
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project.project import Project

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.batches import Batch
+from netwright.engine.data.loading.batches import Batch
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.training import levenberg_marquardt

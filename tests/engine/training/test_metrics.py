@@ -9,7 +9,7 @@ import torch
 from sklearn import metrics as oracle
 
 from netwright.engine.core.metrics import f_score, precision
-from netwright.engine.data.batches import shard_range
+from netwright.engine.data.loading.batches import shard_range
 from netwright.engine.project.dataset_info import DatasetInfo, classes_of, numbers_of
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.training.classwise_metrics import Auc, ClassMetric

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from netwright.engine.data.batches import Batch
+from netwright.engine.data.loading.batches import Batch
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.project.training import TrainingOptions

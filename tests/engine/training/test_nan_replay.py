@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.parallel.strategies.strategy import State

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.engine.data.batches import ResidentDataset
+from netwright.engine.data.loading.batches import ResidentDataset
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from netwright.engine.project.training import TrainingOptions

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.project.training import TrainingLength, TrainingOptions

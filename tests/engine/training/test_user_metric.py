@@ -8,7 +8,7 @@ import torch
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.types import features, sequence
-from netwright.engine.data.batches import Tensors
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.bindings import alone
 from netwright.engine.project.check import check

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.parallel.strategies.single import Single
 from netwright.engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms

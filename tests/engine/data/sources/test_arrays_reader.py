@@ -11,12 +11,12 @@ import torch
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import Symbol, sequence, tokens
-from netwright.engine.data.batches import ResidentDataset
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.sequences import Padding
+from netwright.engine.data.loading.batches import ResidentDataset
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.sequences import Padding
+from netwright.engine.data.loading.streaming import streamed
 from netwright.engine.data.sources.array_files import headers
-from netwright.engine.data.streaming import streamed
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
 

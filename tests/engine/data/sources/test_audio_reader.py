@@ -10,10 +10,10 @@ import pytest
 import soundfile
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.apply_preparation import prepare
-from netwright.engine.data.data_places import record
-from netwright.engine.data.load import load
-from netwright.engine.data.preview_data import preview
+from netwright.engine.data.loading.apply_preparation import prepare
+from netwright.engine.data.loading.data_places import record
+from netwright.engine.data.loading.load import load
+from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources.audio_reader import look_at, read_sound
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo

@@ -13,11 +13,12 @@ import pyarrow.parquet
 import pytest
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.preview_data import preview
-from netwright.engine.data.sources import csv_table, disk_table, stored_table
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.preview_data import preview
+from netwright.engine.data.sources import disk_table
 from netwright.engine.data.sources.disk_table import DiskTable
-from netwright.engine.data.sources.stored_table import Reading
+from netwright.engine.data.tables import csv_table, stored_table
+from netwright.engine.data.tables.stored_table import Reading
 from netwright.engine.project.data import DataOptions
 
 PARQUET = DataOptions(source="table", path="some.parquet")

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.image_check import findings
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.preview_data import preview
+from netwright.engine.data.loading.image_check import findings
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.guess import guesses, with_guess
 

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.preview_data import preview
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources import image_file
 from netwright.engine.data.sources.image_file import read
 from netwright.engine.data.sources.images_reader import Images

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import load
+from netwright.engine.data.loading.load import load
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import facts, load
+from netwright.engine.data.loading.load import facts, load
 from netwright.engine.data.sources import python_code_reader
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.project import Project

@@ -14,10 +14,10 @@ from fsspec.implementations.memory import MemoryFileSystem
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import FieldErrors, UserError
 from netwright.engine.core.folders import cache_folder
-from netwright.engine.data import open_data as loads
-from netwright.engine.data.data_places import record, remote_changes
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.open_data import options_for
+from netwright.engine.data.loading import open_data as loads
+from netwright.engine.data.loading.data_places import record, remote_changes
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.open_data import options_for
 from netwright.engine.data.sources import remote_files, shard_places
 from netwright.engine.data.sources.shard_places import Shard
 from netwright.engine.project.data import DataOptions

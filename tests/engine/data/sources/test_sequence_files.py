@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.preview_data import preview
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources.windows import Windows
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED

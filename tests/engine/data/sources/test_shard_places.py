@@ -10,8 +10,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from netwright.engine.core.errors import FieldErrors, UserError
 from netwright.engine.core.folders import cache_folder
-from netwright.engine.data import open_data as loads
-from netwright.engine.data.load import facts, load
+from netwright.engine.data.loading import open_data as loads
+from netwright.engine.data.loading.load import facts, load
 from netwright.engine.data.sources import shard_places, shard_store
 from netwright.engine.project.data import DataOptions
 from tests.engine.data.sources.shard_files import parquet_pictures, pictures, serving, write_shards, write_tar

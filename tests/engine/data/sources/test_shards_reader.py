@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data import open_data as loads
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.preview_data import preview
+from netwright.engine.data.loading import open_data as loads
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources import shard_index
 from netwright.engine.data.sources.shards_reader import ShardReader
 from netwright.engine.project.data import DataOptions

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.load import facts, load
-from netwright.engine.data.sources import csv_file, csv_table
+from netwright.engine.data.loading.load import facts, load
+from netwright.engine.data.tables import csv_file, csv_table
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
 

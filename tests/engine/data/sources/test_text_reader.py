@@ -8,10 +8,10 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.apply_preparation import prepare
-from netwright.engine.data.load import load
-from netwright.engine.data.loaded import LoadedData
-from netwright.engine.data.preview_data import preview
+from netwright.engine.data.loading.apply_preparation import prepare
+from netwright.engine.data.loading.load import load
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, DatasetInfo
 from netwright.engine.project.preparation import Preparation

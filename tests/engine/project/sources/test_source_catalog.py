@@ -13,7 +13,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import Int
 from netwright.engine.core.records import Record
 from netwright.engine.core.types import features
-from netwright.engine.data import load, open_data
+from netwright.engine.data.loading import load, open_data
 from netwright.engine.data.sources.source import Array, Outline, Samples, Source
 from netwright.engine.project import project as projects
 from netwright.engine.project.data import DataOptions
