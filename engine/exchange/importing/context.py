@@ -159,10 +159,6 @@ class Context:
         """Return whether a value has a name, and an operator takes it or it is an output."""
         return bool(name) and (bool(self.users.get(name)) or any(name == output.name for output in self.graph.outputs))
 
-    def is_parameter(self, name: str) -> bool:
-        """Return whether a value is a tensor that the file stores as one, such as a weight."""
-        return name in self.graph.constants
-
     # ---- layers ----
 
     def add(
@@ -233,10 +229,6 @@ class Context:
         raise NotLiftable("takes a value that was joined with another")
 
     # ---- layouts ----
-
-    def as_features(self, node: Node, x: Tensor) -> Tensor:
-        """Return the tensor as (N, C)."""
-        return self.relayout(node, x, (BATCH, "C"))
 
     def as_sequence(self, node: Node, x: Tensor) -> Tensor:
         """Return the tensor as (N, T, C): steps, then channels."""

@@ -333,14 +333,23 @@ def _first_index(match: Match, node: Node, parts: list[Node]) -> int | None:
 def attention(match: Match, node: Node) -> Node | None:
     """softmax(scale · Q Kᵀ + mask) V, with the scale at queries, keys or scores, and a mask that does not depend on
     numbers of the network."""
-    last = match.only_user(node.outputs[0], "MatMul")
-    if last is None or last.inputs[0] != node.outputs[0] or node.attributes.get("axis", -1) != -1:
+    weights = node.outputs[0]
+    dropped = match.only_user(weights, "nn.Dropout")  # as a program of torch says
+    weights = weights if dropped is None else dropped.outputs[0]
+    last = match.only_user(weights, "MatMul")
+    if last is None or last.inputs[0] != weights or node.attributes.get("axis", -1) != -1:
         return None
     factors: list[tuple[str, str]] = []
-    parts, mask = [node, last], ""
+    parts, mask = [node, *([] if dropped is None else [dropped]), last], ""
     at = node.inputs[0]
+    hidden = match.maker(at, "Where")
+    if hidden is not None and match.only_user(at) is node and _is_causal(match, hidden):
+        parts.append(hidden)
+        at = hidden.inputs[2]
+    else:
+        hidden = None
     while (before := match.maker(at, "Add", "Mul", "Div")) is not None and len(parts) < LONGEST_CHAIN:
-        if match.only_user(at) is None or (before.op == "Add" and mask):
+        if match.only_user(at) is None or (before.op == "Add" and (mask or hidden is not None)):
             return None
         other = next((side for side in (1, 0) if match.is_known(before.inputs[side])), None)
         if other is None or (before.op == "Div" and other == 0):
@@ -357,30 +366,37 @@ def attention(match: Match, node: Node) -> Node | None:
     if scores is None or match.only_user(at) is None:
         return None
     ends = [_unscaled(match, name, factors, parts) for name in scores.inputs]
-    is_causal = _is_causal(match, mask)
+    where = match.maker(mask, "Where") if mask else hidden
+    is_causal = where is not None and _is_causal(match, where) and (not mask or match.number(where.inputs[2]) == 0.0)
     inputs = [*ends, last.inputs[1], "" if is_causal else mask, *(name for name, _ in factors)]
     kinds = [kind for _, kind in factors]
     return merged(last, "Attention", inputs, [scores, *parts], scope_of=scores, kinds=kinds, causal=int(is_causal))
 
 
-def _is_causal(match: Match, mask: str) -> bool:
-    """Return whether a mask hides all later steps, of any number: 0 in the lower triangle of ones of some sizes, and
-    a large negative number elsewhere."""
-    where = match.maker(mask, "Where")
-    equal = match.maker(where.inputs[0], "Equal") if where is not None else None
-    operands = match.with_number(equal, 0.0)
-    lower = match.maker(operands[0], "Trilu") if operands is not None else None
-    if where is None or lower is None or lower.attributes.get("upper", 1) or len(lower.inputs) > 1:
+def _is_causal(match: Match, where: Node) -> bool:
+    """Return whether a Where gives a large negative number for all later steps, and only there."""
+    cast = match.maker(where.inputs[1], "CastLike")
+    number = match.number(where.inputs[1] if cast is None else cast.inputs[0])
+    if number is None or number > HIDDEN:
+        return False
+    mask = match.constant(where.inputs[0])
+    if mask is not None:
+        rows, columns = mask.shape[-2:] if len(mask.shape) > 1 else (0, 0)
+        return 0 < mask.count == rows * columns and np.array_equal(
+            mask.array().reshape(rows, columns), ~np.tri(rows, columns, dtype=bool)
+        )
+    lower = match.maker(where.inputs[0], "Equal", "Not")
+    if lower is not None and lower.op == "Equal":
+        operands = match.with_number(lower, 0.0)
+        lower = match.maker(operands[0]) if operands is not None else None
+    elif lower is not None:
+        lower = match.maker(lower.inputs[0])
+    if lower is None or lower.op != "Trilu" or lower.attributes.get("upper", 1):
         return False
     ones = match.maker(lower.inputs[0], "Expand")
-    hidden, visible = (match.number(name) for name in where.inputs[1:])
-    return (
-        ones is not None
-        and match.number(ones.inputs[0]) == 1.0
-        and hidden is not None
-        and hidden <= HIDDEN
-        and visible == 0.0
-    )
+    value = match.constant(ones.inputs[0]) if ones is not None else None
+    is_main = len(lower.inputs) < 2 or match.number(lower.inputs[1]) == 0.0
+    return is_main and value is not None and value.count == 1 and bool(value.array().reshape(()) == 1)
 
 
 def _unscaled(match: Match, name: str, factors: list[tuple[str, str]], parts: list[Node]) -> str:

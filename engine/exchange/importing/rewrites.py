@@ -47,8 +47,8 @@ class Match:
         return node if node is not None and (not ops or node.op in ops) else None
 
     def only_user(self, name: str, *ops: str) -> Node | None:
-        """Return the one node that takes a value, if it is one of these operators."""
-        users = self.users.get(name, [])
+        """Return the one node that takes the numbers of a value, if it is one of these operators."""
+        users = [user for user in self.users.get(name, []) if user.op != "CastLike" or user.inputs[0] == name]
         if len(users) != 1 or name in self.outputs or (ops and users[0].op not in ops):
             return None
         return users[0]

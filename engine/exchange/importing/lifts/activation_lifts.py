@@ -18,7 +18,7 @@ from netwright.engine.exchange.importing.values import (
 )
 from netwright.engine.layers import activation
 from netwright.engine.layers.activation_channels import LogSoftmax, Softmax
-from netwright.engine.layers.arithmetic import MathFunction, Scaling
+from netwright.engine.layers.arithmetic import MathFunction, Power, Scaling
 from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.combination import Multiplication
 
@@ -30,37 +30,42 @@ SIMPLE: dict[str, LayerType] = {
     "Softsign": activation.Softsign(),
     "HardSwish": activation.Hardswish(),
     "Mish": activation.Mish(),
-    "Abs": MathFunction(function="abs"),
     "Neg": MathFunction(function="negate"),
-    "Exp": MathFunction(function="exp"),
-    "Sin": MathFunction(function="sin"),
-    "Cos": MathFunction(function="cos"),
-    "Sign": MathFunction(function="sign"),
-    "Floor": MathFunction(function="floor"),
-    "Round": MathFunction(function="round"),
+    "Reciprocal": Power(exponent=-1.0),
 }
+"""The layer of each operator without attributes."""
+FUNCTIONS = (
+    *("Abs", "Exp", "Sin", "Cos", "Sign", "Floor", "Round", "Tan", "Atan", "Sinh", "Cosh", "Asinh", "Erf"),
+    *("Asin", "Acos", "Acosh", "Atanh", "Sqrt", "Log"),
+)
+"""Operators that a layer has as a function of the same name."""
+SIMPLE |= {op: MathFunction(function=op.lower()) for op in FUNCTIONS}
+NOTES = dict.fromkeys(("Asin", "Acos", "Acosh", "Atanh"), "where they are defined")
+NOTES |= dict.fromkeys(("Sqrt", "Log"), "of numbers above 1e-12")
+"""Limits of these operators: the layer takes what is smaller as epsilon."""
+WITH_ALPHA: dict[str, tuple[type[LayerType], str, float]] = {
+    "LeakyRelu": (activation.LeakyRelu, "scale", 0.01),
+    "Elu": (activation.Elu, "alpha", 1.0),
+    "Celu": (activation.Celu, "alpha", 1.0),
+    "ThresholdedRelu": (activation.Threshold, "threshold", 1.0),
+}
+"""The layer of each operator with the one attribute alpha: its type, the field that alpha is, and ONNX's default."""
 
 
 def _simple(ctx: Context, node: Node) -> Tensor:
     return ctx.add(node, SIMPLE[node.op], ctx.tensor(node, 0))
 
 
+def _with_alpha(ctx: Context, node: Node) -> Tensor:
+    kind, name, default = WITH_ALPHA[node.op]
+    type = ctx.make(kind, **{name: epsilon_of(ctx.attribute(node, "alpha", default))})
+    return ctx.add(node, type, ctx.tensor(node, 0))
+
+
 for _op, _type in SIMPLE.items():
-    lift(_op, becomes=(_type.key,))(_simple)
-
-
-@lift("LeakyRelu", becomes=("leaky_relu",))
-def leaky_relu(ctx: Context, node: Node) -> Tensor:
-    """alpha is the slope below zero."""
-    slope = epsilon_of(ctx.attribute(node, "alpha", 0.01))
-    return ctx.add(node, ctx.make(activation.LeakyRelu, scale=slope), ctx.tensor(node, 0))
-
-
-@lift("Elu", "Celu", becomes=("elu", "celu"))
-def elu(ctx: Context, node: Node) -> Tensor:
-    """Bend softly towards -alpha below zero."""
-    kind = activation.Elu if node.op == "Elu" else activation.Celu
-    return ctx.add(node, ctx.make(kind, alpha=epsilon_of(ctx.attribute(node, "alpha", 1.0))), ctx.tensor(node, 0))
+    lift(_op, becomes=(_type.key,), note=NOTES.get(_op, ""))(_simple)
+for _op, _row in WITH_ALPHA.items():
+    lift(_op, becomes=(_row[0].key,))(_with_alpha)
 
 
 @lift("Selu", becomes=("selu",), note="with the constants of the source")
@@ -75,11 +80,8 @@ def selu(ctx: Context, node: Node) -> Tensor:
 @lift("Gelu", becomes=("gelu",))
 def gelu(ctx: Context, node: Node) -> Tensor:
     """Exact, or with tanh."""
-    return ctx.add(node, _gelu(ctx, node), ctx.tensor(node, 0))
-
-
-def _gelu(ctx: Context, node: Node) -> LayerType:
-    return ctx.make(activation.Gelu, approximation=ctx.attribute(node, "approximate", "none"))
+    type = ctx.make(activation.Gelu, approximation=ctx.attribute(node, "approximate", "none"))
+    return ctx.add(node, type, ctx.tensor(node, 0))
 
 
 @lift("Swish", becomes=("swish",), note="with alpha 1")
@@ -142,13 +144,6 @@ def clip(ctx: Context, node: Node) -> Tensor:
     return ctx.add(node, ctx.make(activation.Hardtanh, low=bounds[0], high=bounds[1]), x)
 
 
-@lift("ThresholdedRelu", becomes=("threshold",))
-def thresholded(ctx: Context, node: Node) -> Tensor:
-    """x above alpha, else 0."""
-    type = ctx.make(activation.Threshold, threshold=epsilon_of(ctx.attribute(node, "alpha", 1.0)), value=0.0)
-    return ctx.add(node, type, ctx.tensor(node, 0))
-
-
 @lift("Shrink", becomes=("hardshrink", "softshrink"), note="with a bias of 0, or of lambd")
 def shrink(ctx: Context, node: Node) -> Tensor:
     """x ± bias beyond lambd, else 0."""
@@ -204,11 +199,3 @@ def quick_gelu(ctx: Context, node: Node) -> Tensor:
     x = ctx.tensor(node, 0)
     scaled = affine(ctx, node, x, np.asarray(ctx.attribute(node, "alpha", 1.702), np.float32), None)
     return combined(ctx, node, Multiplication(), x, ctx.add(node, activation.Sigmoid(), scaled, name="sigmoid"))
-
-
-def _function(ctx: Context, node: Node) -> Tensor:
-    return ctx.add(node, MathFunction(function=node.op.lower()), ctx.tensor(node, 0))
-
-
-lift("Tan", "Atan", "Sinh", "Cosh", "Asinh", "Erf", becomes=("math_function",))(_function)
-lift("Asin", "Acos", "Acosh", "Atanh", becomes=("math_function",), note="where they are defined")(_function)

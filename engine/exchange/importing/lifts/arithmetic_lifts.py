@@ -1,6 +1,6 @@
 """Arithmetic of two tensors, or of a tensor and known numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -22,13 +22,15 @@ from netwright.engine.layers import combination
 from netwright.engine.layers.arithmetic import LearnedParameter, LearnedScale, MathFunction, Power, Scaling
 from netwright.engine.layers.base import LayerType
 
-TWO: dict[str, type[LayerType]] = {
+KINDS: dict[str, type[LayerType]] = {
     "Add": combination.Addition,
     "Sub": combination.Subtraction,
     "Mul": combination.Multiplication,
     "Div": combination.Division,
+    "Sum": combination.Addition,
     "Max": combination.Maximum,
     "Min": combination.Minimum,
+    "Mean": combination.Average,
 }
 LARGEST = 1e12
 """Limit of the numbers in the fields of a scaling."""
@@ -49,7 +51,7 @@ def binary(ctx: Context, node: Node) -> Tensor:
     if node.op == "Div" and any(isinstance(operand, Tensor) and operand.is_whole for operand in (a, b)):
         raise NotLiftable("divides whole numbers without a remainder")
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return combined(ctx, node, TWO[node.op](), a, b)
+        return combined(ctx, node, KINDS[node.op](), a, b)
     if isinstance(a, Tensor):
         return _with_numbers(ctx, node, a, ctx.numbers(node, 1), is_second=True)
     if isinstance(b, Tensor):
@@ -169,6 +171,20 @@ def parameter(ctx: Context, node: Node, numbers: np.ndarray, like: Tensor, name:
     return ctx.add(node, type, like, weights=weights, dims=like.dims, name=name)
 
 
+def operands(ctx: Context, node: Node, prepare: Callable[[np.ndarray], np.ndarray] = np.asarray) -> list[Tensor]:
+    """Return all inputs as tensors; known numbers, first changed by `prepare`, as a layer. Raises `NotLiftable` where
+    all are known."""
+    values = [ctx.held(node, index) for index in range(len(node.inputs))]
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    if not tensors:
+        raise NotLiftable("takes no tensor")
+    like = max(tensors, key=lambda tensor: tensor.type.rank)
+    return [
+        value if isinstance(value, Tensor) else parameter(ctx, node, prepare(ctx.numbers(node, at)), like, "numbers")
+        for at, value in enumerate(values)
+    ]
+
+
 def expanded(ctx: Context, node: Node, x: Tensor, rank: int) -> Tensor:
     """Return the tensor with dimensions of size 1 in front, up to a rank."""
     if rank <= x.rank:
@@ -215,36 +231,10 @@ def _union(inputs: Sequence[Tensor], rank: int) -> list[str]:
 @lift("Sum", "Max", "Min", "Mean", becomes=("addition", "maximum", "minimum", "average"))
 def several(ctx: Context, node: Node) -> Tensor:
     """Element by element, of any number of tensors."""
-    kinds = {
-        "Sum": combination.Addition,
-        "Max": combination.Maximum,
-        "Min": combination.Minimum,
-        "Mean": combination.Average,
-    }
-    values = [ctx.held(node, index) for index in range(len(node.inputs))]
-    tensors = [value for value in values if isinstance(value, Tensor)]
-    if not tensors:
-        raise NotLiftable("takes no tensor")
-    like = max(tensors, key=lambda tensor: tensor.type.rank)
-    inputs = [
-        value if isinstance(value, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
-        for at, value in enumerate(values)
-    ]
+    inputs = operands(ctx, node)
     if len(inputs) == 1:
         return inputs[0]
-    return combined(ctx, node, ctx.make(kinds[node.op], inputs=len(inputs)), *inputs)
-
-
-@lift("Sqrt", "Log", becomes=("math_function",), note="of numbers above 1e-12")
-def of_positive(ctx: Context, node: Node) -> Tensor:
-    """The layer takes what is smaller as epsilon."""
-    return ctx.add(node, MathFunction(function=node.op.lower()), ctx.tensor(node, 0))
-
-
-@lift("Reciprocal", becomes=("power",))
-def reciprocal(ctx: Context, node: Node) -> Tensor:
-    """1 / x."""
-    return ctx.add(node, Power(exponent=-1.0), ctx.tensor(node, 0))
+    return combined(ctx, node, ctx.make(KINDS[node.op], inputs=len(inputs)), *inputs)
 
 
 @lift("Pow", becomes=("power",), note="with one known exponent, of positive numbers where it is no whole number")
@@ -275,13 +265,7 @@ def chain(ctx: Context, node: Node) -> Tensor:
 @lift("Mod", becomes=("division", "math_function", "multiplication", "subtraction"), note="of finite numbers")
 def remainder(ctx: Context, node: Node) -> Tensor:
     """x - y · floor(x / y), with the sign of y; with `fmod` that of |x| and |y|, with the sign of x."""
-    a, b = ctx.held(node, 0), ctx.held(node, 1)
-    like = a if isinstance(a, Tensor) else b
-    assert isinstance(like, Tensor)
-    x, y = (
-        value if isinstance(value, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
-        for at, value in enumerate((a, b))
-    )
+    x, y = operands(ctx, node)
     if not ctx.attribute(node, "fmod", 0):
         return _remainder(ctx, node, x, y)
     size = MathFunction(function="abs")

@@ -4,7 +4,7 @@ import numpy as np
 
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
-from netwright.engine.exchange.importing.lifts.arithmetic_lifts import affine, combined, parameter
+from netwright.engine.exchange.importing.lifts.arithmetic_lifts import affine, combined, operands
 from netwright.engine.exchange.importing.lifts.layout_lifts import as_numbers
 from netwright.engine.exchange.importing.lifts.lift_registry import lift
 from netwright.engine.exchange.importing.values import NotLiftable, Tensor
@@ -62,16 +62,7 @@ def negation(ctx: Context, node: Node) -> Tensor:
 @lift("And", "Or", "Xor", becomes=("multiplication", "maximum", "subtraction"))
 def logic(ctx: Context, node: Node) -> Tensor:
     """Product, maximum, or distance of what is 0 or 1."""
-    values = [ctx.held(node, index) for index in (0, 1)]
-    like = next((value for value in values if isinstance(value, Tensor)), None)
-    if like is None:
-        raise NotLiftable("takes no tensor")
-    a, b = (
-        value
-        if isinstance(value, Tensor)
-        else parameter(ctx, node, ctx.numbers(node, at).astype(np.float32), like, "numbers")
-        for at, value in enumerate(values)
-    )
+    a, b = operands(ctx, node)
     if node.op == "Xor":
         return ctx.add(node, MathFunction(function="abs"), combined(ctx, node, Subtraction(), a, b))
     return combined(ctx, node, Multiplication() if node.op == "And" else Maximum(), a, b)
@@ -80,17 +71,7 @@ def logic(ctx: Context, node: Node) -> Tensor:
 @lift("Where", becomes=("where",))
 def where(ctx: Context, node: Node) -> Tensor:
     """Numbers from one of two inputs, by a condition."""
-    values = [ctx.held(node, index) for index in range(3)]
-    tensors = [value for value in values if isinstance(value, Tensor)]
-    if not tensors:
-        raise NotLiftable("takes no tensor")
-    like = max(tensors, key=lambda tensor: tensor.type.rank)
-    inputs = [
-        as_numbers(ctx, node, value)
-        if isinstance(value, Tensor)
-        else parameter(ctx, node, _finite(ctx.numbers(node, at)), like, "numbers")
-        for at, value in enumerate(values)
-    ]
+    inputs = [as_numbers(ctx, node, x) for x in operands(ctx, node, _finite)]
     return combined(ctx, node, Where(), *inputs)
 
 

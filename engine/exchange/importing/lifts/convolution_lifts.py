@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import Node
 from netwright.engine.exchange.importing.lifts.lift_registry import lift
@@ -156,8 +154,3 @@ def _crops(
         small, large = total // 2, total - total // 2
         sides.append((small, large) if mode == "SAME_UPPER" else (large, small))
     return sides
-
-
-def vector(array: np.ndarray) -> np.ndarray:
-    """Return the numbers as one axis."""
-    return array.reshape(-1)

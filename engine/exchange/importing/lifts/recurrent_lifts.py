@@ -1,5 +1,6 @@
 """Recurrent layers: LSTM, GRU and RNN, with gates in torch's order."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
     direction = ctx.attribute(node, "direction", "forward")
     both = direction == "bidirectional"
     hidden = ctx.numbers(node, 2).shape[2]
-    takes_all, *takes_states = (_is_used(ctx, node, number) for number in range(3))
+    takes_all, *takes_states = (is_used(ctx, node, number) for number in range(3))
     if both:
         _refuse_apart(ctx, node, is_batch_first=is_batch_first)
     states = _states(ctx, node)
@@ -65,15 +66,20 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
     if direction == "reverse" and takes_all:
         out = ctx.add(node, Flip(axis="T"), out, name="back")
     whole = (BATCH, "T", ONE, "C") if is_batch_first else ("T", ONE, BATCH, "C")
-    # The port of a state is no output of the network by itself.
+    return out.viewed(whole), *(state.viewed(end) for state in as_outputs(ctx, node, ends))
+
+
+def is_used(ctx: Context, node: Node, number: int) -> bool:
+    """Return whether a node has an output of this number, and it is used."""
+    return number < len(node.outputs) and ctx.is_used(node.outputs[number])
+
+
+def as_outputs(ctx: Context, node: Node, ends: Sequence[Tensor], name: str = "state") -> list[Tensor]:
+    """Return what the side ports of a layer give, which are the outputs of the node from the second on: behind an
+    identity where they are outputs of the graph, for such a port is no output of the network by itself."""
     leave = {output.name for output in ctx.graph.outputs}
     pairs = zip(node.outputs[1:], ends, strict=False)
-    states = [ctx.add(node, Identity(), state, name="state") if name in leave else state for name, state in pairs]
-    return out.viewed(whole), *(state.viewed(end) for state in states)
-
-
-def _is_used(ctx: Context, node: Node, number: int) -> bool:
-    return number < len(node.outputs) and ctx.is_used(node.outputs[number])
+    return [ctx.add(node, Identity(), end, name=name) if output in leave else end for output, end in pairs]
 
 
 def _refuse(ctx: Context, node: Node, x: Tensor) -> None:
@@ -102,7 +108,7 @@ def _kind(ctx: Context, node: Node, *, both: bool) -> type[RecurrentLayer]:
 
 def _refuse_apart(ctx: Context, node: Node, *, is_batch_first: bool) -> None:
     """Refuse two directions whose outputs are used apart: the layer gives them joined."""
-    if any(_is_used(ctx, node, number) for number in (1, 2)):
+    if any(is_used(ctx, node, number) for number in (1, 2)):
         raise NotLiftable("gives the states of two directions")
     users = ctx.users.get(node.outputs[0], ())
     if not is_batch_first:

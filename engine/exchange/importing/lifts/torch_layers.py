@@ -8,21 +8,16 @@ import numpy as np
 from netwright.engine.exchange.importing.context import Context
 from netwright.engine.exchange.importing.graph import OWN_DOMAIN, Node
 from netwright.engine.exchange.importing.lifts.lift_registry import Values, lift
-from netwright.engine.exchange.importing.lifts.recurrent_lifts import LAYERS
+from netwright.engine.exchange.importing.lifts.recurrent_lifts import LAYERS, as_outputs, is_used
 from netwright.engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
 from netwright.engine.layers.attention import SelfAttention
-from netwright.engine.layers.cross_attention import Attention, MultiheadAttention
+from netwright.engine.layers.cross_attention import MultiheadAttention
 from netwright.engine.layers.recurrent import RECURRENT_BIAS, RecurrentLayer
 from netwright.engine.layers.transformers import TransformerEncoderLayer
-from netwright.engine.layers.utility import Dropout, Identity
+from netwright.engine.layers.utility import Dropout
 
 Weights = dict[str, np.ndarray]
 PROJECTIONS = ("query", "key", "value", "result")
-
-
-def _is_used(ctx: Context, node: Node, number: int) -> bool:
-    name = node.outputs[number] if number < len(node.outputs) else ""
-    return bool(name) and (name in ctx.users or any(name == output.name for output in ctx.graph.outputs))
 
 
 def _sequence(ctx: Context, node: Node, number: int, want: Sequence[str] | None = None) -> Tensor:
@@ -40,7 +35,7 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
     states = _states(ctx, node, layers * directions)
     first = 1 + len(states)
     hidden = ctx.numbers(node, first + 1).shape[1]
-    takes_all, *takes_states, takes_last = (_is_used(ctx, node, number) for number in range(len(node.outputs)))
+    takes_all, *takes_states, takes_last = (is_used(ctx, node, number) for number in range(len(node.outputs)))
     if any(takes_states) and layers * directions > 1:
         raise NotLiftable("gives the states of several layers or directions")
     if takes_last and (takes_all or any(takes_states)):
@@ -59,11 +54,7 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
     out, *ends = ctx.add_all(node, type, x, *states, weights=_recurrent_weights(ctx, node, first, hidden))
     if takes_last:
         return *(None for _ in takes_states), None, out.viewed((BATCH, "C"))
-    # The port of a state is no output of the network by itself.
-    leave = {output.name for output in ctx.graph.outputs}
-    pairs = zip(node.outputs[1:], ends, strict=False)
-    ends = [ctx.add(node, Identity(), end, name="state") if name in leave else end for name, end in pairs]
-    outputs: list[Tensor | None] = [end.viewed((ONE, BATCH, "C")) for end in ends]
+    outputs: list[Tensor | None] = [end.viewed((ONE, BATCH, "C")) for end in as_outputs(ctx, node, ends)]
     outputs = outputs or [None for _ in takes_states]
     return out.viewed(x.dims), *outputs, None
 
@@ -113,11 +104,8 @@ def attention(ctx: Context, node: Node) -> Values:
     out, *scores = ctx.add_all(node, type, *inputs, weights=weights, dims=query.dims)
     if not scores:
         return out
-    leave = {output.name for output in ctx.graph.outputs}
-    if node.outputs[1] in leave:  # the port of the scores is no output of the network by itself
-        scores = [ctx.add(node, Identity(), scores[0], name="scores")]
     dims = (BATCH, "H", "W") if scores_mode == "mean" else (BATCH, "C", "H", "W")
-    return out, scores[0].viewed(dims)
+    return out, as_outputs(ctx, node, scores, "scores")[0].viewed(dims)
 
 
 def _places(ctx: Context, node: Node, first: int) -> tuple[int, int]:
@@ -177,19 +165,6 @@ def encoder_layer(ctx: Context, node: Node) -> Values:
         dropout=_decimal(ctx.attribute(node, "dropout")),
     )
     return ctx.add(node, type, x, weights=weights, dims=x.dims)
-
-
-@lift("F.scaled_dot_product_attention", domain=OWN_DOMAIN, becomes=("attention",))
-def product(ctx: Context, node: Node) -> Values:
-    """Inputs: queries, keys and values, whose channels are divided among the heads in order."""
-    inputs = [_sequence(ctx, node, number, (BATCH, "T", "C")) for number in range(3)]
-    type = ctx.make(
-        Attention,
-        heads=ctx.attribute(node, "heads"),
-        scale=_decimal(ctx.attribute(node, "scale")),
-        mask="causal" if ctx.attribute(node, "causal") else "none",
-    )
-    return ctx.add(node, type, *inputs, dims=(BATCH, "T", "C"))
 
 
 @lift("nn.Dropout", domain=OWN_DOMAIN, becomes=("dropout",))

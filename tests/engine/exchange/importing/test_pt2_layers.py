@@ -188,3 +188,25 @@ def test_another_scale_leaves_the_projections_apart(tmp_path: Path) -> None:
     found: Any = next(layer.type for layer in network.layers.values() if layer.type.key == "attention")
     assert (found.heads, found.mask) == (2, "none")
     assert found.scale == pytest.approx(0.3)
+
+
+def first_hidden(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    hidden = torch.zeros(5, 5, dtype=torch.bool)
+    hidden[:, 0] = True
+    return ((q @ k.transpose(-2, -1)) / 4**0.5).masked_fill(hidden, -1e9).softmax(-1) @ v
+
+
+@pytest.mark.parity
+def test_a_mask_that_is_filled_in_place_stays(tmp_path: Path) -> None:
+    network = taken_in(Written(first_hidden, is_packed=True), torch.randn(2, 5, 8), tmp_path)
+    assert "where" in kinds(network)
+
+
+def dropped(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return functional.dropout((q @ k.transpose(-2, -1) / 2).softmax(-1), 0.1, training=False) @ v
+
+
+@pytest.mark.parity
+def test_attention_by_hand_without_a_mask(tmp_path: Path) -> None:
+    network = taken_in(Written(dropped, is_packed=False), torch.randn(2, 5, 8), tmp_path)
+    assert kinds(network) == ["self_attention", "addition"]
