@@ -173,10 +173,10 @@ def _extract(archive: zipfile.ZipFile, target: Path, path: Path) -> None:
             f"{WEIGHTS} of {path} would grow from {format_bytes(info.compress_size)} to "
             f"{format_bytes(info.file_size)}; at most {format_bytes(limit)} are taken here."
         )
-    left = limit
+    rest = limit
     with archive.open(info) as source, open(target, "wb") as file:
         while chunk := source.read(2**20):
-            left -= len(chunk)
-            if left < 0:
+            rest -= len(chunk)
+            if rest < 0:
                 raise UserError(f"{WEIGHTS} of {path} is larger than the archive says.", hint=WAY_OUT)
             file.write(chunk)

@@ -48,7 +48,7 @@ def compared(
         return Parity(refusal=MISSING)
     if not _is_plain(config):
         return Parity(refusal=FOREIGN)
-    given = [(Value(name, None, "int64" if x.type.kind == "index" else "float32"), x) for name, x in inputs]
+    ports = [(Value(name, None, "int64" if x.type.kind == "index" else "float32"), x) for name, x in inputs]
     places = {port: at for at, port in enumerate(network.output_ports)}
     ends = [(name, tensor, places[tensor.port]) for name, tensor in outputs]
 
@@ -56,7 +56,7 @@ def compared(
         return _run(path, [feeds[name] for name, _ in inputs])
 
     graph = Graph([], {}, (), (), 0, compute=compute)
-    return compare(graph, module, network, given, ends)
+    return compare(graph, module, network, ports, ends)
 
 
 def _is_plain(value: Any) -> bool:
@@ -78,34 +78,34 @@ def _is_plain(value: Any) -> bool:
 def _run(path: Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return the outputs of the model as Keras computes them, in a process of its own. Raises `RunError`."""
     with tempfile.TemporaryDirectory() as folder:
-        given, found = Path(folder) / "given.npz", Path(folder) / "found.npz"
-        np.savez(given, *inputs)
-        command = module_command(__name__, str(path.resolve()), str(given), str(found))
+        feeds, results = Path(folder) / "given.npz", Path(folder) / "found.npz"
+        np.savez(feeds, *inputs)
+        command = module_command(__name__, str(path.resolve()), str(feeds), str(results))
         environment = {**os.environ, "KERAS_BACKEND": "torch"}
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 command, capture_output=True, text=True, timeout=PATIENCE_S, env=environment, check=False
             )
         except subprocess.TimeoutExpired:
             raise RunError(f"Keras took longer than {PATIENCE_S:.0f} s with {path.name}.") from None
-        if done.returncode < 0:
+        if process.returncode < 0:
             raise RunError(f"Keras crashed with {path.name}.")
-        if done.returncode:
-            raise RunError(f"Keras cannot run {path.name}: {(done.stderr.strip().splitlines() or [''])[-1][:200]}")
-        with np.load(found, allow_pickle=False) as held:
-            return [held[f"arr_{number}"] for number in range(len(held))]
+        if process.returncode:
+            raise RunError(f"Keras cannot run {path.name}: {(process.stderr.strip().splitlines() or [''])[-1][:200]}")
+        with np.load(results, allow_pickle=False) as arrays:
+            return [arrays[f"arr_{number}"] for number in range(len(arrays))]
 
 
 def main(arguments: list[str]) -> None:
     """Compute the outputs of a model: the paths of the model, of its inputs and of what is to be written."""
     import torch
 
-    path, given, found = arguments
+    path, feeds, results = arguments
     keras = importlib.import_module("keras")
     model = keras.saving.load_model(path, compile=False, safe_mode=True)
-    with np.load(given, allow_pickle=False) as held:
-        inputs = [held[f"arr_{number}"] for number in range(len(held))]
+    with np.load(feeds, allow_pickle=False) as stored:
+        inputs = [stored[f"arr_{number}"] for number in range(len(stored))]
     arrays = [array.astype(np.int32) if array.dtype.kind == "i" else array for array in inputs]
     with torch.no_grad():
         outputs = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
-    np.savez(found, *(keras.ops.convert_to_numpy(one) for one in keras.tree.flatten(outputs)))
+    np.savez(results, *(keras.ops.convert_to_numpy(output) for output in keras.tree.flatten(outputs)))

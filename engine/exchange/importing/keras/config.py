@@ -68,10 +68,10 @@ class KerasModel:
 
     def layer(self, name: str) -> KerasLayer:
         """Return the layer with this name. Raises `UserError`."""
-        found = next((layer for layer in self.layers if layer.name == name), None)
-        if found is None:
+        match = next((layer for layer in self.layers if layer.name == name), None)
+        if match is None:
             raise UserError(f"The Keras model refers to a layer '{printable(name)[:80]}', which it does not have.")
-        return found
+        return match
 
 
 def _tensors(value: Any) -> Iterator[Ref]:
@@ -90,9 +90,9 @@ def read_model(data: Json, depth: int = 0) -> KerasModel:
     if depth > DEPTH_LIMIT:
         raise UserError(f"The models of the file stand more than {DEPTH_LIMIT} deep in each other.")
     if class_name not in MODELS or not isinstance(config, dict) or not isinstance(config.get("layers"), list):
-        shown = printable(str(data.get("registered_name") or class_name))[:80]
+        label = printable(str(data.get("registered_name") or class_name))[:80]
         raise UserError(
-            f"The model is a '{shown}', a class of its own, whose code is not in the file and is not run. "
+            f"The model is a '{label}', a class of its own, whose code is not in the file and is not run. "
             "A Sequential or Functional model can be imported.",
             hint="Build the same network as a Functional model (keras.Model(inputs, outputs)) and save that, or export "
             "it as ONNX: model.export('NAME.onnx', format='onnx').",
@@ -159,8 +159,8 @@ def _call(node: Any) -> Call:
     if isinstance(node, list):  # Keras 2: [[name, call, output, kwargs], ...]
         kwargs = next((item[3] for item in node if isinstance(item, list) and len(item) > 3), {})
         tensors = tuple(_triples(node))
-        named = {key: _older(value) for key, value in (kwargs or {}).items()}
-        return Call((tensors[0] if len(tensors) == 1 else tensors,), named)
+        keywords = {key: _older(value) for key, value in (kwargs or {}).items()}
+        return Call((tensors[0] if len(tensors) == 1 else tensors,), keywords)
     raise UserError("A layer of the Keras model is damaged: what enters it cannot be read.")
 
 
@@ -195,8 +195,8 @@ def _sequential(name: str, config: Json, data: Json, depth: int) -> KerasModel:
     return KerasModel(name, tuple(chained), (Ref(layers[0].name),), (Ref(layers[-1].name),))
 
 
-def _called(layer: KerasLayer, given: Ref) -> KerasLayer:
-    calls = (Call((given,)),)
+def _called(layer: KerasLayer, source: Ref) -> KerasLayer:
+    calls = (Call((source,)),)
     return KerasLayer(
         layer.name,
         layer.class_name,
@@ -211,13 +211,13 @@ def _called(layer: KerasLayer, given: Ref) -> KerasLayer:
 
 def _input_of(first: KerasLayer, config: Json, data: Json) -> KerasLayer:
     """Return the input layer that a Sequential model without one has by its sizes."""
-    said = (
+    shapes = (
         config.get("build_input_shape"),
         (data.get("build_config") or {}).get("input_shape"),
         first.config.get("batch_input_shape"),
         first.config.get("batch_shape"),
     )
-    shape = next((value for value in said if isinstance(value, list)), None)
+    shape = next((value for value in shapes if isinstance(value, list)), None)
     if shape is None and first.shape is not None:
         shape = [None, *first.shape]
     return KerasLayer("input", "InputLayer", {"name": "input", "batch_shape": shape}, ())

@@ -47,14 +47,14 @@ def read(path: Path, sizes: Mapping[str, int]) -> ReadNetwork:
         raise UserError(
             f"A Keras model has no size '{printable(unknown[0])[:40]}'.", hint=f"Its sizes are {', '.join(SIZE_NAMES)}."
         )
-    given = {SIZE_NAMES[name]: size for name, size in sizes.items()}
+    lengths = {SIZE_NAMES[name]: size for name, size in sizes.items()}
     with opened(path) as archive:
         model = read_model(archive.config)
         ordered: frozenset[str] = frozenset()
         for _ in range(MOST_TRIES):
             builder = Builder(_has_channels_first(model), ordered=ordered, version=archive.version)
             try:
-                return _whole(builder, model, archive, given, path)
+                return _whole(builder, model, archive, lengths, path)
             except NeedsOrder as needed:
                 ordered |= {str(needed)}
     raise UserError(f"{path} has too many flatten layers whose order of numbers counts.")
@@ -73,13 +73,13 @@ def _whole(builder: Builder, model: KerasModel, archive: Archive, sizes: Mapping
     values: dict[Ref, Value] = {}
     for ref in model.inputs:
         values[ref] = _input(builder, model, model.layer(ref.layer), sizes)
-    given = [_tensor(ref, values[ref], values[ref].port) for ref in model.inputs]
+    inputs = [_tensor(ref, values[ref], values[ref].port) for ref in model.inputs]
     outputs = _convert(builder, model, values, archive.weights)
     if builder.refused:
         raise refuse_unread(builder.refused)
     ports = _ends(builder, model, outputs)
     network = builder.network
-    ends = [_tensor(*one) for one in zip(model.outputs, outputs, ports, strict=True)]
+    ends = [_tensor(*end) for end in zip(model.outputs, outputs, ports, strict=True)]
     return ReadNetwork(
         network,
         f"keras {printable(builder.version)[:40]}".strip(),
@@ -89,7 +89,7 @@ def _whole(builder: Builder, model: KerasModel, archive: Archive, sizes: Mapping
         outputs=ports,
         notes=(*builder.notes, *_unused(model)),
         shared=tuple(builder.shared),
-        compare=lambda module: compare_keras.compared(path, archive.config, module, network, given, ends),
+        compare=lambda module: compare_keras.compared(path, archive.config, module, network, inputs, ends),
     )
 
 
@@ -112,11 +112,11 @@ def _unused(model: KerasModel) -> list[str]:
     layers = [layer.name for layer in model.layers if any(layer.config.get(name) for name in names)]
     if not layers:
         return []
-    shown = ", ".join(printable(name)[:40] for name in layers[:3])
-    return [f"{shown}{' and others' if layers[3:] else ''}: regularisers are not taken over; see the training options."]
+    first = ", ".join(printable(name)[:40] for name in layers[:3])
+    return [f"{first}{' and others' if layers[3:] else ''}: regularisers are not taken over; see the training options."]
 
 
-def _input(builder: Builder, model: KerasModel, layer: KerasLayer, given: Mapping[str, int]) -> Value:
+def _input(builder: Builder, model: KerasModel, layer: KerasLayer, lengths: Mapping[str, int]) -> Value:
     """Add the input layer for an input of the model."""
     shape = layer.config.get("batch_shape") or layer.config.get("batch_input_shape")
     name = printable(layer.name)[:80]
@@ -127,7 +127,7 @@ def _input(builder: Builder, model: KerasModel, layer: KerasLayer, given: Mappin
     sizes: list[int | None] = list(shape[1:])
     if len(sizes) in (2, 3, 4):
         axes = builder.orders(len(sizes))
-        sizes = [given.get(axis) if size is None else size for axis, size in zip(axes, sizes, strict=True)]
+        sizes = [lengths.get(axis) if size is None else size for axis, size in zip(axes, sizes, strict=True)]
     type = _input_type(builder, sizes, feeds_embedding(model, Ref(layer.name)), name)
     id = builder.place(type, layer.name, (), {})
     out = type.output()
@@ -144,9 +144,9 @@ def _input_type(builder: Builder, sizes: list[int | None], is_index: bool, name:
         raise UserError(f"The input '{name}' has {len(sizes)} axes beside the batch; expected 1 to 4.")
     by_axis = dict(zip(builder.orders(len(sizes)), sizes, strict=True))
     if any(size is None for axis, size in by_axis.items() if axis != "T"):
-        shown = " × ".join("any" if size is None else str(size) for size in sizes)
+        text = " × ".join("any" if size is None else str(size) for size in sizes)
         raise UserError(
-            f"The input '{name}' takes any size ({shown}), and a network here has a fixed one.",
+            f"The input '{name}' takes any size ({text}), and a network here has a fixed one.",
             hint="Say it: --size height=224 --size width=224.",
         )
     try:
@@ -164,17 +164,17 @@ def _input_type(builder: Builder, sizes: list[int | None], is_index: bool, name:
 
 def feeds_embedding(model: KerasModel, ref: Ref) -> bool:
     """Return whether all that a tensor enters are embeddings, so that it holds indices."""
-    found = []
+    answers = []
     for layer in model.layers:
         for call in layer.calls:
-            for number, used in enumerate(call.used()):
-                if used != ref:
+            for number, source in enumerate(call.used()):
+                if source != ref:
                     continue
                 if layer.model is not None and number < len(layer.model.inputs):
-                    found.append(feeds_embedding(layer.model, layer.model.inputs[number]))
+                    answers.append(feeds_embedding(layer.model, layer.model.inputs[number]))
                 else:
-                    found.append(layer.class_name in ("Embedding", "Masking") or layer.class_name == "Identity")
-    return bool(found) and all(found)
+                    answers.append(layer.class_name in ("Embedding", "Masking") or layer.class_name == "Identity")
+    return bool(answers) and all(answers)
 
 
 def _convert(builder: Builder, model: KerasModel, values: dict[Ref, Value], weights: Weights | None) -> list[Value]:
@@ -183,38 +183,38 @@ def _convert(builder: Builder, model: KerasModel, values: dict[Ref, Value], weig
     waiting = [(layer, number) for layer in model.layers for number in range(len(layer.calls))]
     numbers = _call_numbers(model)
     while waiting:
-        left = []
+        later = []
         for layer, number in waiting:
             call = layer.calls[number]
             if any(ref not in values for ref in call.used()):
-                left.append((layer, number))
+                later.append((layer, number))
                 continue
-            found = _called(builder, layer, number, values, stores.get(layer.name))
-            for output, value in enumerate(found):
+            results = _called(builder, layer, number, values, stores.get(layer.name))
+            for output, value in enumerate(results):
                 values[Ref(layer.name, numbers[layer.name][number], output)] = value
-        if len(left) == len(waiting):
-            for layer, _ in left:  # behind a refused layer: to list all of them at once
+        if len(later) == len(waiting):
+            for layer, _ in later:  # behind a refused layer: to list all of them at once
                 _refuse_class(builder, layer)
             break
-        waiting = left
+        waiting = later
     missing = [ref.layer for ref in model.outputs if ref not in values]
     if missing and not builder.refused:
-        shown = printable(missing[0])[:80]
-        raise UserError(f"The Keras model is damaged: what its output '{shown}' depends on is not in it.")
+        label = printable(missing[0])[:80]
+        raise UserError(f"The Keras model is damaged: what its output '{label}' depends on is not in it.")
     return [values[ref] for ref in model.outputs if ref in values]
 
 
 def _call_numbers(model: KerasModel) -> dict[str, list[int]]:
     """Return, for each layer, the numbers by which others refer to its calls: from 0, or as Keras had counted them."""
-    used: dict[str, set[int]] = {}
+    numbers_by_layer: dict[str, set[int]] = {}
     refs = [ref for layer in model.layers for call in layer.calls for ref in call.used()]
     for ref in [*refs, *model.outputs]:
-        used.setdefault(ref.layer, set()).add(ref.call)
+        numbers_by_layer.setdefault(ref.layer, set()).add(ref.call)
     numbers = {}
     for layer in model.layers:
-        count, known = len(layer.calls), sorted(used.get(layer.name, set()))
-        is_usual = not known or known[-1] < count
-        numbers[layer.name] = list(range(count)) if is_usual or len(known) != count else known
+        count, references = len(layer.calls), sorted(numbers_by_layer.get(layer.name, set()))
+        is_usual = not references or references[-1] < count
+        numbers[layer.name] = list(range(count)) if is_usual or len(references) != count else references
     return numbers
 
 
@@ -257,7 +257,7 @@ def _called(
         ] = None
     builder.rows.setdefault(layer.class_name, Counter())[""] += 1
     try:
-        found = _block(site, layer.model) if layer.model is not None else RULES[layer.class_name](site)
+        results = _block(site, layer.model) if layer.model is not None else RULES[layer.class_name](site)
     except Refused as why:
         builder.refused[f"{where}: {why}"] = None
         return []
@@ -267,7 +267,7 @@ def _called(
     except (LookupError, ValueError, TypeError, AttributeError):  # lists and objects where others are expected
         builder.refused[f"{where}: its settings cannot be read"] = None
         return []
-    return found if isinstance(found, list) else [found]
+    return results if isinstance(results, list) else [results]
 
 
 def _where(builder: Builder, layer: KerasLayer) -> str:
@@ -289,11 +289,11 @@ def _has_weights(store: Weights) -> bool:
 
 def _block(site: Site, model: KerasModel) -> list[Value]:
     """Add a block for a model within a model."""
-    given, inner = site.inputs, site.builder.inner(f"{site.builder.path}{site.layer.name}/")
-    if len(given) != len(model.inputs):
-        raise Refused(f"it takes {len(model.inputs)} inputs, received {len(given)}")
+    sources, inner = site.inputs, site.builder.inner(f"{site.builder.path}{site.layer.name}/")
+    if len(sources) != len(model.inputs):
+        raise Refused(f"it takes {len(model.inputs)} inputs, received {len(sources)}")
     values: dict[Ref, Value] = {}
-    for number, (ref, value) in enumerate(zip(model.inputs, given, strict=True), 1):
+    for number, (ref, value) in enumerate(zip(model.inputs, sources, strict=True), 1):
         id = inner.place(BlockInput(), f"input_{number}", (), {})
         values[ref] = replace(value, port=Port(id, "out"))
     outputs = _convert(inner, model, values, site.store)
@@ -305,7 +305,7 @@ def _block(site: Site, model: KerasModel) -> list[Value]:
         inner.place(BlockOutput(), f"output_{number}", (value,), {})
     block = Block(inner.network)
     site.builder.rows.setdefault(site.layer.class_name, Counter())[block.label] += 1
-    id = site.builder.place(block, site.name, given, {})
+    id = site.builder.place(block, site.name, sources, {})
     site.builder.made.setdefault(f"{site.builder.path}{site.layer.name}", []).append(site.builder.layers[id].name)
     for path, weights in inner.weights.items():
         site.builder.weights[f"{id}/{path}"] = weights
@@ -314,15 +314,15 @@ def _block(site: Site, model: KerasModel) -> list[Value]:
 
 def _ends(builder: Builder, model: KerasModel, outputs: list[Value]) -> tuple[Port, ...]:
     """Return the ports of the network's outputs: an identity where something else uses the tensor too."""
-    found: list[Port] = []
+    ports: list[Port] = []
     for ref, value in zip(model.outputs, outputs, strict=True):
         if value.shuffled is not None:
             raise NeedsOrder(value.flatten)
         is_used = any(connection.source == value.port for connection in builder.connections)
         is_side = value.port.name in builder.layers[value.port.layer].type.side_ports()
-        if is_used or is_side or value.port in found or builder.layers[value.port.layer].type.is_input:
+        if is_used or is_side or value.port in ports or builder.layers[value.port.layer].type.is_input:
             id = builder.place(Identity(), f"{ref.layer}_output", (value,), {})
-            found.append(Port(id, "out"))
+            ports.append(Port(id, "out"))
         else:
-            found.append(value.port)
-    return tuple(found)
+            ports.append(value.port)
+    return tuple(ports)

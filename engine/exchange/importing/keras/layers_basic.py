@@ -1,10 +1,12 @@
 """Rules for dense, normalisation, activation, embedding and attention layers of Keras."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from netwright.engine.core.fields import printable
+from netwright.engine.exchange.importing.keras.archive import Array
 from netwright.engine.exchange.importing.keras.config import Call, KerasLayer, Ref
 from netwright.engine.exchange.importing.keras.network_builder import (
     RULES,
@@ -52,28 +54,28 @@ def with_activation(site: Site, value: Value, suffix: str = "_activation") -> Va
     return activated(site, value, site.config.get("activation"), suffix)
 
 
-def activated(site: Site, value: Value, given: Any, suffix: str) -> Value:
+def activated(site: Site, value: Value, setting: Any, suffix: str) -> Value:
     """Return the value behind an activation: a name, or a layer written out."""
-    if isinstance(given, dict):
-        config = given.get("config")
-        if isinstance(config, dict) and given.get("class_name") in RULES and not given.get("registered_name"):
-            layer = KerasLayer(site.layer.name, str(given["class_name"]), config, ())
+    if isinstance(setting, dict):
+        config = setting.get("config")
+        if isinstance(config, dict) and setting.get("class_name") in RULES and not setting.get("registered_name"):
+            layer = KerasLayer(site.layer.name, str(setting["class_name"]), config, ())
             ref = Ref(site.layer.name)
             inner = Site(site.builder, layer, Call((ref,)), {ref: value}, None, f"{site.name}{suffix}", True)
-            found = RULES[layer.class_name](inner)
-            return found if isinstance(found, Value) else found[0]
-        given = config if isinstance(config, str) else given.get("registered_name") or given.get("class_name")
-    if given in (None, "linear"):
+            result = RULES[layer.class_name](inner)
+            return result if isinstance(result, Value) else result[0]
+        setting = config if isinstance(config, str) else setting.get("registered_name") or setting.get("class_name")
+    if setting in (None, "linear"):
         return value
-    if given == "hard_sigmoid":
+    if setting == "hard_sigmoid":
         return like(_hard_sigmoid(site, value, suffix), value)
-    if given not in ACTIVATIONS:
-        raise Refused(f"its activation '{printable(str(given))[:60]}' has no counterpart")
-    if given in NEEDS_PLAIN and (value.shuffled is not None or value.order[-1] != "C"):
-        raise Refused(f"its activation '{given}' works along another axis than the channels")
-    if "softmax" in given and value.order[-1] != "C":
+    if setting not in ACTIVATIONS:
+        raise Refused(f"its activation '{printable(str(setting))[:60]}' has no counterpart")
+    if setting in NEEDS_PLAIN and (value.shuffled is not None or value.order[-1] != "C"):
+        raise Refused(f"its activation '{setting}' works along another axis than the channels")
+    if "softmax" in setting and value.order[-1] != "C":
         raise Refused("its softmax works along another axis than the channels")
-    key, fields = ACTIVATIONS[given]
+    key, fields = ACTIVATIONS[setting]
     return like(site.add(key, value, suffix=suffix, **fields), value)
 
 
@@ -107,8 +109,8 @@ def relu(site: Site) -> Value:
         raise Refused("a ReLU with a threshold, or with a limit and a slope, has no counterpart")
     if top is not None:
         return like(site.add("clipped_relu", site.x, ceiling=site.number("max_value", 0.0)), site.x)
-    made = site.add("leaky_relu", site.x, scale=slope) if slope else site.add("relu", site.x)
-    return like(made, site.x)
+    out = site.add("leaky_relu", site.x, scale=slope) if slope else site.add("relu", site.x)
+    return like(out, site.x)
 
 
 @rule("LeakyReLU", keeps_order=True)
@@ -118,16 +120,22 @@ def leaky_relu(site: Site) -> Value:
     return like(site.add("leaky_relu", site.x, scale=slope), site.x)
 
 
-@rule("ELU", keeps_order=True)
-def elu(site: Site) -> Value:
-    """The factor below zero."""
-    return like(site.add("elu", site.x, alpha=site.number("alpha", 1.0)), site.x)
+SIMPLE: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
+    "ELU": ("elu", {"alpha": ("alpha", 1.0)}),
+    "ThresholdedReLU": ("threshold", {"threshold": ("theta", 1.0)}),
+    "GaussianNoise": ("gaussian_noise", {"deviation": ("stddev", 1.0)}),
+    "Rescaling": ("scaling", {"scale": ("scale", 1.0), "shift": ("offset", 0.0)}),
+    "Identity": ("identity", {}),
+}
+"""Layers that compute each number by itself: our key, and for each field the setting in Keras with its default."""
 
 
-@rule("ThresholdedReLU", keeps_order=True)
-def thresholded_relu(site: Site) -> Value:
-    """Zero up to a threshold."""
-    return like(site.add("threshold", site.x, threshold=site.number("theta", 1.0)), site.x)
+@rule(*SIMPLE, keeps_order=True)
+def simple(site: Site) -> Value:
+    """A layer with other names for its settings."""
+    key, settings = SIMPLE[site.layer.class_name]
+    fields: dict[str, Any] = {name: site.number(*setting) for name, setting in settings.items()}
+    return like(site.add(key, site.x, **fields), site.x)
 
 
 @rule("PReLU", keeps_order=True)
@@ -144,10 +152,7 @@ def prelu(site: Site) -> Value:
 @rule("Softmax", keeps_order=True)
 def softmax(site: Site) -> Value:
     """Over the channels."""
-    axis = site.config.get("axis", -1)
-    axis = axis[0] if isinstance(axis, list) and len(axis) == 1 else axis
-    if not isinstance(axis, int) or site.x.axis(axis) != "C":
-        raise Refused(f"its softmax works along axis {axis}, not along the channels")
+    refuse_other_axis(site, site.x, "its softmax works")
     return like(site.add("softmax", site.x), site.x)
 
 
@@ -155,62 +160,56 @@ def softmax(site: Site) -> Value:
 def dense(site: Site) -> Value:
     """A matrix at the last axis: at each step of a sequence, a convolution of size 1 at each place of an image."""
     x = site.x
-    has_bias = bool(site.get("use_bias", bool, True))
-    kernel, *bias = site.variables(count=1 + has_bias)
+    kernel, *bias = site.variables(count=1 + bool(site.get("use_bias", bool, True)))
     if kernel.ndim != 2 or x.order[-1] != "C":
         raise Refused("it works along another axis than the channels")
-    weight = in_order(kernel.T, x)
-    weights = {"weight": np.ascontiguousarray(weight), **({"bias": bias[0]} if bias else {})}
+    return _fully_connected(site, kernel, bias)
+
+
+def _fully_connected(site: Site, kernel: Array, bias: Sequence[Array]) -> Value:
+    """Add a product with a matrix (inputs, outputs) at the channels, and the activation behind it."""
+    x, dims = site.x, len(site.x.type.spatial)
+    weights = {"weight": np.ascontiguousarray(in_order(kernel.T, x)), **({"bias": bias[0].reshape(-1)} if bias else {})}
+    fields: dict[str, Any] = {"bias": bool(bias)}
     if x.type.layout in ("features", "sequence"):
-        made = site.add("fully_connected", x, weights=weights, outputs=kernel.shape[1], bias=has_bias)
-        return with_activation(site, made)
-    dims = len(x.type.spatial)
-    weights["weight"] = weights["weight"].reshape(*weight.shape, *[1] * dims)
-    fields: dict[str, Any] = {
-        "filters": kernel.shape[1],
-        "kernel": (1,) * dims,
-        "padding": (0,) * dims,
-        "bias": has_bias,
-    }
-    return with_activation(site, site.add(f"conv{dims}d", x, weights=weights, **fields))
+        key, fields["outputs"] = "fully_connected", kernel.shape[1]
+    else:
+        key, fields["filters"] = f"conv{dims}d", kernel.shape[1]
+        fields |= {"kernel": (1,) * dims, "padding": (0,) * dims}
+        weights["weight"] = weights["weight"].reshape(*kernel.T.shape, *[1] * dims)
+    return with_activation(site, site.add(key, x, weights=weights, **fields))
 
 
 @rule("EinsumDense")
 def einsum_dense(site: Site) -> Value:
     """Where its equation is that of a dense layer at the last axis."""
-    equation = site.get("equation", str, "").replace(" ", "")
-    if equation not in ("ab,bc->ac", "abc,cd->abd", "...x,xy->...y") or site.x.type.layout not in (
-        "features",
-        "sequence",
-    ):
+    equation, layout = site.get("equation", str, "").replace(" ", ""), site.x.type.layout
+    if equation not in ("ab,bc->ac", "abc,cd->abd", "...x,xy->...y") or layout not in ("features", "sequence"):
         raise Refused(f"its equation {printable(equation)[:40]} has no counterpart")
-    has_bias = site.config.get("bias_axes") is not None
-    kernel, *bias = site.variables(count=1 + has_bias)
-    weights = {"weight": np.ascontiguousarray(kernel.T), **({"bias": bias[0].reshape(-1)} if bias else {})}
-    made = site.add("fully_connected", site.x, weights=weights, outputs=kernel.shape[1], bias=has_bias)
-    return with_activation(site, made)
+    kernel, *bias = site.variables(count=1 + (site.config.get("bias_axes") is not None))
+    return _fully_connected(site, kernel, bias)
 
 
-def refuse_other_axis(site: Site, x: Value) -> None:
-    """Refuse a normalisation along another axis than the channels."""
+def refuse_other_axis(site: Site, x: Value, work: str = "it normalises") -> None:
+    """Refuse a layer that works along another axis than the channels."""
     axis = site.config.get("axis", -1)
     axis = axis[0] if isinstance(axis, list) and len(axis) == 1 else axis
     if not isinstance(axis, int) or x.axis(axis) != "C":
-        raise Refused(f"it normalises along axis {axis}, not along the channels")
+        raise Refused(f"{work} along axis {axis}, not along the channels")
 
 
 def scale_and_shift(site: Site, x: Value, rest: int = 0) -> tuple[dict[str, Any], list[Any], bool]:
     """Return learned scale and shift as our weights, the variables behind them, and whether there are any."""
     has_scale, has_shift = bool(site.get("scale", bool, True)), bool(site.get("center", bool, True))
-    found = site.variables(count=has_scale + has_shift + rest)
+    variables = site.variables(count=has_scale + has_shift + rest)
     channels = x.type.channels
     if not (has_scale or has_shift):
-        return {}, found, False
+        return {}, variables, False
     if has_scale != has_shift:
         site.note(f"here {'a shift' if has_scale else 'a scale'} is learned too, which begins without effect.")
-    scale = found.pop(0) if has_scale else np.ones(channels, np.float32)
-    shift = found.pop(0) if has_shift else np.zeros(channels, np.float32)
-    return {"weight": in_order(scale, x), "bias": in_order(shift, x)}, found, True
+    scale = variables.pop(0) if has_scale else np.ones(channels, np.float32)
+    shift = variables.pop(0) if has_shift else np.zeros(channels, np.float32)
+    return {"weight": in_order(scale, x), "bias": in_order(shift, x)}, variables, True
 
 
 @rule("BatchNormalization", "SyncBatchNormalization", keeps_order=True)
@@ -282,21 +281,21 @@ def embedding(site: Site) -> Value:
 @rule("MultiHeadAttention")
 def multi_head_attention(site: Site) -> list[Value]:
     """Self-attention where query, key and value are one tensor."""
-    given = list(site.inputs)
-    named = site.call.kwargs
-    given += [site.values[named[key]] for key in ("value", "key") if isinstance(named.get(key), Ref)]
-    if len(given) not in (2, 3) or any(value.type.layout != "sequence" for value in given):
+    sources = list(site.inputs)
+    keywords = site.call.kwargs
+    sources += [site.values[keywords[key]] for key in ("value", "key") if isinstance(keywords.get(key), Ref)]
+    if len(sources) not in (2, 3) or any(value.type.layout != "sequence" for value in sources):
         raise Refused("expected query, value and optionally key, each a sequence")
-    if any(named.get(key) is not None for key in ("attention_mask", "query_mask", "value_mask", "key_mask")):
+    if any(keywords.get(key) is not None for key in ("attention_mask", "query_mask", "value_mask", "key_mask")):
         raise Refused("its mask is computed by the network; only the causal mask has a counterpart")
     for name in ("use_gate", "sliding_window"):
         if site.config.get(name):
             raise Refused(f"its setting {name} has no counterpart")
-    query, value, key = given[0], given[1], given[-1]
+    query, value, key = sources[0], sources[1], sources[-1]
     weights, sizes = _attention_weights(site)
     fields: dict[str, Any] = {**sizes, "dropout": site.number("dropout", 0.0)}
-    fields["mask"] = "causal" if named.get("use_causal_mask") is True else "none"
-    fields["scores"] = "heads" if named.get("return_attention_scores") is True else "none"
+    fields["mask"] = "causal" if keywords.get("use_causal_mask") is True else "none"
+    fields["scores"] = "heads" if keywords.get("return_attention_scores") is True else "none"
     if query.port == key.port == value.port:
         return site.add_all("self_attention", query, weights=weights, **fields)
     return site.add_all("multihead_attention", query, key, value, weights=weights, **fields)
@@ -309,14 +308,14 @@ def _attention_weights(site: Site) -> tuple[dict[str, Any], dict[str, Any]]:
     sizes: dict[str, int] = {}
     for name in ("query", "key", "value", "result"):
         part = "output" if name == "result" else name
-        found = site.variables(f"{part}_dense") or site.variables(f"_{part}_dense")
-        if len(found) != 1 + has_bias or found[0].ndim != 3:
+        variables = site.variables(f"{part}_dense") or site.variables(f"_{part}_dense")
+        if len(variables) != 1 + has_bias or variables[0].ndim != 3:
             raise Refused(f"its {part} weights are not one matrix per head")
-        kernel = found[0]
+        kernel = variables[0]
         rows = kernel.reshape(kernel.shape[0], -1) if name != "result" else kernel.reshape(-1, kernel.shape[-1])
         weights[f"{name}.weight"] = np.ascontiguousarray(rows.T)
         if has_bias:
-            weights[f"{name}.bias"] = found[1].reshape(-1)
+            weights[f"{name}.bias"] = variables[1].reshape(-1)
         sizes[name] = rows.shape[1]
     heads = site.whole("num_heads", 1)
     fields = {"heads": heads, "key_channels": sizes["key"], "value_channels": sizes["value"]}

@@ -73,8 +73,8 @@ def _weights(site: Site, kind: str, config: dict[str, Any], path: str, suffix: s
 
 def _states(site: Site) -> list[Value]:
     """Return the initial states that are given to the call."""
-    named = site.call.kwargs.get("initial_state")
-    refs = [ref for ref in (named if isinstance(named, (list, tuple)) else [named]) if isinstance(ref, Ref)]
+    state = site.call.kwargs.get("initial_state")
+    refs = [ref for ref in (state if isinstance(state, (list, tuple)) else [state]) if isinstance(ref, Ref)]
     return [*site.inputs[1:], *(site.values[ref] for ref in refs)]
 
 
@@ -138,12 +138,12 @@ def time_distributed(site: Site) -> Value:
     """A dense layer at each step of a sequence is a dense layer."""
     inner = site.config.get("layer")
     if not isinstance(inner, dict) or inner.get("class_name") != "Dense" or site.x.type.layout != "sequence":
-        shown = printable(str(inner.get("class_name") if isinstance(inner, dict) else inner))[:40]
-        raise Refused(f"only a dense layer at each step of a sequence has a counterpart, received '{shown}'")
+        label = printable(str(inner.get("class_name") if isinstance(inner, dict) else inner))[:40]
+        raise Refused(f"only a dense layer at each step of a sequence has a counterpart, received '{label}'")
     layer = KerasLayer(site.layer.name, "Dense", inner["config"], site.layer.calls)
     store = site.store.group("layer") if site.store is not None else None
     return _as_value(dense(Site(site.builder, layer, site.call, site.values, store, site.name)))
 
 
-def _as_value(found: Value | list[Value]) -> Value:
-    return found if isinstance(found, Value) else found[0]
+def _as_value(result: Value | list[Value]) -> Value:
+    return result if isinstance(result, Value) else result[0]

@@ -29,11 +29,11 @@ def flatten(site: Site) -> Value:
         return site.add("flatten", x)
     if path in site.builder.ordered:
         return site.add("flatten", in_keras_order(site, x))
-    made = site.add("flatten", x)
+    out = site.add("flatten", x)
     numbers = np.arange(math.prod(shape)).reshape([x.type.known(axis, "it is flattened") for axis in x.type.axes])
     shuffled = numbers.transpose([x.type.axes.index(axis) for axis in x.order]).reshape(-1)
     is_same = bool((shuffled == np.arange(len(shuffled))).all())
-    return made if is_same else Value(made.port, made.type, made.order, shuffled, path)
+    return out if is_same else Value(out.port, out.type, out.order, shuffled, path)
 
 
 def in_keras_order(site: Site, x: Value) -> Value:
@@ -48,12 +48,12 @@ def _reshaped(site: Site, x: Value, sizes: tuple[int, ...], suffix: str = "") ->
     if not 1 <= len(sizes) <= 4:
         raise Refused(f"its result has {len(sizes)} axes beside the batch; at most 4 have a counterpart")
     ordered = in_keras_order(site, x)
-    made = site.add("reshape", ordered, suffix=suffix, layout=LAYOUT_OF[len(sizes)], sizes=sizes)
+    out = site.add("reshape", ordered, suffix=suffix, layout=LAYOUT_OF[len(sizes)], sizes=sizes)
     order = site.builder.orders(len(sizes))
-    if order == made.type.axes:
-        return made
-    turn = tuple(order.index(axis) + 1 for axis in made.type.axes)
-    return site.add("permute", made, suffix=f"{suffix}_channels_first", order=turn)
+    if order == out.type.axes:
+        return out
+    turn = tuple(order.index(axis) + 1 for axis in out.type.axes)
+    return site.add("permute", out, suffix=f"{suffix}_channels_first", order=turn)
 
 
 @rule("Reshape")
@@ -63,10 +63,10 @@ def reshape(site: Site) -> Value:
     if not isinstance(target, list) or not all(isinstance(size, int) for size in target):
         raise Refused("its target shape has unknown sizes")
     count = site.x.type.count
-    known = math.prod(size for size in target if size != -1)
-    if count is None or target.count(-1) > 1 or known < 1:
+    others = math.prod(size for size in target if size != -1)
+    if count is None or target.count(-1) > 1 or others < 1:
         raise Refused("its sizes must be known to reshape")
-    return _reshaped(site, site.x, tuple(count // known if size == -1 else size for size in target))
+    return _reshaped(site, site.x, tuple(count // others if size == -1 else size for size in target))
 
 
 @rule("Permute")
@@ -99,18 +99,6 @@ def other_dropout(site: Site) -> Value:
     """Whole channels, or for networks of SELUs."""
     key = "alpha_dropout" if site.layer.class_name == "AlphaDropout" else "spatial_dropout"
     return site.add(key, site.x, probability=site.number("rate", 0.5))
-
-
-@rule("GaussianNoise", keeps_order=True)
-def gaussian_noise(site: Site) -> Value:
-    """Only while it trains."""
-    return like(site.add("gaussian_noise", site.x, deviation=site.number("stddev", 1.0)), site.x)
-
-
-@rule("Identity", keeps_order=True)
-def identity(site: Site) -> Value:
-    """Nothing is changed."""
-    return like(site.add("identity", site.x), site.x)
 
 
 @rule("Masking", "ActivityRegularization", "GaussianDropout", keeps_order=True)
@@ -175,7 +163,7 @@ def _floats(fields: dict[str, Any]) -> dict[str, Any]:
 def dot(site: Site) -> Value:
     """The product of two vectors, or the cosine of their angle."""
     axes = site.config.get("axes")
-    if any(len(one.order) != 1 for one in site.inputs) or axes not in (1, -1, [1, 1], [-1, -1]):
+    if any(len(x.order) != 1 for x in site.inputs) or axes not in (1, -1, [1, 1], [-1, -1]):
         raise Refused("a product of more than two vectors has no counterpart; use MultiHeadAttention, or ONNX")
     if site.config.get("normalize"):
         return site.add("cosine_similarity", *site.inputs)
@@ -192,25 +180,18 @@ def concatenate(site: Site) -> Value:
     return site.add("concatenation", *values, inputs=len(values), axis=values[0].axis(axis))
 
 
-@rule("Rescaling", keeps_order=True)
-def rescaling(site: Site) -> Value:
-    """Fixed numbers: scale · x + offset."""
-    scale, offset = site.number("scale", 1.0), site.number("offset", 0.0)
-    return like(site.add("scaling", site.x, scale=scale, shift=offset), site.x)
-
-
 @rule("Normalization")
 def normalization(site: Site) -> Value:
     """The numbers of Keras's data, as a frozen batch normalisation without scale and shift."""
     x = site.x
     if site.config.get("invert"):
         raise Refused("an inverted normalisation has no counterpart")
-    found: list[Any] = site.variables()[:2]
-    if not found and site.config.get("mean") is not None:
-        found = [np.asarray(site.config[name], np.float32) for name in ("mean", "variance")]
-    if len(found) != 2:
+    statistics: list[Any] = site.variables()[:2]
+    if not statistics and site.config.get("mean") is not None:
+        statistics = [np.asarray(site.config[name], np.float32) for name in ("mean", "variance")]
+    if len(statistics) != 2:
         raise Refused("its mean and variance are not in the file")
-    mean, deviation = found[0].reshape(-1), np.maximum(np.sqrt(found[1].reshape(-1)), 1e-7)
+    mean, deviation = statistics[0].reshape(-1), np.maximum(np.sqrt(statistics[1].reshape(-1)), 1e-7)
     if site.config.get("axis") is None or mean.size == 1:
         scale = 1 / float(deviation[0])
         return site.add("scaling", x, scale=scale, shift=-float(mean[0]) * scale)

@@ -1,5 +1,6 @@
 """Rules for convolution, pooling, padding, cropping and resizing layers of Keras."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,104 +29,91 @@ def _window(site: Site, dims: int) -> dict[str, Any]:
     return {"padding": (0,) * dims if padding == "valid" else padding}
 
 
-@rule("Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D")
-def convolution(site: Site) -> Value:
-    """Plain or grouped; the kernel is turned to filters, channels, places."""
-    dims = dims_of(site)
-    has_bias, groups = bool(site.get("use_bias", bool, True)), site.whole("groups", 1)
-    kernel, *bias = site.variables(count=1 + has_bias)
+def _weights(kernel: Array, bias: Sequence[Array], dims: int) -> dict[str, Array]:
+    """Return a kernel (places, inputs, filters) with its last two axes in front, and the bias."""
     if kernel.ndim != dims + 2:
         raise Refused("its kernel has other axes than expected")
     weights = {"weight": np.ascontiguousarray(np.moveaxis(kernel, (-1, -2), (0, 1)))}
-    fields: dict[str, Any] = {**_window(site, dims), "kernel": kernel.shape[:dims], "bias": has_bias}
-    fields |= {"stride": site.sizes("strides", dims), "dilation": site.sizes("dilation_rate", dims)}
-    weights |= {"bias": bias[0]} if bias else {}
+    return weights | ({"bias": bias[0]} if bias else {})
+
+
+def _fields(site: Site, kernel: Array, bias: Sequence[Array], dims: int) -> dict[str, Any]:
+    """Return our fields that every convolution has."""
+    fields: dict[str, Any] = {"kernel": kernel.shape[:dims], "bias": bool(bias)}
+    return fields | {"stride": site.sizes("strides", dims), "dilation": site.sizes("dilation_rate", dims)}
+
+
+def _variables(site: Site, count: int = 1) -> list[Array]:
+    """Return so many kernels of the layer, and its bias if it has one."""
+    return site.variables(count=count + bool(site.get("use_bias", bool, True)))
+
+
+@rule("Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D")
+def convolution(site: Site) -> Value:
+    """Plain or grouped; the kernel is turned to filters, channels, places."""
+    dims, groups = dims_of(site), site.whole("groups", 1)
+    kernel, *bias = _variables(site)
+    weights = _weights(kernel, bias, dims)
+    fields = {**_window(site, dims), **_fields(site, kernel, bias, dims)}
+    key, filters = f"conv{dims}d", kernel.shape[-1]
     if groups > 1:
-        of_group: dict[str, Any] = {"filters": kernel.shape[-1] // groups, "groups": groups}
-        return with_activation(site, site.add(f"grouped_conv{dims}d", site.x, weights=weights, **of_group, **fields))
-    made = site.add(f"conv{dims}d", site.x, weights=weights, filters=kernel.shape[-1], **fields)
-    return with_activation(site, made)
+        key, filters, fields["groups"] = f"grouped_conv{dims}d", filters // groups, groups
+    return with_activation(site, site.add(key, site.x, weights=weights, filters=filters, **fields))
 
 
-def _depthwise(site: Site, kernel: Array, bias: list[Array], suffix: str) -> Value:
+def _depthwise(site: Site, kernel: Array, bias: Sequence[Array], suffix: str) -> Value:
     """Add a convolution of each channel by itself.
 
     Its kernel is (places, channels, multiplier) in Keras, and (channels · multiplier, 1, places) here.
     """
     dims = dims_of(site)
-    if kernel.ndim != dims + 2:
-        raise Refused("its kernel has other axes than expected")
-    turned = np.moveaxis(kernel, (-2, -1), (0, 1))
-    weights = {"weight": np.ascontiguousarray(turned.reshape(-1, 1, *kernel.shape[:dims]))}
-    weights |= {"bias": bias[0]} if bias else {}
-    fields: dict[str, Any] = {
-        **_window(site, dims),
-        "kernel": kernel.shape[:dims],
-        "bias": bool(bias),
-        "filters": kernel.shape[-1],
-    }
-    fields |= {"stride": site.sizes("strides", dims), "dilation": site.sizes("dilation_rate", dims)}
+    weights = _weights(kernel, bias, dims)
+    weights["weight"] = np.ascontiguousarray(weights["weight"].swapaxes(0, 1).reshape(-1, 1, *kernel.shape[:dims]))
+    fields = {**_window(site, dims), **_fields(site, kernel, bias, dims), "filters": kernel.shape[-1]}
     return site.add(f"grouped_conv{dims}d", site.x, suffix=suffix, weights=weights, **fields)
 
 
 @rule("DepthwiseConv1D", "DepthwiseConv2D")
 def depthwise(site: Site) -> Value:
     """Each channel by itself."""
-    kernel, *bias = site.variables(count=1 + bool(site.get("use_bias", bool, True)))
+    kernel, *bias = _variables(site)
     return with_activation(site, _depthwise(site, kernel, bias, ""))
 
 
 @rule("SeparableConv1D", "SeparableConv2D", "SeparableConvolution1D", "SeparableConvolution2D")
 def separable(site: Site) -> Value:
     """Two layers: each channel by itself, then a mixture of the channels at each place."""
-    dims, has_bias = dims_of(site), bool(site.get("use_bias", bool, True))
-    kernel, pointwise, *bias = site.variables(count=2 + has_bias)
+    dims, (kernel, pointwise, *bias) = dims_of(site), _variables(site, 2)
     x = _depthwise(site, kernel, [], "_depthwise")
-    weights = {"weight": np.ascontiguousarray(np.moveaxis(pointwise, (-1, -2), (0, 1)))}
-    weights |= {"bias": bias[0]} if bias else {}
-    fields: dict[str, Any] = {
-        "filters": pointwise.shape[-1],
-        "kernel": (1,) * dims,
-        "padding": (0,) * dims,
-        "bias": has_bias,
-    }
-    return with_activation(site, site.add(f"conv{dims}d", x, suffix="_pointwise", weights=weights, **fields))
+    fields: dict[str, Any] = {"filters": pointwise.shape[-1], "kernel": (1,) * dims, "padding": (0,) * dims}
+    weights = _weights(pointwise, bias, dims)
+    out = site.add(f"conv{dims}d", x, suffix="_pointwise", weights=weights, bias=bool(bias), **fields)
+    return with_activation(site, out)
 
 
 @rule("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Convolution2DTranspose")
 def transposed(site: Site) -> Value:
     """Keras crops the odd place behind, our `same` before: such a layer gets a crop of its own."""
-    dims, has_bias = dims_of(site), bool(site.get("use_bias", bool, True))
-    kernel, *bias = site.variables(count=1 + has_bias)
-    if kernel.ndim != dims + 2:
-        raise Refused("its kernel has other axes than expected")
-    stride, gaps = site.sizes("strides", dims), site.sizes("dilation_rate", dims)
-    weights = {"weight": np.ascontiguousarray(np.moveaxis(kernel, (-1, -2), (0, 1)))}
-    weights |= {"bias": bias[0]} if bias else {}
-    fields: dict[str, Any] = {"kernel": kernel.shape[:dims], "stride": stride, "dilation": gaps, "bias": has_bias}
-    fields |= {"filters": kernel.shape[-2]}
-    reaches = [gap * (size - 1) + 1 for gap, size in zip(gaps, fields["kernel"], strict=True)]
-    if site.config.get("output_padding") is not None:
-        cut = tuple(reach // 2 for reach in reaches) if site.config.get("padding") == "same" else (0,) * dims
-        ending = site.sizes("output_padding", dims)
-        made = site.add(
-            f"transposed_conv{dims}d", site.x, weights=weights, cropping=cut, output_padding=ending, **fields
-        )
-        return with_activation(site, made)
+    dims, (kernel, *bias) = dims_of(site), _variables(site)
+    weights = _weights(kernel, bias, dims)
+    fields = {**_fields(site, kernel, bias, dims), "filters": kernel.shape[-2]}
+    stride, is_same = fields["stride"], site.config.get("padding") == "same"
+    reaches = [gap * (size - 1) + 1 for gap, size in zip(fields["dilation"], fields["kernel"], strict=True)]
     surplus = [reach - step for reach, step in zip(reaches, stride, strict=True)]
-    missing = tuple(max(0, -rest) for rest in surplus)
-    if site.config.get("padding") != "same" or all(rest <= 0 for rest in surplus):
-        given: dict[str, Any] = {"cropping": (0,) * dims, "output_padding": missing}
-        made = site.add(f"transposed_conv{dims}d", site.x, weights=weights, **given, **fields)
-        return with_activation(site, made)
-    if all(rest % 2 == 0 and rest >= 0 for rest in surplus):
-        made = site.add(f"transposed_conv{dims}d", site.x, weights=weights, cropping="same", **fields)
-        return with_activation(site, made)
-    whole: dict[str, Any] = {"cropping": (0,) * dims, "output_padding": missing}
-    made = site.add(f"transposed_conv{dims}d", site.x, weights=weights, **whole, **fields)
-    wanted = [site.x.type[axis] for axis in site.x.type.spatial]
-    sizes = [size * step if isinstance(size, int) else 0 for size, step in zip(wanted, stride, strict=True)]
-    return with_activation(site, crop(site, made, [max(0, rest) // 2 for rest in surplus], sizes, "_crop"))
+    fields |= {"cropping": (0,) * dims, "output_padding": tuple(max(0, -rest) for rest in surplus)}
+    crops = is_same and any(rest > 0 for rest in surplus)
+    if site.config.get("output_padding") is not None:
+        fields |= {"cropping": tuple(reach // 2 for reach in reaches)} if is_same else {}
+        fields["output_padding"], crops = site.sizes("output_padding", dims), False
+    elif crops and all(rest % 2 == 0 and rest >= 0 for rest in surplus):
+        fields["cropping"], crops = "same", False
+        del fields["output_padding"]
+    out = site.add(f"transposed_conv{dims}d", site.x, weights=weights, **fields)
+    if crops:
+        lengths = [site.x.type[axis] for axis in site.x.type.spatial]
+        sizes = [size * step if isinstance(size, int) else 0 for size, step in zip(lengths, stride, strict=True)]
+        out = crop(site, out, [max(0, rest) // 2 for rest in surplus], sizes, "_crop")
+    return with_activation(site, out)
 
 
 def crop(site: Site, x: Value, starts: list[int], sizes: list[int], suffix: str = "") -> Value:

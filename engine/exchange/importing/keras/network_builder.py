@@ -108,15 +108,15 @@ class Builder:
         return id
 
 
-def free(name: str, taken: Sequence[str]) -> str:
+def free(name: str, other_names: Sequence[str]) -> str:
     """Return a name as a Python identifier that is not taken."""
     name = re.sub(r"\W", "_", name, flags=re.ASCII)[: NAME_LIMIT - 6] or "layer"
     name = f"layer_{name}" if name[0].isdigit() else f"{name}_layer" if keyword.iskeyword(name) else name
-    used, number, found = set(taken), 1, name
-    while found in used:
+    names, number, candidate = set(other_names), 1, name
+    while candidate in names:
         number += 1
-        found = f"{name}_{number}"
-    return found
+        candidate = f"{name}_{number}"
+    return candidate
 
 
 @dataclass
@@ -139,11 +139,11 @@ class Site:
     @property
     def inputs(self) -> list[Value]:
         """The tensors that enter. Flattened images in another order than Keras's only where the rule can take them."""
-        found = [self.values[ref] for ref in self.call.tensors()]
-        for value in found:
+        values = [self.values[ref] for ref in self.call.tensors()]
+        for value in values:
             if value.shuffled is not None and not self.keeps_order:
                 raise NeedsOrder(value.flatten)
-        return found
+        return values
 
     @property
     def x(self) -> Value:
@@ -196,10 +196,10 @@ class Site:
         store = self.store
         for key in filter(None, path.split("/")):
             store = store.group(key) if store is not None else None
-        found = store.variables() if store is not None else []
-        if count is not None and len(found) != count:
-            raise Refused(f"expected {count} weights in the file, received {len(found)}")
-        return found
+        arrays = store.variables() if store is not None else []
+        if count is not None and len(arrays) != count:
+            raise Refused(f"expected {count} weights in the file, received {len(arrays)}")
+        return arrays
 
     def add(
         self,
@@ -225,20 +225,20 @@ class Site:
         if self.config.get("trainable") is False and "frozen" in type.fields:
             fields["frozen"] = True
         try:
-            made = type(**fields)
-            types = made.output_types(*(value.type for value in inputs))
-            sizes = made.weights(*(value.type for value in inputs))
+            layer = type(**fields)
+            types = layer.output_types(*(value.type for value in inputs))
+            sizes = layer.weights(*(value.type for value in inputs))
         except (ShapeError, FieldErrors) as error:
             raise Refused(str(error).rstrip(".")) from None
-        for problem in made.problems():
+        for problem in layer.problems():
             raise Refused(str(problem).rstrip("."))
         self._refuse_weights(sizes, weights or {})
-        id = self.builder.place(made, f"{self.name}{suffix}", inputs, weights or {})
+        id = self.builder.place(layer, f"{self.name}{suffix}", inputs, weights or {})
         self.builder.made.setdefault(f"{self.builder.path}{self.layer.name}", []).append(self.builder.layers[id].name)
-        self.builder.rows.setdefault(self.layer.class_name, Counter())[made.label] += 1
+        self.builder.rows.setdefault(self.layer.class_name, Counter())[layer.label] += 1
         return [
-            Value(Port(id, port), found, self.builder.orders(found.rank))
-            for port, found in zip(made.output_ports(), types, strict=True)
+            Value(Port(id, port), output, self.builder.orders(output.rank))
+            for port, output in zip(layer.output_ports(), types, strict=True)
         ]
 
     @staticmethod
@@ -248,8 +248,8 @@ class Site:
             if name not in weights:
                 raise Refused(f"its weights '{name}' are missing in the file")
             if weights[name].shape != size:
-                shown = " × ".join(map(str, weights[name].shape))
-                raise Refused(f"its weights '{name}' are {shown}; expected {' × '.join(map(str, size))}")
+                sizes_text = " × ".join(map(str, weights[name].shape))
+                raise Refused(f"its weights '{name}' are {sizes_text}; expected {' × '.join(map(str, size))}")
 
     def note(self, text: str) -> None:
         """Say something about this layer that its user should know."""
