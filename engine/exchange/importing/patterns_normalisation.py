@@ -12,32 +12,27 @@ def layer_norm(match: Match, node: Node) -> Node | None:
     if not _is_last(match, node) or minus is None or minus.inputs != [x, node.outputs[0]]:
         return None
     centred = minus.outputs[0]
-    square = match.user(centred, "Pow") or _squared(match, centred)
+    square = next((user for user in match.users.get(centred, []) if _is_square(match, user)), None)
     mean = match.only_user(square.outputs[0], "ReduceMean") if square is not None else None
     if square is None or mean is None or not _is_last(match, mean):
         return None
-    if square.op == "Pow" and match.number(square.inputs[1]) != 2.0:
-        return None
-    plus = match.only_user(mean.outputs[0], "Add")
-    epsilon = match.with_number(plus)
-    root = match.only_user(plus.outputs[0], "Sqrt") if plus is not None else None
-    divided = match.only_user(root.outputs[0], "Div", "Reciprocal") if root is not None else None
-    if plus is None or root is None or epsilon is None or divided is None:
-        return None
-    parts = [node, minus, square, mean, plus, root, divided]
-    if divided.op == "Reciprocal":
-        product = match.only_user(divided.outputs[0], "Mul")
-        if product is None or match.other(product, divided.outputs[0]) != centred:
-            return None
-        parts, divided = [*parts, product], product
-    elif divided.inputs[0] != centred:
-        return None
-    return _scaled(match, divided, x, parts, "LayerNormalization", epsilon[1])
+    return _scaled(match, x, centred, mean, [node, minus, square, mean], "LayerNormalization")
 
 
-def _squared(match: Match, name: str) -> Node | None:
-    squares = [node for node in match.users.get(name, []) if node.op == "Mul" and node.inputs == [name, name]]
-    return squares[0] if squares else None
+@rewrite("ReduceMean")
+def rms_norm(match: Match, node: Node) -> Node | None:
+    """x / sqrt(mean of squares + epsilon) · scale over the last dimension."""
+    square = match.maker(node.inputs[0], "Pow", "Mul")
+    if square is None or not _is_square(match, square) or not _is_last(match, node):
+        return None
+    x = square.inputs[0]
+    return _scaled(match, x, x, node, [square, node], "RMSNormalization")
+
+
+def _is_square(match: Match, node: Node) -> bool:
+    if node.op == "Pow":
+        return match.number(node.inputs[1]) == 2.0
+    return node.op == "Mul" and node.inputs[0] == node.inputs[1]
 
 
 def _is_last(match: Match, node: Node) -> bool:
@@ -48,9 +43,23 @@ def _is_last(match: Match, node: Node) -> bool:
     return axes == [-1] and bool(node.attributes.get("keepdims", 1))
 
 
-def _scaled(match: Match, last: Node, x: str, parts: list[Node], op: str, epsilon: float) -> Node | None:
-    """Return a normalisation with the scale and the shift that follow it, if they do."""
-    scale, shift = "", ""
+def _scaled(match: Match, x: str, centred: str, mean: Node, parts: list[Node], op: str) -> Node | None:
+    """Return a normalisation from the mean of squares of `centred` on: its division by the root, and the scale and the
+    shift that follow."""
+    plus = match.only_user(mean.outputs[0], "Add")
+    epsilon = match.with_number(plus)
+    root = match.only_user(plus.outputs[0], "Sqrt") if plus is not None else None
+    last = match.only_user(root.outputs[0], "Div", "Reciprocal") if root is not None else None
+    if plus is None or root is None or last is None or epsilon is None:
+        return None
+    parts = [*parts, plus, root, last]
+    if last.op == "Reciprocal" or (last.inputs[0] != centred and match.number(last.inputs[0]) == 1.0):
+        product = match.only_user(last.outputs[0], "Mul")
+        if product is None or match.other(product, last.outputs[0]) != centred:
+            return None
+        parts, last = [*parts, product], product
+    elif last.inputs[0] != centred:
+        return None
     times = match.only_user(last.outputs[0], "Mul")
     if times is None:
         return None
@@ -59,6 +68,7 @@ def _scaled(match: Match, last: Node, x: str, parts: list[Node], op: str, epsilo
     if numbers is None or len(numbers.shape) != 1:
         return None
     parts, last = [*parts, times], times
+    shift = ""
     if op == "LayerNormalization":
         plus = match.only_user(last.outputs[0], "Add")
         shift = match.other(plus, last.outputs[0]) if plus is not None else ""
@@ -67,37 +77,9 @@ def _scaled(match: Match, last: Node, x: str, parts: list[Node], op: str, epsilo
             parts, last = [*parts, plus], plus
         else:
             shift = ""
-    norm = merged(last, op, [x, scale, *([shift] if shift else [])], parts, axis=-1, epsilon=epsilon)
+    norm = merged(last, op, [x, scale, *([shift] if shift else [])], parts, axis=-1, epsilon=epsilon[1])
     norm.domain = ""
     return norm
-
-
-@rewrite("ReduceMean")
-def rms_norm(match: Match, node: Node) -> Node | None:
-    """x / sqrt(mean of squares + epsilon) · scale over the last dimension."""
-    square = match.maker(node.inputs[0], "Pow", "Mul")
-    if square is None or not _is_last(match, node):
-        return None
-    x = square.inputs[0]
-    if (square.op == "Pow" and match.number(square.inputs[1]) != 2.0) or (
-        square.op == "Mul" and square.inputs != [x, x]
-    ):
-        return None
-    plus = match.only_user(node.outputs[0], "Add")
-    epsilon = match.with_number(plus)
-    root = match.only_user(plus.outputs[0], "Sqrt") if plus is not None else None
-    after = match.only_user(root.outputs[0], "Div", "Reciprocal") if root is not None else None
-    if plus is None or root is None or after is None or epsilon is None:
-        return None
-    parts = [square, node, plus, root, after]
-    if after.op == "Reciprocal" or (after.inputs[0] != x and match.number(after.inputs[0]) == 1.0):
-        product = match.only_user(after.outputs[0], "Mul")
-        if product is None or match.other(product, after.outputs[0]) != x:
-            return None
-        parts, after = [*parts, product], product
-    elif after.inputs[0] != x:
-        return None
-    return _scaled(match, after, x, parts, "RMSNormalization", epsilon[1])
 
 
 @rewrite("InstanceNormalization")

@@ -99,7 +99,7 @@ def test_cnn_becomes_a_project_with_weights_that_computes_the_same(tmp_path: Pat
 def test_wrong_numbers_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from netwright.engine.exchange.importing.lifts import arithmetic_lifts
 
-    monkeypatch.setattr(arithmetic_lifts, "KINDS", {**arithmetic_lifts.KINDS, "Add": arithmetic_lifts.TWO["Sub"]})
+    monkeypatch.setattr(arithmetic_lifts, "KINDS", {**arithmetic_lifts.KINDS, "Add": arithmetic_lifts.KINDS["Sub"]})
     report = imported(cnn(tmp_path / "net.onnx"))
     assert not report.parity.agrees
     assert "differs from the original" in report.warnings[0]
