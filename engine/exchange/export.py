@@ -97,22 +97,22 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
     from netwright.engine.lowering.weights_folder import load as load_weights
 
     folder = open_run(path)
-    kept = folder.path / weights_kept if weights_kept else folder.kept()
+    weights_path = folder.path / weights_kept if weights_kept else folder.kept()
     other = "last" if weights_kept == "best" else "best"
     if weights_kept and not (folder.path / weights_kept).is_dir() and (folder.path / other).is_dir():
         raise UserError(f"The run in {path} has no {weights_kept} weights.", hint=f"Choose {other}.")
-    if kept is None or not kept.is_dir():
+    if weights_path is None or not weights_path.is_dir():
         state = folder.state()
         way = f" {way_on(folder)}" if state == "lost" else ""
         raise UserError(f"The run in {path} has no trained weights yet; its state is {state}.{way}")
-    weights, manifest = load_weights(kept)
+    weights, manifest = load_weights(weights_path)
     info = folder.read_info()
     base = Path(info.base or path)
-    note = f"Weights of the {'best validation' if kept == folder.best else 'last iteration'}"
+    note = f"Weights of the {'best validation' if weights_path == folder.best else 'last iteration'}"
     note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
     project, title = load(folder.project).project, info.name or path.name
     code_base, code = folder.path.resolve(), frozen_code(folder)
-    record = Preparation.load(kept) if FILE in manifest["files"] else None
+    record = Preparation.load(weights_path) if FILE in manifest["files"] else None
     return Source(project, base, weights, (note,), title, code_base, code, _stored_facts(manifest), record)
 
 
@@ -124,9 +124,9 @@ def _with_start(source: Source) -> Source:
 
     project, module = source.project, _initial_network(source)
     path = weights_path(project.weights, source.base).absolute()
-    found = fill_from(project, analyse(project.network), module, path, project.weights.sha256)
-    found.refuse_nothing()
-    notes = (f"Weights of {path}: {found.sentence()}",)
+    matches = fill_from(project, analyse(project.network), module, path, project.weights.sha256)
+    matches.refuse_nothing()
+    notes = (f"Weights of {path}: {matches.sentence()}",)
     record = started_preparation(project, path)
     dataset = facts_of(record) if record is not None else None
     return replace(source, weights=module.state_dict(), notes=notes, record=record, dataset=dataset)
@@ -200,24 +200,24 @@ def export(
     if facts is not None and options.temperature == "inside" and not is_bare:
         from netwright.engine.exchange.exported_network import with_temperature
 
-        network, record, said = with_temperature(network, record, facts)
-        source = replace(source, project=replace(source.project, network=network), notes=(*source.notes, *said))
+        network, record, remarks = with_temperature(network, record, facts)
+        source = replace(source, project=replace(source.project, network=network), notes=(*source.notes, *remarks))
     ranged = ranges(network, facts, data, source.weights)
     inputs = _onnx_inputs(record, ranged, options) if format == "onnx" else input_formats(record, ranged)
     is_double = format != "onnx" or options.normalization == "inside"
     notes = (*(_double_notes(record) if is_double else ()), *_record_notes(source, facts))
     if format == "pytorch":
         script = _training_script(source, to, replaces=replaces) if with_training else None
-        done = _export_pytorch(source, facts, to, inputs, script, replaces=replaces)
-        done = replace(done, notes=(*notes, *done.notes))
+        exported = _export_pytorch(source, facts, to, inputs, script, replaces=replaces)
+        exported = replace(exported, notes=(*notes, *exported.notes))
     elif format == "pt2":
-        done = _export_program(source, facts, data, to, inputs, record, (*source.notes, *facts_note, *notes))
+        exported = _export_program(source, facts, data, to, inputs, record, (*source.notes, *facts_note, *notes))
     else:
-        known = record if facts is not None else None
-        done = _export_onnx(source, facts, data, to, inputs, known, options)
-        done = replace(done, notes=(*source.notes, *facts_note, *notes, *done.notes))
+        preparation = record if facts is not None else None
+        exported = _export_onnx(source, facts, data, to, inputs, preparation, options)
+        exported = replace(exported, notes=(*source.notes, *facts_note, *notes, *exported.notes))
     classes = facts.classes if facts is not None else ()
-    return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs, options))
+    return replace(exported, inputs=inputs, classes=classes, code=_code(source, facts, data, exported, inputs, options))
 
 
 def _onnx_inputs(record: Preparation, ranged: Mapping[str, Range], options: OnnxOptions) -> tuple[InputFormat, ...]:
@@ -299,9 +299,9 @@ def _export_onnx(
     weights = _weights(source)
     samples = _samples(data)
     calibration = _samples(data, ("validation", "test", "training"), options.calibration_samples)
-    given = ExportData(data, source.project.training, calibration if options.precision == "int8-static" else None)
+    splits = ExportData(data, source.project.training, calibration if options.precision == "int8-static" else None)
     file = export_onnx(
-        network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record, options=options, data=given
+        network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record, options=options, data=splits
     )
     kind = "real" if samples is not None else "random"
     compared = (file.largest_difference, file.samples_compared, kind, file.layers, file.notes)
@@ -312,7 +312,7 @@ def _code(
     source: Source,
     facts: DatasetInfo | None,
     data: "LoadedData | None",
-    done: Exported,
+    exported: Exported,
     inputs: tuple[InputFormat, ...],
     options: OnnxOptions,
 ) -> str:
@@ -327,24 +327,24 @@ def _code(
         order = [facts.inputs.index(matched[layer.id]) for layer in network.inputs]
         samples, target = samples_of(data, source.project.data, source.base, order)
     outputs = wanted_of(network, analyse(network), facts, is_padded=False) if facts is not None else ()
-    is_scores = done.format == "onnx" and options.probabilities == "outside"
+    is_scores = exported.format == "onnx" and options.probabilities == "outside"
     is_probable = tuple(
-        not one.folds or (not is_scores and (done.format == "onnx" or bool(folded(network, {one.port: one.folds}))))
+        not one.folds or (not is_scores and (exported.format == "onnx" or bool(folded(network, {one.port: one.folds}))))
         for one in outputs
     )
     has_weights, has_companions = source.weights is not None, bool(user_code.code_files(network))
     counts = (has_weights, len(network.output_ports))
-    program = Program(done.path, done.format, *counts, outputs, is_probable, has_companions)
+    program = Program(exported.path, exported.format, *counts, outputs, is_probable, has_companions)
     return code(program, inputs, samples, target)
 
 
 def _double_notes(record: Preparation) -> list[str]:
     """Return a note for each input that has to be float64."""
     return [
-        f"The input '{given.name}' has to be float64: single precision cannot hold its numbers, such as seconds since "
+        f"The input '{entry.name}' has to be float64: single precision cannot hold its numbers, such as seconds since "
         "1970."
-        for given in record.inputs
-        if given.dtype == "float64"
+        for entry in record.inputs
+        if entry.dtype == "float64"
     ]
 
 
@@ -380,23 +380,23 @@ def _score_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
     missing = {one.folds for one in bindings if one.folds and not folded(network, {one.port: one.folds})}
     if not missing:
         return []
-    which = " and no ".join(sorted(missing))
-    return [f"The network has no {which} at its end: the file gives scores, not probabilities."]
+    names = " and no ".join(sorted(missing))
+    return [f"The network has no {names} at its end: the file gives scores, not probabilities."]
 
 
 def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":
     """Return the facts of the data and the data itself. Without it: the facts that the run stored, and a note."""
     options = source.project.data
-    known = "with the class names stored with the weights" if source.dataset else "without class names"
+    names_note = "with the class names stored with the weights" if source.dataset else "without class names"
     if options.source == "none" or options.problems():
-        return source.dataset, None, (f"The project has no data: compared on random samples, {known}.",)
+        return source.dataset, None, (f"The project has no data: compared on random samples, {names_note}.",)
     from netwright.engine.data.loading.load import load as load_data
 
     try:
         data = load_data(options, source.base, is_streamed=True)
         return data.facts, data, ()
     except UserError as error:
-        return source.dataset, None, (f"The data cannot be read ({error}): compared on random samples, {known}.",)
+        return source.dataset, None, (f"The data cannot be read ({error}): compared on random samples, {names_note}.",)
 
 
 def _weights(source: Source) -> "dict[str, torch.Tensor]":

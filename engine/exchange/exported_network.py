@@ -105,15 +105,15 @@ def exported_network(
 
 def _normalizations(network: Network, module: fx.GraphModule) -> tuple[dict[str, Normalize], set[str]]:
     """Return the normalisation of each input, by its name, and the keys of their weights."""
-    found, keys = {}, set()
+    parts, keys = {}, set()
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
     for layer, node in zip(network.inputs, placeholders, strict=True):
         for user in node.users:
             part = module.get_submodule(str(user.target)) if user.op == "call_module" else None
             if isinstance(part, Normalize) and user.meta.get(LAYER) == layer.name:
-                found[layer.name] = part
+                parts[layer.name] = part
                 keys |= {f"{user.target}.{name}" for name in part.state_dict()}
-    return found, keys
+    return parts, keys
 
 
 def with_steps(network: Network, steps: int) -> Network:
@@ -121,7 +121,7 @@ def with_steps(network: Network, steps: int) -> Network:
     for layer in network.inputs:
         if any(isinstance(size, Symbol) for size in layer.type.output().sizes):
             network = edits.set_fields(network, layer.id, {"length": steps})
-    problem = next((one for one in analyse(network).problems if one.severity == "error"), None)
+    problem = next((fault for fault in analyse(network).problems if fault.severity == "error"), None)
     if problem is not None:
         raise UserError(f"The network takes no sequences of {steps:,} steps: {problem.message}")
     return network
@@ -147,8 +147,8 @@ def without_probabilities(network: Network, facts: DatasetInfo | None) -> Networ
     be left out: inside a block, or where something else uses what enters it."""
     kinds = dict.fromkeys(network.output_ports, "softmax")
     if facts is not None and len(network.output_ports) == len(facts.targets):
-        wanted = wanted_of(network, analyse(network), facts, is_padded=False)
-        kinds = {one.port: one.folds for one in wanted if one.folds}
+        bindings = wanted_of(network, analyse(network), facts, is_padded=False)
+        kinds = {binding.port: binding.folds for binding in bindings if binding.folds}
     count = len(network.output_ports)
     for id in folded(network, kinds):
         removed = edits.remove_layers(network, [id]) if id in network.layers else network
@@ -212,28 +212,28 @@ def described_inputs(
 ) -> tuple[InputFormat, ...]:
     """Return what the inputs take under the options. `record` says which of them the network normalises."""
     methods = {one.name: one.normalization.method for one in record.inputs if one.normalization is not None}
-    found = []
-    for given in formats:
-        is_index = given.type.kind == "index"
-        method = methods.get(given.name, "none") if options.normalization == "outside" else "none"
+    described = []
+    for entry in formats:
+        is_index = entry.type.kind == "index"
+        method = methods.get(entry.name, "none") if options.normalization == "outside" else "none"
         if method != "none":
-            said = (
+            rule = (
                 f"Normalise this input before ({method}): (x - shift) * scale, with the numbers that the metadata has "
                 "under 'normalization'. The network does not."
             )
-            kept = tuple(line for line in given.preparation if not line.startswith("The network normalises"))
-            given = replace(given, preparation=(*kept, said), dtype="float32", is_normalized=True)
-        if options.precision == "float16" and not options.float32_inputs and not is_index and given.dtype == "float32":
-            given = replace(given, dtype="float16")
-        found.append(replace(given, batch=options.batch))
-    return tuple(found)
+            others = tuple(line for line in entry.preparation if not line.startswith("The network normalises"))
+            entry = replace(entry, preparation=(*others, rule), dtype="float32", is_normalized=True)
+        if options.precision == "float16" and not options.float32_inputs and not is_index and entry.dtype == "float32":
+            entry = replace(entry, dtype="float16")
+        described.append(replace(entry, batch=options.batch))
+    return tuple(described)
 
 
 def with_fixed_sizes(record: Preparation, options: OnnxOptions) -> Preparation:
     """Return the record for sequences of a fixed number of steps."""
     if not options.steps:
         return record
-    inputs = (replace(one, sizes=tuple(size or options.steps for size in one.sizes)) for one in record.inputs)
+    inputs = (replace(entry, sizes=tuple(size or options.steps for size in entry.sizes)) for entry in record.inputs)
     return replace(record, inputs=tuple(inputs))
 
 

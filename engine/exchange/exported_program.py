@@ -173,7 +173,7 @@ def _in_types(module: fx.GraphModule, network: Network, batch: Arrays) -> Arrays
 
 def _about(facts: DatasetInfo | None, inputs: Sequence[InputFormat]) -> dict[str, Any]:
     """Return what a reader of the file wants to know beside the program."""
-    about: dict[str, Any] = {"netwright": VERSION, "inputs": [given.write() for given in inputs]}
+    about: dict[str, Any] = {"netwright": VERSION, "inputs": [entry.write() for entry in inputs]}
     if facts is not None:
         targets = [{"name": t.name, "task": t.task, "classes": list(t.classes)} for t in facts.targets]
         about |= {"task": facts.task, "classes": list(facts.classes), "targets": targets}
@@ -226,13 +226,13 @@ def _run_elsewhere(data: bytes, batches: Sequence[Arrays]) -> dict[str, np.ndarr
         counts = str(len(batches)), str(len(batches[0]))
         command = [sys.executable, "-I", "-c", RUN, "network.pt2", "inputs.npz", *counts, "outputs.npz"]
         try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+            child = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
             raise RunError(
                 f"The exported program did not end within {PATIENCE_S:.0f} seconds. The file was not kept."
             ) from None
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or ["it was killed"])[-1]
+        if child.returncode:
+            reason = (child.stderr.strip().splitlines() or ["it was killed"])[-1]
             raise RunError(f"The exported program does not run: {reason} The file was not kept.")
         with np.load(folder / "outputs.npz") as file:
             return dict(file)

@@ -37,15 +37,15 @@ class ForeignOperator(nn.Module):
                 f"its operator {part.operator} came from a file for one sample, and would not take more.",
                 hint="Export it with a fixed batch of 1.",
             )
-        given = [
+        types = [
             as_operand(tensor, sizes).to(getattr(torch, dtype))
             for tensor, (dtype, sizes) in zip(x, part.inputs, strict=True)
         ]
         constants = part.constants()
-        operands = [None if at is None else given[at] if isinstance(at, int) else constants[at] for at in part.operands]
-        named = {
+        operands = [None if at is None else types[at] if isinstance(at, int) else constants[at] for at in part.operands]
+        symbols = {
             name: size
-            for tensor, (_, sizes) in zip(given, part.inputs, strict=True)
+            for tensor, (_, sizes) in zip(types, part.inputs, strict=True)
             for name, size in zip(whole(sizes), tensor.shape, strict=True)
             if name is not None
         }
@@ -56,7 +56,7 @@ class ForeignOperator(nn.Module):
             {"path": self.path},
             dtypes=[getattr(torch, dtype) for dtype, _ in given_results],
             shapes=[
-                [x[0].shape[0] if size is None else _known(part, size or 1, named) for size in whole(sizes)]
+                [x[0].shape[0] if size is None else _known(part, size or 1, symbols) for size in whole(sizes)]
                 for _, sizes in given_results
             ],
             version=1,
@@ -74,17 +74,17 @@ def _converted(value: torch.Tensor, floats: torch.dtype) -> torch.Tensor:
     return value.unsqueeze(1) if value.dim() == 1 else value
 
 
-def _known(part: OnnxOperator, size: int | str, named: dict[int | str, int]) -> int:
+def _known(part: OnnxOperator, size: int | str, symbols: dict[int | str, int]) -> int:
     """Return a size of a result while tracing: one that is free is that of an input. Raises `UserError`."""
     if isinstance(size, int):
         return size
-    if size not in named:
+    if size not in symbols:
         raise UserError(
             f"The network cannot be exported to ONNX: the size {size} of what the operator {part.operator} gives is "
             "not that of an input.",
             hint="Give the network's input fixed sizes.",
         )
-    return named[size]
+    return symbols[size]
 
 
 def restore_operators(model: onnx_ir.Model, module: nn.Module, opset: int) -> None:
@@ -106,15 +106,15 @@ def restore_operators(model: onnx_ir.Model, module: nn.Module, opset: int) -> No
                     f"The network cannot be exported to ONNX: its operators of {domain} have the versions "
                     f"{versions[domain]} and {version}, and a file has one."
                 )
-        made = onnx_ir.serde.deserialize_node(_in_version(part, opset, path.replace(".", "/")))
-        node.op_type, node.domain = made.op_type, made.domain
+        operator = onnx_ir.serde.deserialize_node(_in_version(part, opset, path.replace(".", "/")))
+        node.op_type, node.domain = operator.op_type, operator.domain
         node.version = None
         node.attributes.clear()
-        node.attributes.update(made.attributes)
+        node.attributes.update(operator.attributes)
         _bind(node, {f"x{number}": value for number, value in enumerate(node.inputs)})
         node.resize_inputs(len(node.inputs) - len(part.inner_names))
-        for value, kept in zip(node.outputs, part.results, strict=True):
-            if kept is None:  # its sizes are not known
+        for value, result in zip(node.outputs, part.results, strict=True):
+            if result is None:  # its sizes are not known
                 value.shape = value.type = None
     model.graph.opset_imports.pop(DOMAIN, None)
     model.opset_imports.update(versions)
@@ -136,7 +136,7 @@ def _in_version(part: OnnxOperator, opset: int, path: str) -> onnx.NodeProto:
     """Return the operator of the layer at `path` as the version `opset` has it. Raises `UserError`."""
     inputs = ["" if at is None else f"x{number}" for number, at in enumerate(part.operands)]
     node: onnx.NodeProto = onnx_node(
-        part, inputs, [f"y{number}" if kept else "" for number, kept in enumerate(part.results)]
+        part, inputs, [f"y{number}" if result else "" for number, result in enumerate(part.results)]
     )
     if part.domain or part.opset == opset:
         return node
@@ -152,7 +152,9 @@ def _in_version(part: OnnxOperator, opset: int, path: str) -> onnx.NodeProto:
             [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name],
         )
         opsets = {**dict(part.inner_opsets), "": part.opset}
-        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(*one) for one in opsets.items()])
+        model = onnx.helper.make_model(
+            graph, opset_imports=[onnx.helper.make_opsetid(*entry) for entry in opsets.items()]
+        )
         converted: onnx.NodeProto
         (converted,) = version_converter.convert_version(model, opset).graph.node
     except Exception as error:  # of several kinds, also from C++

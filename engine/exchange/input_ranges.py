@@ -23,7 +23,7 @@ def ranges(
     network: Network, facts: DatasetInfo | None, data: LoadedData | None, weights: State | None
 ) -> dict[str, Range]:
     """Return the range of each input, by its name, as far as the data or the weights tell."""
-    found = {}
+    ranges_by_name = {}
     matched = match_inputs(network, facts) if facts is not None else {}
     for layer in network.inputs:
         measured = None
@@ -32,8 +32,8 @@ def ranges(
         elif weights is not None:
             measured = _stored(network, weights, layer)
         if measured is not None:
-            found[layer.name] = measured
-    return found
+            ranges_by_name[layer.name] = measured
+    return ranges_by_name
 
 
 def _measured(data: LoadedData, facts: DatasetInfo, number: int) -> Range | None:
@@ -52,11 +52,11 @@ def _measured(data: LoadedData, facts: DatasetInfo, number: int) -> Range | None
 
 def _stored(network: Network, weights: State, layer: Layer) -> Range | None:
     """Return the range that the fitted normalisation tells; None for one that does not."""
-    found = normalizations(network, weights).get(layer.id)
+    numbers = normalizations(network, weights).get(layer.id)
     kind = layer.type.normalization_kind if isinstance(layer.type, InputLayer) else "none"
-    if found is None or kind in ("none", "zerocenter"):
+    if numbers is None or kind in ("none", "zerocenter"):
         return None
-    shift, spread = found[0].double(), 1.0 / found[1].double()
+    shift, spread = numbers[0].double(), 1.0 / numbers[1].double()
     low, high, basis = {
         "zscore": (shift - 2 * spread, shift + 2 * spread, SPREAD),
         "rescale-zero-one": (shift, shift + spread, STORED),

@@ -78,20 +78,20 @@ class Comparison:
 
     def __init__(self, module: fx.GraphModule, data: bytes | Path, dims: list[int | None], batch: int = 0) -> None:
         watched, before = with_scores(module)
-        shown, shown_before = showing_scores(data)
-        kept = [index for index in before if index in shown_before]
+        model_with_scores, shown_before = showing_scores(data)
+        rows = [index for index in before if index in shown_before]
         count = len(dims)
         self.module = watched
         self.precise: fx.GraphModule | None = None
-        self.session = open_session(shown if kept else data)
+        self.session = open_session(model_with_scores if rows else data)
         self.batch = batch
         names = [output.name for output in self.session.get_outputs()[:count]]
-        words = (PROBABILITIES[_last(module, index)].lower() for index in kept)
-        self.names = [*names, *(f"{names[index]} (before its {word})" for index, word in zip(kept, words, strict=True))]
-        self.dims = [*dims, *(dims[index] for index in kept)]
-        self.torch_places = [*range(count), *(count + before.index(index) for index in kept)]
-        self.onnx_places = [*range(count), *(count + shown_before.index(index) for index in kept)]
-        self.scores = {index: (count + place, GAINS[_last(module, index)]) for place, index in enumerate(kept)}
+        words = (PROBABILITIES[_last(module, index)].lower() for index in rows)
+        self.names = [*names, *(f"{names[index]} (before its {word})" for index, word in zip(rows, words, strict=True))]
+        self.dims = [*dims, *(dims[index] for index in rows)]
+        self.torch_places = [*range(count), *(count + before.index(index) for index in rows)]
+        self.onnx_places = [*range(count), *(count + shown_before.index(index) for index in rows)]
+        self.scores = {index: (count + place, GAINS[_last(module, index)]) for place, index in enumerate(rows)}
         self.is_probability = [index in self.scores for index in range(len(self.names))]
         self.varied: list[np.ndarray | None] = [None] * len(self.names)
 
@@ -142,10 +142,10 @@ class Comparison:
         for name, varied, is_probability in zip(self.names, self.varied, self.is_probability, strict=True):
             if is_probability or varied is None or varied.all():
                 continue
-            which = "It" if not varied.any() else f"{int((~varied).sum()):,} of its {len(varied):,} channels"
-            verb = "does" if which == "It" or (~varied).sum() == 1 else "do"
+            subject = "It" if not varied.any() else f"{int((~varied).sum()):,} of its {len(varied):,} channels"
+            verb = "does" if subject == "It" or (~varied).sum() == 1 else "do"
             notes.append(
-                f"Output {name} is not comparable in full. {which} {verb} not vary over the samples tried: other "
+                f"Output {name} is not comparable in full. {subject} {verb} not vary over the samples tried: other "
                 f"weights could give the same numbers."
             )
         return tuple(notes)
@@ -153,19 +153,19 @@ class Comparison:
     def _torch(self, module: fx.GraphModule, batch: Arrays) -> list[np.ndarray]:
         with torch.no_grad():
             result = module(*(torch.from_numpy(array) for array in batch))
-        found = result if isinstance(result, tuple) else (result,)
-        return [found[place].numpy().astype(np.float64) for place in self.torch_places]
+        outputs = result if isinstance(result, tuple) else (result,)
+        return [outputs[place].numpy().astype(np.float64) for place in self.torch_places]
 
     def _onnx(self, batch: Arrays) -> list[np.ndarray]:
         try:
-            found = run_session(self.session, batch, self.batch)
+            outputs = run_session(self.session, batch, self.batch)
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
             shapes = ", ".join(" × ".join(map(str, array.shape)) for array in batch)
             raise RunError(
                 f"ONNX Runtime cannot run the exported network on inputs of {shapes}: {first_line(error)} "
                 "The file was not kept."
             ) from error
-        return [np.asarray(found[place]).astype(np.float64) for place in self.onnx_places]
+        return [np.asarray(outputs[place]).astype(np.float64) for place in self.onnx_places]
 
     def _rounding(self, batch: Arrays, expected: list[np.ndarray]) -> list[np.ndarray]:
         """Return the rounding errors of torch's outputs: their distance from those in float64, if the network can
@@ -182,8 +182,8 @@ class Comparison:
         pairs = zip(errors, expected, precise, strict=True)
         return [np.maximum(error, distances(one, other)) for error, one, other in pairs]
 
-    def _refusal(self, index: int, what: str, batch: Arrays, sample: int = 0) -> DifferenceError:
-        text = f"ONNX Runtime gives other numbers than torch: output {self.names[index]} {what}. The file was not kept."
+    def _refusal(self, index: int, fact: str, batch: Arrays, sample: int = 0) -> DifferenceError:
+        text = f"ONNX Runtime gives other numbers than torch: output {self.names[index]} {fact}. The file was not kept."
         return DifferenceError(text, batch, sample)
 
 
@@ -253,14 +253,14 @@ def with_scores(module: fx.GraphModule) -> tuple[fx.GraphModule, list[int]]:
     graph = fx.Graph()
     places: dict[fx.Node, fx.Node] = {}
     graph.graph_copy(module.graph, places)
-    found = [
+    indices = [
         index
         for index, node in enumerate(_outputs(module))
         if node.op == "call_module" and type(module.get_submodule(str(node.target))) in PROBABILITIES
     ]
-    scores = [node.args[0] for index, node in enumerate(_outputs(module)) if index in found]
+    scores = [node.args[0] for index, node in enumerate(_outputs(module)) if index in indices]
     graph.output(tuple(places[node] for node in (*_outputs(module), *scores)))  # type: ignore[index]
-    return fx.GraphModule(module, graph, "Watched").eval(), found
+    return fx.GraphModule(module, graph, "Watched").eval(), indices
 
 
 def showing_scores(data: bytes | Path) -> tuple[bytes | Path, list[int]]:
@@ -268,15 +268,15 @@ def showing_scores(data: bytes | Path) -> tuple[bytes | Path, list[int]]:
     file on disk is written again beside itself, because its weights are there."""
     model = read_model(data)
     makers = {name: node for node in model.graph.node for name in node.output}
-    taken = {value.name for value in (*model.graph.output, *model.graph.input, *model.graph.initializer)}
-    found = []
+    value_names = {value.name for value in (*model.graph.output, *model.graph.input, *model.graph.initializer)}
+    indices = []
     for index, output in enumerate(list(model.graph.output)):
         node = makers.get(output.name)
-        if node is not None and node.op_type in PROBABILITIES.values() and node.input[0] not in taken:
-            found.append(index)
-            taken.add(node.input[0])
+        if node is not None and node.op_type in PROBABILITIES.values() and node.input[0] not in value_names:
+            indices.append(index)
+            value_names.add(node.input[0])
             model.graph.output.append(onnx.ValueInfoProto(name=node.input[0]))
-    return (changed_copy(model, data) if found else data), found
+    return (changed_copy(model, data) if indices else data), indices
 
 
 def read_model(data: bytes | Path) -> onnx.ModelProto:
@@ -297,16 +297,16 @@ def changed_copy(model: onnx.ModelProto, data: bytes | Path) -> bytes | Path:
 def run_session(session: Any, batch: Arrays, size: int = 0, names: Sequence[str] | None = None) -> list[np.ndarray]:
     """Run all samples, in batches of exactly `size` where it is not 0, the last one filled up with the first samples.
     Inputs that are float16 in the file get that."""
-    given = session.get_inputs()
-    kinds = [np.float16 if value.type == "tensor(float16)" else None for value in given]
+    ends = session.get_inputs()
+    kinds = [np.float16 if value.type == "tensor(float16)" else None for value in ends]
     total, step = len(batch[0]), size or len(batch[0])
-    found = []
+    results = []
     for start in range(0, total, step):
-        chosen = np.arange(start, start + step) % total
-        arrays = [array if not size else array[chosen] for array in batch]
+        places = np.arange(start, start + step) % total
+        arrays = [array if not size else array[places] for array in batch]
         arrays = [array if kind is None else array.astype(kind) for array, kind in zip(arrays, kinds, strict=True)]
-        found.append(session.run(names, {value.name: array for value, array in zip(given, arrays, strict=True)}))
-    return [np.concatenate([np.asarray(part) for part in parts])[:total] for parts in zip(*found, strict=True)]
+        results.append(session.run(names, {value.name: array for value, array in zip(ends, arrays, strict=True)}))
+    return [np.concatenate([np.asarray(part) for part in parts])[:total] for parts in zip(*results, strict=True)]
 
 
 def refuse_crash(module: fx.GraphModule, data: bytes | Path, batch: Arrays, size: int = 0) -> None:

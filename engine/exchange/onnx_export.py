@@ -106,7 +106,7 @@ def export_onnx(
     described = metadata(exported, inputs)
     if record is not None:
         described["preparation"] = _record(record, exported).text()
-    said = [given.lines() for given in inputs]
+    lines_by_input = [entry.lines() for entry in inputs]
     with tempfile.TemporaryDirectory(prefix=".netwright-", dir=to.parent) as folder:
         content_or_path = _write_float(exported, probes[-1], described, Path(folder) / to.name)
         comparison, difference, layers = _compare(exported, content_or_path, batches, has_data=samples is not None)
@@ -122,7 +122,7 @@ def export_onnx(
         measured, costs = _measured(exported, files, batches[-1], data)
         notes = (*notes, *costs)
         described["parity"] = _parity(difference, batches[-1], exported, options, is_real=samples is not None)
-        _move(_with_metadata(final, described, said), to)
+        _move(_with_metadata(final, described, lines_by_input), to)
     return OnnxFile(to, difference, compared, notes, options.opset, layers, files[-1][2], measured)
 
 
@@ -178,9 +178,9 @@ def _compare(
     return comparison, difference, layers
 
 
-def _reduced(exported: ExportedNetwork, data: bytes, batch: Arrays, given: ExportData) -> tuple[bytes, float]:
+def _reduced(exported: ExportedNetwork, data: bytes, batch: Arrays, export_data: ExportData) -> tuple[bytes, float]:
     """Return the file in the precision of the options, and the largest difference of its first output."""
-    calibration = exported.fit(given.calibration) if given.calibration is not None else None
+    calibration = exported.fit(export_data.calibration) if export_data.calibration is not None else None
     final = reduced(data, exported.options, calibration)
     try:
         refuse_crash(exported.module, final, batch, exported.options.batch)
@@ -231,11 +231,11 @@ def _parity(difference: float, batch: Arrays, exported: ExportedNetwork, options
     return json.dumps(report)
 
 
-def _with_metadata(data: bytes | Path, described: Mapping[str, str], said: Sequence[Sequence[str]]) -> bytes | Path:
+def _with_metadata(data: bytes | Path, described: Mapping[str, str], texts: Sequence[Sequence[str]]) -> bytes | Path:
     """Return the file with its metadata, which conversions may have dropped."""
     model = read_model(data)
     onnx.helper.set_model_props(model, dict(described))
-    for value, lines in zip(model.graph.input, said, strict=False):
+    for value, lines in zip(model.graph.input, texts, strict=False):
         value.doc_string = "\n".join(lines)
     model.producer_name, model.producer_version = "netwright", VERSION
     content: bytes = model.SerializeToString()
@@ -269,8 +269,8 @@ def _record(record: Preparation, exported: ExportedNetwork) -> Preparation:
     """Return the record as it is true of the file: what is normalised outside, and what remains to be applied."""
     written = record.for_onnx(output_names(exported.network))
     if exported.options.probabilities == "outside" and exported.facts is not None:
-        wanted = wanted_of(exported.network, analyse(exported.network), exported.facts, is_padded=False)
-        pairs = zip(written.targets, wanted, strict=False)
+        bindings = wanted_of(exported.network, analyse(exported.network), exported.facts, is_padded=False)
+        pairs = zip(written.targets, bindings, strict=False)
         written = replace(written, targets=tuple(replace(one, activation=out.folds) for one, out in pairs))  # type: ignore[arg-type]
     inputs = (replace(one, normalization=None) if one.name in exported.outside else one for one in written.inputs)
     return with_fixed_sizes(replace(written, inputs=tuple(inputs)), exported.options)
@@ -314,8 +314,8 @@ def metadata(exported: ExportedNetwork, inputs: Sequence[InputFormat] = ()) -> d
         "input_units": "those of the data source; the normalisation is part of the network",
     }
     if inputs:
-        described["inputs"] = json.dumps([given.write() for given in inputs], ensure_ascii=False)
-        described["input_units"] = "; ".join(f"{given.name}: {given.short()}" for given in inputs)
+        described["inputs"] = json.dumps([entry.write() for entry in inputs], ensure_ascii=False)
+        described["input_units"] = "; ".join(f"{entry.name}: {entry.short()}" for entry in inputs)
     if exported.outside:
         described["normalization"] = json.dumps(exported.normalization(), ensure_ascii=False)
     if facts is not None:

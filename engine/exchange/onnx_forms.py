@@ -157,13 +157,13 @@ class Recurrent(nn.Module):
     def _layer(self, x: torch.Tensor, layer: int, states: Tensors) -> Sequence[torch.Tensor]:
         """Return all outputs (T, directions, N, H) and the states (directions, N, H) at the end of one layer."""
         operator, _, activation = self.mode.partition("_")
-        given = (getattr(self, f"{kind}_l{layer}") for kind in ("weight_ih", "weight_hh", "bias"))
+        weights = (getattr(self, f"{kind}_l{layer}") for kind in ("weight_ih", "weight_hh", "bias"))
         attributes: dict[str, Any] = {"hidden_size": self.hidden_size, "direction": DIRECTIONS[self.directions]}
         attributes |= {"linear_before_reset": 1} if operator == "GRU" else {}
         attributes |= {"activations": [activation.capitalize()] * self.directions} if activation else {}
         end = (self.directions, x.shape[1], self.hidden_size)
         shapes = [(x.shape[0], *end), *[end] * (2 if operator == "LSTM" else 1)]
-        inputs = (x, *given, None, *states)
+        inputs = (x, *weights, None, *states)
         return symbolic_multi_out(operator, inputs, attributes, dtypes=[x.dtype] * len(shapes), shapes=shapes)
 
 
@@ -171,8 +171,8 @@ def _read(
     recurrent: Recurrent, x: torch.Tensor, state: torch.Tensor | Tensors | None, _lengths: None
 ) -> tuple[torch.Tensor, torch.Tensor | Tensors]:
     """Compute a layer of `PlainStates`, whose sequences have one length in an export."""
-    found: tuple[torch.Tensor, torch.Tensor | Tensors] = recurrent(x, state)
-    return found
+    results: tuple[torch.Tensor, torch.Tensor | Tensors] = recurrent(x, state)
+    return results
 
 
 class Operation(nn.Module):
@@ -228,10 +228,10 @@ def _wrap_operations(module: fx.GraphModule) -> None:
         layer = node.meta.get(LAYER)
         if node.op not in ("call_function", "call_method") or node.target is operator.getitem or layer is None:
             continue
-        taken = {name for name, _ in module.named_modules()}
+        module_names = {name for name, _ in module.named_modules()}
         path = layer.replace("/", ".")
         names = itertools.chain((path,), (f"{path}{MARK}{number}" for number in itertools.count(2)))
-        name = next(name for name in names if name not in taken)
+        name = next(name for name in names if name not in module_names)
         module.add_submodule(name, Operation(node))
         with module.graph.inserting_before(node):
             call = module.graph.call_module(name, node.args, node.kwargs)

@@ -37,13 +37,13 @@ TABLE_IS_KEPT = "_netwright_keeps_it"
 
 def output_names(network: Network) -> list[str]:
     """Return one name per output: that of its layer, followed by the port if the layer has several outputs."""
-    taken = {layer.name for layer in network.inputs}
+    input_names = {layer.name for layer in network.inputs}
     names = []
     for port in network.output_ports:
         layer = network.layers[port.layer]
         name = f"{layer.name}_{port.name}" if len(layer.type.output_ports()) > 1 else layer.name
-        names.append(unique(f"{name}_out" if name in taken else name, taken))
-        taken.add(names[-1])
+        names.append(unique(f"{name}_out" if name in input_names else name, input_names))
+        input_names.add(names[-1])
     return names
 
 
@@ -86,7 +86,7 @@ def program(module: fx.GraphModule, network: Network, batch: Arrays, options: On
     keep_operator_table()
     try:
         with quiet():
-            made = torch.onnx.export(
+            exported = torch.onnx.export(
                 exportable(module),
                 tuple(torch.from_numpy(array) for array in batch),
                 dynamo=True,
@@ -99,13 +99,13 @@ def program(module: fx.GraphModule, network: Network, batch: Arrays, options: On
             )
     except torch.onnx.OnnxExporterError as error:
         raise _failed(error, network) from error
-    if made is None:
+    if exported is None:
         raise RunError("torch returned no ONNX program.")
-    restore_operators(made.model, module, opset)
-    keep_layer_names(made.model)
-    forget_origin(made.model)
-    made.model.producer_name, made.model.producer_version = "netwright", VERSION
-    return made.model
+    restore_operators(exported.model, module, opset)
+    keep_layer_names(exported.model)
+    forget_origin(exported.model)
+    exported.model.producer_name, exported.model.producer_version = "netwright", VERSION
+    return exported.model
 
 
 def keep_small_numbers() -> None:
@@ -139,11 +139,11 @@ def keep_operator_table() -> None:
         build = ONNXRegistry.from_torchlib
         if hasattr(build, TABLE_IS_KEPT):
             return
-        built = functools.cache(build)
+        cached = functools.cache(build)
 
         def copied(*args: Any, **kwargs: Any) -> ONNXRegistry:
-            table = copy.copy(built(*args, **kwargs))
-            table.functions = {target: list(found) for target, found in table.functions.items()}
+            table = copy.copy(cached(*args, **kwargs))
+            table.functions = {target: list(entries) for target, entries in table.functions.items()}
             return table
 
         setattr(copied, TABLE_IS_KEPT, True)
@@ -168,7 +168,7 @@ def keep_layer_names(model: onnx_ir.Model) -> None:
     The exporter notes the path of modules that each node comes from; its own names count nodes. A convolution that a
     normalisation was folded into is named after its weights, which the exporter notes as the normalisation's.
     """
-    taken = {value.name for value in (*model.graph.inputs, *model.graph.outputs, *model.graph.initializers.values())}
+    others = {value.name for value in (*model.graph.inputs, *model.graph.outputs, *model.graph.initializers.values())}
     for node in model.graph:
         scopes = ast.literal_eval(node.metadata_props.get("pkg.torch.onnx.name_scopes", "[]"))
         path = [scope for scope in scopes[:-1] if scope and not scope.startswith("_")]
@@ -178,17 +178,17 @@ def keep_layer_names(model: onnx_ir.Model) -> None:
         if node.op_type in ("Conv", "ConvTranspose") and (weights := node.inputs[1]) and weights.name:
             module = weights.name.removesuffix(".weight") if weights.name.endswith(".weight") else module
         layer = module.replace(".", "/")
-        node.name = _numbered(f"{layer}/{node.op_type}", taken)
+        node.name = _numbered(f"{layer}/{node.op_type}", others)
         for value in node.outputs:
             if not value.is_graph_output():
-                value.name = _numbered(f"{node.name}_output", taken)
+                value.name = _numbered(f"{node.name}_output", others)
 
 
-def _numbered(name: str, taken: set[str | None]) -> str:
+def _numbered(name: str, value_names: set[str | None]) -> str:
     """Return the name, with a number if it is taken, and add it to the names taken."""
     numbered = (f"{name}_{number}" for number in itertools.count(2))
-    free = next(text for text in itertools.chain((name,), numbered) if text not in taken)
-    taken.add(free)
+    free = next(text for text in itertools.chain((name,), numbered) if text not in value_names)
+    value_names.add(free)
     return free
 
 
@@ -209,8 +209,8 @@ def _dynamic_axes(layer: Layer, is_only: bool, *, is_fixed: bool) -> dict[int, s
     """Return the names of the dynamic axes by dimension: the batch unless it `is_fixed`, and every symbolic size,
     which is named after its input unless that `is_only` one of its kind: inputs may differ in length."""
     type = layer.type.output()
-    prefix, named = "" if is_only else f"{layer.name}_", {"T": "time"}
-    symbols = {axis: named.get(axis, axis.lower()) for axis in type.axes if isinstance(type[axis], Symbol)}
+    prefix, axis_names = "" if is_only else f"{layer.name}_", {"T": "time"}
+    symbols = {axis: axis_names.get(axis, axis.lower()) for axis in type.axes if isinstance(type[axis], Symbol)}
     return {
         **({} if is_fixed else {0: "batch"}),
         **{type.dim(axis): f"{prefix}{name}" for axis, name in symbols.items()},

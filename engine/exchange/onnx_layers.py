@@ -78,16 +78,16 @@ def layer_values(module: fx.GraphModule, model: onnx.ModelProto) -> list[LayerVa
     """Return the layers whose output can be found in the file, in the order of computation."""
     parts = _parts(module)
     leaving = values_by_layer(module, model)
-    found: dict[fx.Node, LayerValue] = {}
+    values: dict[fx.Node, LayerValue] = {}
     for layer, nodes in parts.items():
         if len(leaving.get(layer, [])) == 1:
-            found[nodes[-1]] = LayerValue(layer, leaving[layer][0], tuple(nodes))
+            values[nodes[-1]] = LayerValue(layer, leaving[layer][0], tuple(nodes))
             continue
         before = nodes[0].all_input_nodes[0] if len(nodes[0].all_input_nodes) == 1 else None
-        if layer not in leaving and before in found and len(before.users) == 1:
-            earlier = found.pop(before)
-            found[nodes[-1]] = replace(earlier, nodes=tuple(nodes), absorbed=(*earlier.absorbed, layer))
-    return list(found.values())
+        if layer not in leaving and before in values and len(before.users) == 1:
+            earlier = values.pop(before)
+            values[nodes[-1]] = replace(earlier, nodes=tuple(nodes), absorbed=(*earlier.absorbed, layer))
+    return list(values.values())
 
 
 def values_by_layer(
@@ -139,8 +139,8 @@ def differences(
 ) -> list[LayerDifference]:
     """Return one row per layer that is found in the file. Raises `RunError` if ONNX Runtime cannot run it."""
     model = read_model(data)
-    known = {name for node in model.graph.node for name in node.output}
-    values = [value for value in values if value.value in known]
+    value_names = {name for node in model.graph.node for name in node.output}
+    values = [value for value in values if value.value in value_names]
     received = computed_values(data, [value.value for value in values], batch, size)
     nodes = {node for value in values for node in value.nodes}
     expected = seen_outputs(module, nodes, batch)
@@ -168,11 +168,11 @@ def computed_values(data: bytes | Path, names: Sequence[str], batch: Arrays, siz
     model = read_model(data)
     outputs = {value.name for value in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(names) if name not in outputs)
-    shown = changed_copy(model, data)
+    copied = changed_copy(model, data)
 
     def work() -> list[np.ndarray]:
         try:
-            return run_session(open_session(shown), batch, size, list(names))
+            return run_session(open_session(copied), batch, size, list(names))
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
             raise RunError(f"The file cannot be compared layer by layer: {error}") from error
 
@@ -212,9 +212,9 @@ def _precise(module: fx.GraphModule, nodes: set[fx.Node], batch: Arrays) -> dict
     """Return the outputs of some nodes computed in float64; none where the network cannot compute them."""
     copied = copy.deepcopy(module).double()
     places = {ours.name: ours for ours in nodes}
-    found = {node for node in copied.graph.nodes if node.name in places}
+    targets = {node for node in copied.graph.nodes if node.name in places}
     try:
-        seen = seen_outputs(copied, found, tuple(array[:NOISE_SAMPLES].astype(np.float64) for array in batch))
+        seen = seen_outputs(copied, targets, tuple(array[:NOISE_SAMPLES].astype(np.float64) for array in batch))
     except Exception:  # user code may make float32 tensors, which do not mix with float64
         return {}
     return {places[node.name]: array for node, array in seen.items()}
@@ -241,8 +241,8 @@ def layer_table(
     """Compare the file layer by layer on up to `MOST_SAMPLES` samples of the batch, `sample` among them. `size` is its
     fixed batch size, if it has one."""
     total = len(batch[0])
-    chosen = sorted({sample, *np.linspace(0, total - 1, min(total, MOST_SAMPLES), dtype=int).tolist()})
-    some = tuple(np.ascontiguousarray(array[chosen]) for array in batch)
+    places = sorted({sample, *np.linspace(0, total - 1, min(total, MOST_SAMPLES), dtype=int).tolist()})
+    some = tuple(np.ascontiguousarray(array[places]) for array in batch)
     return differences(module, data, some, layer_values(module, read_model(data)), size)
 
 

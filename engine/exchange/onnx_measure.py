@@ -113,8 +113,8 @@ def torch_outputs(module: fx.GraphModule, batch: Arrays) -> list[np.ndarray]:
 
 
 def _of_size(batch: Arrays, count: int) -> Arrays:
-    chosen = np.arange(count) % len(batch[0])
-    return tuple(np.ascontiguousarray(array[chosen]) for array in batch)
+    places = np.arange(count) % len(batch[0])
+    return tuple(np.ascontiguousarray(array[places]) for array in batch)
 
 
 def _milliseconds(run: Run, batch: Arrays) -> float:
@@ -142,13 +142,13 @@ class _Scores:
         self.split = next(name for name in ("test", "validation", "training") if counts.get(name))
         split = data.split(self.split, data.wider)
         total = len(split.targets[0])
-        chosen = np.unique(np.linspace(0, total - 1, min(total, MOST_SAMPLES), dtype=int))
-        self.count = len(chosen)
+        places = np.unique(np.linspace(0, total - 1, min(total, MOST_SAMPLES), dtype=int))
+        self.count = len(places)
         self._batches: list[tuple[Arrays, tuple[torch.Tensor, ...]]] = []
         lengths = [one for one in split.lengths if one is not None]
         step = 1 if lengths else 64
-        for start in range(0, len(chosen), step):
-            numbers = chosen[start : start + step]
+        for start in range(0, len(places), step):
+            numbers = places[start : start + step]
             inputs = [np.asarray(array[numbers]) for array in split.inputs]
             for place, given in enumerate(split.lengths):
                 if given is not None:
@@ -173,10 +173,10 @@ class _Scores:
 
         accumulator = MetricAccumulator(self._metrics, SingleProcess(), torch.device("cpu"))
         for inputs, targets in self._batches:
-            found = [torch.from_numpy(np.ascontiguousarray(one, dtype=np.float32)) for one in run(inputs)]
+            outputs = [torch.from_numpy(np.ascontiguousarray(one, dtype=np.float32)) for one in run(inputs)]
             scores = tuple(
                 _scores(one, wanted) if is_probable else one
-                for one, wanted, is_probable in zip(found, self._wanted, self._is_probable, strict=False)
+                for one, wanted, is_probable in zip(outputs, self._wanted, self._is_probable, strict=False)
             )
             cut = tuple(_as_long(target, one) for target, one in zip(targets, scores, strict=False))
             accumulator.update(torch.zeros(1, dtype=torch.double), *self._adapters(scores, cut))

@@ -60,17 +60,17 @@ def noted_layers(exported: ExportedNetwork, data: bytes | Path, batch: Arrays) -
     shapes = dict(analysis.all_shapes())
     layers = _nodes_by_layer(exported.module, shapes)
     types = {path: type_at(exported.network, path) for path in layers}
-    chosen = {path: nodes for path, nodes in layers.items() if _needs_note(types[path]) and _is_single(nodes)}
-    if not chosen:
+    single_layers = {path: nodes for path, nodes in layers.items() if _needs_note(types[path]) and _is_single(nodes)}
+    if not single_layers:
         return ""
     some = tuple(array[:MOST_SAMPLES] for array in batch)
     try:
-        notes = _Notes(exported, data, some, [node for nodes in chosen.values() for node in _ends_of(nodes)])
+        notes = _Notes(exported, data, some, [node for nodes in single_layers.values() for node in _ends_of(nodes)])
     except RunError:
         return ""
     keys = prefixes(exported.network, analysis)
     rows = []
-    for path, nodes in chosen.items():
+    for path, nodes in single_layers.items():
         row = notes.row(types[path], shapes[path], nodes, keys[path])
         if row is not None:
             rows.append({"name": nodes[-1].meta[LAYER], **row})
@@ -112,8 +112,8 @@ def _ends_of(nodes: Sequence[fx.Node]) -> Iterator[fx.Node]:
 
 def _picked(last: fx.Node) -> list[fx.Node]:
     """Return the outputs of a layer that gives several, by their number."""
-    found = [user for user in last.users if user.target is operator.getitem]
-    return sorted(found, key=lambda node: int(node.args[1]))  # type: ignore[arg-type]
+    getters = [user for user in last.users if user.target is operator.getitem]
+    return sorted(getters, key=lambda node: int(node.args[1]))  # type: ignore[arg-type]
 
 
 class _Notes:
@@ -141,14 +141,14 @@ class _Notes:
         self, type: LayerType, shapes: LayerShapes, nodes: Sequence[fx.Node], attributes: Sequence[str]
     ) -> dict[str, Any] | None:
         """Return the note on a layer, None where the file lacks a value or a weight of it."""
-        given = nodes[0].all_input_nodes
-        left = [nodes[-1]] if len(shapes.outputs) == 1 else _picked(nodes[-1])
-        if len(given) != len(shapes.inputs) or len(left) != len(shapes.outputs):
+        sources = nodes[0].all_input_nodes
+        ends = [nodes[-1]] if len(shapes.outputs) == 1 else _picked(nodes[-1])
+        if len(sources) != len(shapes.inputs) or len(ends) != len(shapes.outputs):
             return None
-        inputs = [self._end(node, one) for node, one in zip(given, shapes.inputs, strict=True)]
-        outputs = [self._end(node, one) if node.users else None for node, one in zip(left, shapes.outputs, strict=True)]
+        inputs = [self._end(node, one) for node, one in zip(sources, shapes.inputs, strict=True)]
+        outputs = [self._end(node, one) if node.users else None for node, one in zip(ends, shapes.outputs, strict=True)]
         weights = self._weights(shapes.weights, attributes[-1] if attributes else "")
-        used = [one for node, one in zip(left, outputs, strict=True) if node.users]
+        used = [one for node, one in zip(ends, outputs, strict=True) if node.users]
         if weights is None or None in inputs or None in used:
             return None
         row = {"type": type.key, "fields": type.write(), "inputs": inputs, "outputs": outputs}
@@ -158,8 +158,8 @@ class _Notes:
         """Return the values of the file that may be that of a node: of its layer, or of the one before if the file has
         no operators for it."""
         while node not in self.inputs:
-            if found := self.leaving.get(node.meta.get(LAYER, "")):
-                return found
+            if values := self.leaving.get(node.meta.get(LAYER, "")):
+                return values
             if len(node.all_input_nodes) != 1:
                 return []
             (node,) = node.all_input_nodes
@@ -182,23 +182,23 @@ class _Notes:
                     return {"value": value, "dims": [names[at] for at in order], "kind": type.kind}
         return None
 
-    def _weights(self, wanted: Mapping[str, Any], attribute: str) -> dict[str, Any] | None:
+    def _weights(self, parameters: Mapping[str, Any], attribute: str) -> dict[str, Any] | None:
         """Return, by the name of each weight, the tensors of the file that it is: itself, transposed, in pieces, or a
         part of the tensor of a recurrent operator."""
-        found = {}
-        for name in wanted:
+        notes = {}
+        for name in parameters:
             tensor = self.state.get(f"{attribute}.{name}")
             if tensor is None or (stored := self._stored(tensor)) is None:
                 return None
-            found[name] = stored
-        return found
+            notes[name] = stored
+        return notes
 
     def _stored(self, tensor: torch.Tensor) -> dict[str, Any] | None:
         array = tensor.detach().numpy()
         for is_transposed in (False, True) if array.ndim == 2 else (False,):
-            wanted = array.T if is_transposed else array
+            target = array.T if is_transposed else array
             for name, one in self.stored.items():
-                if one.shape == wanted.shape and _is_equal(one, wanted):
+                if one.shape == target.shape and _is_equal(one, target):
                     return {"tensors": [name], "transposed": is_transposed}
         return self._pieces(array) or self._part(array)
 
@@ -207,10 +207,10 @@ class _Notes:
         pieces: list[str] = []
         start = 0
         while start < len(array):
-            found = [name for name, one in self.stored.items() if _begins(array[start:], one)]
-            if not found:
+            names = [name for name, one in self.stored.items() if _begins(array[start:], one)]
+            if not names:
                 return None
-            pieces.append(max(found, key=lambda name: len(self.stored[name])))
+            pieces.append(max(names, key=lambda name: len(self.stored[name])))
             start += len(self.stored[pieces[-1]])
         return {"tensors": pieces, "transposed": False} if pieces else None
 

@@ -43,7 +43,7 @@ def with_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     opset that has."""
     _rewrite(_Graph(model.graph, {}), opset)
     needs = {node.name: (lowest_opset(node), node.op_type) for node in _nodes(model.graph)}
-    refused = {name: found for name, found in needs.items() if found[0] > opset}
+    refused = {name: need for name, need in needs.items() if need[0] > opset}
     if refused:
         lowest = max(number for number, _ in needs.values())
         layers = list(dict.fromkeys(f"'{name.rpartition('/')[0] or name}' ({op})" for name, (_, op) in refused.items()))
@@ -85,13 +85,13 @@ def lowest_opset(node: onnx.NodeProto) -> int:
     """Return the lowest opset from 13 on that has the operator with these attributes and so many inputs."""
     if node.domain not in ("", "ai.onnx"):
         return 0
-    used = {attribute.name for attribute in node.attribute}
+    names = {attribute.name for attribute in node.attribute}
     for opset in range(13, LOWEST_EXPORTED + 1):
         try:
             schema = onnx.defs.get_schema(node.op_type, opset, "")
         except onnx.defs.SchemaError:
             continue
-        is_known = used <= set(schema.attributes) and schema.min_input <= len(node.input) <= schema.max_input
+        is_known = names <= set(schema.attributes) and schema.min_input <= len(node.input) <= schema.max_input
         if is_known and not (node.op_type == "BatchNormalization" and len(node.output) > 1):
             return opset
     return LOWEST_EXPORTED
@@ -146,12 +146,12 @@ def _reduction(place: _Graph, node: onnx.NodeProto) -> Sequence[onnx.NodeProto]:
 
 def _layer_normalization(place: _Graph, node: onnx.NodeProto) -> Sequence[onnx.NodeProto]:
     """Return y = (x - mean) / sqrt(mean((x - mean)²) + epsilon) · scale + bias, written out."""
-    given = {one.name: helper.get_attribute_value(one) for one in node.attribute}
-    axis, name = int(given.get("axis", -1)), node.name
+    attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    axis, name = int(attributes.get("axis", -1)), node.name
     if axis >= 0:  # the rank is not known here
         return [node]
     axes = list(range(axis, 0))
-    epsilon = place.add(f"{name}_epsilon", np.array(given.get("epsilon", 1e-5), np.float32))
+    epsilon = place.add(f"{name}_epsilon", np.array(attributes.get("epsilon", 1e-5), np.float32))
     x, scale = node.input[0], node.input[1]
     bias = node.input[2] if len(node.input) > 2 else ""
     part = [f"{name}_{word}" for word in ("mean", "centred", "square", "variance", "shifted", "spread", "unit")]
@@ -182,9 +182,9 @@ def _split(place: _Graph, node: onnx.NodeProto) -> Sequence[onnx.NodeProto]:
 
 def _shape(place: _Graph, node: onnx.NodeProto) -> Sequence[onnx.NodeProto]:
     """Return a part of a shape as the whole shape and a slice of it."""
-    given = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
     whole, name = f"{node.output[0]}_whole", node.name or node.output[0]
-    ends = (given.get("start", 0), given.get("end", np.iinfo(np.int64).max))
+    ends = (attributes.get("start", 0), attributes.get("end", np.iinfo(np.int64).max))
     start, end = (
         place.add(f"{name}_{word}", np.array([number], np.int64)) for word, number in zip("ab", ends, strict=True)
     )

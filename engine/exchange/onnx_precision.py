@@ -137,8 +137,8 @@ def _static(data: bytes, calibration: Arrays, options: OnnxOptions) -> bytes:
             start = next(self._starts, None)
             if start is None:
                 return None
-            chosen = np.arange(start, start + size) % total
-            return {name: array[chosen] for name, array in zip(names, calibration, strict=True)}
+            places = np.arange(start, start + size) % total
+            return {name: array[places] for name, array in zip(names, calibration, strict=True)}
 
     nodes_in_float = normalizing_nodes(onnx.load_from_string(data).graph)
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
@@ -169,20 +169,20 @@ def normalizing_nodes(graph: onnx.GraphProto) -> list[str]:
         for name in node.input:
             users.setdefault(name, []).append(node)
     makers = {name: node for node in graph.node for name in node.output}
-    chosen: dict[str, None] = {}
+    nodes: dict[str, None] = {}
     ends = [one.name for one in graph.input]
     while ends:
         for node in users.get(ends.pop(), []):
-            if _normalizes(node, constants) and node.name not in chosen:
-                chosen[node.name] = None
+            if _normalizes(node, constants) and node.name not in nodes:
+                nodes[node.name] = None
                 ends += node.output
     ends = [one.name for one in graph.output]
     while ends:
         node = makers.get(ends.pop())
-        if node is not None and _normalizes(node, constants) and node.name not in chosen:
-            chosen[node.name] = None
+        if node is not None and _normalizes(node, constants) and node.name not in nodes:
+            nodes[node.name] = None
             ends += node.input
-    return list(chosen)
+    return list(nodes)
 
 
 def _normalizes(node: onnx.NodeProto, constants: Collection[str]) -> bool:
@@ -195,7 +195,7 @@ def refuse_overflow(module_outputs: list[np.ndarray], data: bytes, batch: Arrays
     """Run the converted file; return the largest difference from torch's outputs, relative to the largest of each.
     Raises `RunError` where it cannot be run, or gives infinities or NaN where torch gives numbers."""
     try:
-        found = run_session(open_session(data), batch, options.batch)
+        outputs = run_session(open_session(data), batch, options.batch)
     except Exception as error:  # ONNX Runtime has a class per status and no base of its own
         reason = str(error).strip().partition("\n")[0]
         raise RunError(
@@ -203,7 +203,7 @@ def refuse_overflow(module_outputs: list[np.ndarray], data: bytes, batch: Arrays
             hint="Export it in float32.",
         ) from error
     largest = 0.0
-    for one, other in zip(module_outputs, found, strict=True):
+    for one, other in zip(module_outputs, outputs, strict=True):
         received = other.astype(np.float64)
         if (np.isfinite(one) & ~np.isfinite(received)).any():
             raise RunError(

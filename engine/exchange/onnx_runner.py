@@ -111,13 +111,13 @@ class Runner:
         is_large = sum(array.nbytes for array in inputs.values()) > SMALL_BYTES
         try:
             session = self._open(names, optimizes=is_large or self.nodes < MANY_NODES)
-            wanted = {one.name for one in session.get_inputs()}
-            found = session.run(list(names), {k: v for k, v in inputs.items() if k in wanted})
+            input_names = {value.name for value in session.get_inputs()}
+            results = session.run(list(names), {k: v for k, v in inputs.items() if k in input_names})
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
             if is_out_of_memory(error):
                 raise MemoryError from error
             raise RunError(f"ONNX Runtime cannot run {self.path.name}: {first_line(error)}") from None
-        return [as_matrix(one) for one in found]
+        return [as_matrix(value) for value in results]
 
     def _open(self, names: Sequence[str], *, optimizes: bool) -> Any:
         """Open the file; with further outputs where values inside are asked for."""

@@ -47,8 +47,8 @@ def export_pytorch(
     network, analysis = project.network, analyse(project.network)
     classes = facts.classes if facts else ()
     columns = facts.inputs[0].columns if facts and len(facts.inputs) == 1 else ()
-    about = [line for given in inputs for line in _about(given)]
-    examples = [demo_batch(given, DEMO_BATCH, DEMO_STEPS) for given in inputs]
+    about = [line for entry in inputs for line in _about(entry)]
+    examples = [demo_batch(entry, DEMO_BATCH, DEMO_STEPS) for entry in inputs]
     text = source(network, analysis, title=title, classes=classes, columns=columns, about=about, examples=examples)
     companions = {to.with_name(f"{companion(file)}.py"): data for file, data in user_code.contents(network).items()}
     weights_path = to.with_suffix(".safetensors")
@@ -71,37 +71,37 @@ def export_pytorch(
     return to
 
 
-def _about(given: InputFormat) -> list[str]:
+def _about(entry: InputFormat) -> list[str]:
     """Return the lines of the docstring on one input: kind and range of its numbers, preparation, columns."""
-    first, *rest = given.lines()
+    first, *rest = entry.lines()
     wrapped = [part for line in rest for part in textwrap.wrap(line, LINE_LENGTH - 4)]
-    heading = textwrap.wrap(f"{given.name} takes {first}.", LINE_LENGTH, subsequent_indent="    ")
+    heading = textwrap.wrap(f"{entry.name} takes {first}.", LINE_LENGTH, subsequent_indent="    ")
     return [*heading, *(f"    {line}" for line in wrapped)]
 
 
-def demo_batch(given: InputFormat, batch: int, steps: int) -> str:
+def demo_batch(entry: InputFormat, batch: int, steps: int) -> str:
     """Return the torch expression of a batch in the range of an input, for the demonstration in the file.
 
     Columns get a batch of two: the smallest and the largest value of each, unless there are too many. No stored sample
     is written into the file, which may be passed on.
     """
-    steps = given.lengths[0] if given.lengths else steps
-    shape = ", ".join(str(size if isinstance(size, int) else steps) for size in given.type.sizes)
-    dtype, digits = (", dtype=torch.float64", 17) if given.dtype == "float64" else ("", 9)
-    if given.range is None:
-        is_index = given.type.kind == "index"
+    steps = entry.lengths[0] if entry.lengths else steps
+    shape = ", ".join(str(size if isinstance(size, int) else steps) for size in entry.type.sizes)
+    dtype, digits = (", dtype=torch.float64", 17) if entry.dtype == "float64" else ("", 9)
+    if entry.range is None:
+        is_index = entry.type.kind == "index"
         return (
             f"torch.zeros({batch}, {shape}, dtype=torch.long)" if is_index else f"torch.rand({batch}, {shape}{dtype})"
         )
-    low, high = given.range.bounds
-    if given.type.kind == "index":
+    low, high = entry.range.bounds
+    if entry.type.kind == "index":
         return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape}))"
-    if given.type.layout == "features" and len(given.range.low) == given.type.channels:
-        rows = [f"[{', '.join(f'{value:.{digits}g}' for value in row)}]" for row in (given.range.low, given.range.high)]
+    if entry.type.layout == "features" and len(entry.range.low) == entry.type.channels:
+        rows = [f"[{', '.join(f'{value:.{digits}g}' for value in row)}]" for row in (entry.range.low, entry.range.high)]
         if max(map(len, rows)) < MOST_CHARACTERS:
             return _rows(rows, dtype or ", dtype=torch.float32")
-    if low.is_integer() and high.is_integer() and given.type.layout == "image" and not given.range.basis:
-        return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape})).to(torch.{given.dtype})"
+    if low.is_integer() and high.is_integer() and entry.type.layout == "image" and not entry.range.basis:
+        return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape})).to(torch.{entry.dtype})"
     return f"torch.empty({batch}, {shape}{dtype}).uniform_({low:.{digits}g}, {high:.{digits}g})"
 
 
@@ -110,7 +110,7 @@ def _rows(rows: Sequence[str], dtype: str) -> str:
     whole = f"torch.tensor([{', '.join(rows)}]{dtype})"
     if len(whole) < MOST_CHARACTERS:
         return whole
-    one = f"[{', '.join(rows)}],"
-    if len(one) >= MOST_CHARACTERS:
-        one = "\n".join(["[", *(f"{' ' * 20}{row}," for row in rows), f"{' ' * 16}],"])
-    return "\n".join(["torch.tensor(", f"{' ' * 16}{one}", f"{' ' * 16}{dtype.removeprefix(', ')},", f"{' ' * 12})"])
+    text = f"[{', '.join(rows)}],"
+    if len(text) >= MOST_CHARACTERS:
+        text = "\n".join(["[", *(f"{' ' * 20}{row}," for row in rows), f"{' ' * 16}],"])
+    return "\n".join(["torch.tensor(", f"{' ' * 16}{text}", f"{' ' * 16}{dtype.removeprefix(', ')},", f"{' ' * 12})"])

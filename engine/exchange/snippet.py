@@ -62,13 +62,13 @@ def samples_of(
     facts = data.facts
     part = next(name for name in ("test", "validation", "training") if facts.samples.get(name))
     split, number = data.split(part, data.wider), int(data.numbers[part][0])
-    found = []
+    samples = []
     for place in order:
         values = np.asarray(split.inputs[place][:1])
         steps = split.lengths[place] if split.lengths else None
         values = values if steps is None else values[:, : int(steps[0])]
-        found.append(_sample(data, options, base, place, number, values))
-    return tuple(found), _target(facts.targets[0], split.targets[0][0])
+        samples.append(_sample(data, options, base, place, number, values))
+    return tuple(samples), _target(facts.targets[0], split.targets[0][0])
 
 
 def _target(first: TargetInfo, target: np.ndarray) -> str:
@@ -98,12 +98,12 @@ def _sample(data: LoadedData, options: DataOptions, base: Path, place: int, numb
 def _picture(file: Path, shape: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the code that reads an image file as the data source does, and its imports."""
     _, channels, height, width = shape
-    opened = f"ImageOps.exif_transpose(Image.open({literal(str(file.resolve()))}))"
+    image = f"ImageOps.exif_transpose(Image.open({literal(str(file.resolve()))}))"
     is_deep = header_of(file).is_deep
     if is_deep:
-        lines = [f"picture = {opened}", "picture = Image.fromarray(np.asarray(picture, dtype=np.float32) / 257)"]
+        lines = [f"picture = {image}", "picture = Image.fromarray(np.asarray(picture, dtype=np.float32) / 257)"]
     else:
-        lines = [f'picture = {opened}.convert("{"L" if channels == 1 else "RGB"}")']
+        lines = [f'picture = {image}.convert("{"L" if channels == 1 else "RGB"}")']
     lines.append(f"picture = picture.resize(({width}, {height}), Image.Resampling.BILINEAR)")
     planes = "np.asarray(picture)" + (".transpose(2, 0, 1)" if channels > 1 and not is_deep else "[np.newaxis]")
     planes = f"np.repeat({planes}, 3, axis=0)" if channels > 1 and is_deep else planes
@@ -121,7 +121,7 @@ def code(program: Program, inputs: Sequence[InputFormat], samples: Sequence[Samp
     names = [f"x{place + 1}" if len(inputs) > 1 else "x" for place in range(len(inputs))]
     imports = {"import numpy as np", *(line for sample in fed if sample for line in sample.imports)}
     imports |= {"import onnxruntime"} if is_onnx else {"import torch"}
-    needs_json = _has_classes(program) or any(given.is_normalized for given in inputs)
+    needs_json = _has_classes(program) or any(entry.is_normalized for entry in inputs)
     standard = [*(["import json"] if needs_json else []), "import os"] if is_onnx else []
     if program.format == "pytorch":
         standard += ["import runpy", *(["import sys"] if program.has_companions else [])]
@@ -133,10 +133,10 @@ def code(program: Program, inputs: Sequence[InputFormat], samples: Sequence[Samp
         "",
     ]
     lines += _opening(program)
-    for given, sample, name in zip(inputs, fed, names, strict=True):
-        lines += ["", *(f"# {line}" for line in _wrapped((f"{given.name}: {given.short()}", *given.preparation)))]
-        raw = replace(given, dtype="float64") if given.is_normalized else given
-        lines += [*_values(raw, sample, name), *_fitted(given, sample, name)]
+    for entry, sample, name in zip(inputs, fed, names, strict=True):
+        lines += ["", *(f"# {line}" for line in _wrapped((f"{entry.name}: {entry.short()}", *entry.preparation)))]
+        raw = replace(entry, dtype="float64") if entry.is_normalized else entry
+        lines += [*_values(raw, sample, name), *_fitted(entry, sample, name)]
     if target:
         lines += [f"# {target}"]
     lines += ["", *_running(program, inputs, names), *_printing(program)]
@@ -175,49 +175,49 @@ def _opening(program: Program) -> list[str]:
     return [*lines, f"classes = {reading}"]
 
 
-def _values(given: InputFormat, sample: Sample | None, name: str) -> list[str]:
+def _values(entry: InputFormat, sample: Sample | None, name: str) -> list[str]:
     """Return the lines that define the batch `name` of one sample."""
     if sample is None:
-        low, high = given.range.bounds if given.range else (0.0, 1.0)
-        shape = ", ".join(str(size if isinstance(size, int) else 16) for size in given.shape[1:])
+        low, high = entry.range.bounds if entry.range else (0.0, 1.0)
+        shape = ", ".join(str(size if isinstance(size, int) else 16) for size in entry.shape[1:])
         draw = f"integers({int(low)}, {int(high) + 1}, (1, {shape}))"
-        if given.type.kind != "index":
+        if entry.type.kind != "index":
             draw = f"uniform({low!r}, {high!r}, (1, {shape}))"
         comment = "  # random: put yours here"
-        return [f"{name} = np.random.default_rng(0).{draw}.astype(np.{given.dtype}){comment}"]
+        return [f"{name} = np.random.default_rng(0).{draw}.astype(np.{entry.dtype}){comment}"]
     if sample.reading:
         *before, last = sample.reading
-        return [*before, f"{name} = {last}.astype(np.{given.dtype})"]
-    if given.columns and sample.values.ndim == 2:
-        pairs = zip(given.columns, sample.values[0].tolist(), strict=True)
-        rows = [f"    {literal(column)}: {_number(value, given.dtype)}," for column, value in pairs]
-        return ["row = {", *rows, "}", f"{name} = np.array([list(row.values())], dtype=np.{given.dtype})"]
+        return [*before, f"{name} = {last}.astype(np.{entry.dtype})"]
+    if entry.columns and sample.values.ndim == 2:
+        pairs = zip(entry.columns, sample.values[0].tolist(), strict=True)
+        rows = [f"    {literal(column)}: {_number(value, entry.dtype)}," for column, value in pairs]
+        return ["row = {", *rows, "}", f"{name} = np.array([list(row.values())], dtype=np.{entry.dtype})"]
     if sample.values.size > MOST_NUMBERS:
-        return _values(given, None, name)
-    numbers = ", ".join(_number(value, given.dtype) for value in sample.values.reshape(-1).tolist())
+        return _values(entry, None, name)
+    numbers = ", ".join(_number(value, entry.dtype) for value in sample.values.reshape(-1).tolist())
     shape = ", ".join(map(str, sample.values.shape))
     body = textwrap.wrap(numbers, LINE, initial_indent="    ", subsequent_indent="    ")
-    return [f"{name} = np.array([", *body, f"], dtype=np.{given.dtype}).reshape({shape})"]
+    return [f"{name} = np.array([", *body, f"], dtype=np.{entry.dtype}).reshape({shape})"]
 
 
-def _fitted(given: InputFormat, sample: Sample | None, name: str) -> list[str]:
+def _fitted(entry: InputFormat, sample: Sample | None, name: str) -> list[str]:
     """Return the lines that do what a file leaves to its caller: fixed sizes and the normalisation."""
     lines = []
-    steps = given.type.sizes[0] if given.type.has("T") else None
+    steps = entry.type.sizes[0] if entry.type.has("T") else None
     if sample is not None and isinstance(steps, int) and sample.values.shape[1] != steps:
         missing = steps - sample.values.shape[1]
         rest = ", (0, 0)" * (sample.values.ndim - 2)
         filled = f"np.pad({name}, ((0, 0), (0, {missing}){rest}))" if missing > 0 else f"{name}[:, :{steps}]"
         lines.append(f"{name} = {filled}  # the file takes {steps} steps")
-    if given.is_normalized:
+    if entry.is_normalized:
         lines += [
             'metadata = session.get_modelmeta().custom_metadata_map["normalization"]',
-            f"numbers = json.loads(metadata)[{literal(given.name)}]",
+            f"numbers = json.loads(metadata)[{literal(entry.name)}]",
             'shift, scale = (np.reshape(numbers[key], numbers["sizes"]) for key in ("shift", "scale"))',
-            f"{name} = (({name} - shift) * scale).astype(np.{given.dtype})",
+            f"{name} = (({name} - shift) * scale).astype(np.{entry.dtype})",
         ]
-    if given.batch > 1:
-        lines.append(f"{name} = np.repeat({name}, {given.batch}, axis=0)  # the file takes {given.batch} samples")
+    if entry.batch > 1:
+        lines.append(f"{name} = np.repeat({name}, {entry.batch}, axis=0)  # the file takes {entry.batch} samples")
     return lines
 
 
@@ -230,7 +230,7 @@ def _number(value: float, dtype: str) -> str:
 
 def _running(program: Program, inputs: Sequence[InputFormat], names: Sequence[str]) -> list[str]:
     if program.format == "onnx":
-        fed = ", ".join(f"{literal(given.name)}: {name}" for given, name in zip(inputs, names, strict=True))
+        fed = ", ".join(f"{literal(entry.name)}: {name}" for entry, name in zip(inputs, names, strict=True))
         return [f"outputs = session.run(None, {{{fed}}})"]
     fed = ", ".join(f"torch.from_numpy({name})" for name in names)
     result = "result" if program.num_outputs > 1 else "(result,)"

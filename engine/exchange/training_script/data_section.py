@@ -70,9 +70,9 @@ def data_section(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Sec
         "arrays": _arrays,
     }
     make = plain.get(job.project.data.source)
-    found = make(job, recipe, base, stem) if make is not None else None
-    if found is not None and _gives_the_same(found, job, recipe, stem):
-        return found
+    section = make(job, recipe, base, stem) if make is not None else None
+    if section is not None and _gives_the_same(section, job, recipe, stem):
+        return section
     return _prepared(job, recipe, stem)
 
 
@@ -87,8 +87,8 @@ def _gives_the_same(section: Section, job: TrainingJob, recipe: Recipe, stem: st
         names["HERE"] = Path(folder)
         try:
             exec("\n".join((*COMMON_IMPORTS, *section.imports, *section.constants, *section.lines)), names)
-            read = names["read_data"](section.path)
-            return all(_equal(read[name], _split(job, recipe, name)) for name in recipe.samples)
+            read_data = names["read_data"](section.path)
+            return all(_equal(read_data[name], _split(job, recipe, name)) for name in recipe.samples)
         except Exception:  # what plain code cannot read, the prepared arrays hold
             return False
 
@@ -96,14 +96,14 @@ def _gives_the_same(section: Section, job: TrainingJob, recipe: Recipe, stem: st
 COMMON_IMPORTS = ("from pathlib import Path", "import numpy as np", "import torch", "from torch.utils.data import *")
 
 
-def _equal(read: Any, wanted: Batch) -> bool:
+def _equal(batch_reader: Any, expected: Batch) -> bool:
     """Return whether a split is the same: all of it, or some samples where they are read one by one."""
-    count = len(wanted[-1])
-    if len(read) != count:
+    count = len(expected[-1])
+    if len(batch_reader) != count:
         return False
-    is_lazy = not hasattr(read, "tensors")
-    chosen = torch.linspace(0, count - 1, min(count, LOOKED_AT)).long() if is_lazy else torch.arange(count)
-    pairs = zip(read[chosen], (part[chosen] for part in wanted), strict=True)
+    is_lazy = not hasattr(batch_reader, "tensors")
+    places = torch.linspace(0, count - 1, min(count, LOOKED_AT)).long() if is_lazy else torch.arange(count)
+    pairs = zip(batch_reader[places], (part[places] for part in expected), strict=True)
     return all(one.dtype == other.dtype and _same(one, other) for one, other in pairs)
 
 
@@ -156,8 +156,8 @@ def _prepared(job: TrainingJob, recipe: Recipe, stem: str) -> Section:
         f"            for split in {literal(tuple(recipe.samples))}",
         "        }",
     )
-    said = "The script reads arrays that were prepared for it: inputs and targets of each split as training takes them."
-    return Section(_docstring_wrapped(lines), (), None, (), ".data.npz", buffer.getvalue(), note=said)
+    note = "The script reads arrays that were prepared for it: inputs and targets of each split as training takes them."
+    return Section(_docstring_wrapped(lines), (), None, (), ".data.npz", buffer.getvalue(), note=note)
 
 
 def _tensor_dataset(names: list[str], pattern: str, indent: int) -> list[str]:
@@ -237,8 +237,8 @@ def _table(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section |
         constants = call(0, "INPUTS = (", [literal(one.name) for one in columns], "," * (len(columns) == 1) + ")")
         encoded = "[[float(row[name]) for name in INPUTS] for row in rows]"
     if facts.task == "numbers":
-        wanted = ", ".join(f"float(row[{literal(name.strip())}])" for name in responses)
-        target = f"torch.tensor([[{wanted}] for row in rows])"
+        numbers = ", ".join(f"float(row[{literal(name.strip())}])" for name in responses)
+        target = f"torch.tensor([[{numbers}] for row in rows])"
     else:
         target = f"torch.tensor([CLASSES.index(row[{literal(facts.name)}].strip()) for row in rows])"
     kind = f", dtype=torch.{dtype}" if dtype == "float64" else ""
@@ -272,20 +272,20 @@ def _arrays(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section 
         same = [file[key].dtype == x.numpy().dtype for key, x in zip(keys, batch, strict=True)]
     loaded = []
     for key, x, is_text, is_same in zip(keys, batch, texts, same, strict=True):
-        read = f"file[{literal(key)}]"
+        expression = f"file[{literal(key)}]"
         if is_text:
-            loaded.append(f"torch.tensor([CLASSES.index(str(name)) for name in {read}])")
+            loaded.append(f"torch.tensor([CLASSES.index(str(name)) for name in {expression}])")
         else:
-            loaded.append(f"torch.from_numpy({read}{'' if is_same else f'.astype(np.{x.numpy().dtype})'})")
+            loaded.append(f"torch.from_numpy({expression}{'' if is_same else f'.astype(np.{x.numpy().dtype})'})")
     names = names_of(recipe)
-    chosen = ", ".join(f"{name}[chosen]" for name in names)
+    parts = ", ".join(f"{name}[chosen]" for name in names)
     lines = (
         "def read_data(path: Path) -> dict[str, TensorDataset]:",
         f'    """Return each split: {_shapes(recipe, names, {"training": batch})}."""',
         "    with np.load(path) as file:",
         *(f"        {name} = {text}" for name, text in zip(names, loaded, strict=True)),
         f"    with np.load(HERE / {literal(f'{stem}.split.npz')}) as numbers:  # of the samples",
-        f"        return {{split: TensorDataset({chosen}) for split, chosen in numbers.items()}}",
+        f"        return {{split: TensorDataset({parts}) for split, chosen in numbers.items()}}",
     )
     return Section(
         _docstring_wrapped(lines), (), path, (), ".split.npz", _split_file(job, recipe), needs_classes=any(texts)

@@ -149,19 +149,19 @@ def _regression(recipe: Recipe, target: Target) -> list[str]:
 
 
 def _classification(recipe: Recipe, target: Target, number: int) -> list[str]:
-    options, wanted = recipe.options, target.wanted
+    options, output = recipe.options, target.wanted
     smoothing = options.label_smoothing if options.is_visible("label_smoothing") else 0.0
     weight = f"output.new_tensor(CLASS_WEIGHTS{suffix(number)})" if target.class_weights else ""
-    axis = wanted.type.dim("C")
+    axis = output.type.dim("C")
     is_dice = "dice" in target.loss
     if target.task == "labels" and not is_dice:
         return _labels(target, smoothing, weight)
     lines = [f"output = output.transpose(1, {axis})  # classes first"] if axis != 1 else []
     if is_dice and target.task == "labels" and axis != 1:
         lines += [f"target = target.transpose(1, {axis})"]
-    if wanted.is_binary and (smoothing or weight or target.has_gaps or target.loss == "focal" or is_dice):
+    if output.is_binary and (smoothing or weight or target.has_gaps or target.loss == "focal" or is_dice):
         lines += ["output = torch.cat([torch.zeros_like(output), output], 1)  # the logit of the second class"]
-    elif wanted.is_binary:
+    elif output.is_binary:
         return _two_classes(target, axis)
     if is_dice:
         return [*lines, *_dice(target, weight)]

@@ -23,13 +23,13 @@ def optimizer_function(recipe: Recipe) -> list[str]:
     if len(factors) == 1 or (not options.l2_regularization and len({rate for rate, _ in factors}) == 1):
         ((rate, l2), *_) = factors
         decay = options.l2_regularization * l2
-        used = ["network.parameters()", f"lr={'LEARN_RATE' if rate == 1.0 else f'LEARN_RATE * {rate!r}'}", *arguments]
+        parts = ["network.parameters()", f"lr={'LEARN_RATE' if rate == 1.0 else f'LEARN_RATE * {rate!r}'}", *arguments]
         # AdamW has a decay of its own by default.
-        used += ["weight_decay=WEIGHT_DECAY" if decay else "weight_decay=0.0"] if decay or name == "AdamW" else []
+        parts += ["weight_decay=WEIGHT_DECAY" if decay else "weight_decay=0.0"] if decay or name == "AdamW" else []
         return [
             *lines,
             '    """Return the optimizer of all parameters."""',
-            *call(4, f"return torch.optim.{name}(", used, ")"),
+            *call(4, f"return torch.optim.{name}(", parts, ")"),
         ]
     other = exceptions(recipe)
     if not other:
@@ -56,27 +56,27 @@ def optimizer_function(recipe: Recipe) -> list[str]:
 def exceptions(recipe: Recipe) -> dict[str, tuple[float, float]]:
     """Return the factors of the parameters that the rule does not hold for: weights decay, vectors do not, and all
     learn at the same rate. Empty where the optimizer needs no groups."""
-    found = {name: own for name, own in recipe.factors.items() if own != (1.0, float(recipe.axes[name] > 1))}
+    others = {name: own for name, own in recipe.factors.items() if own != (1.0, float(recipe.axes[name] > 1))}
     if len(set(recipe.factors.values())) == 1:
         return {}
     rates = {rate for rate, _ in recipe.factors.values()}
-    return {} if not recipe.options.l2_regularization and len(rates) == 1 else found
+    return {} if not recipe.options.l2_regularization and len(rates) == 1 else others
 
 
 def _optimizer(recipe: Recipe) -> tuple[str, list[str]]:
     """Return the class in `torch.optim` and its further arguments, where they differ from torch's defaults."""
     options = recipe.options
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
-    given = [f"betas={literal(betas)}"] if betas != (0.9, 0.999) else []
-    given += [f"eps={options.epsilon!r}"] if options.epsilon != 1e-8 else []
+    settings = [f"betas={literal(betas)}"] if betas != (0.9, 0.999) else []
+    settings += [f"eps={options.epsilon!r}"] if options.epsilon != 1e-8 else []
     match options.solver:
         case "adam":
-            return "Adam", given
+            return "Adam", settings
         case "adamw":
-            return "AdamW", given
+            return "AdamW", settings
         case "nadam":
             decay = options.momentum_decay
-            return "NAdam", [*given, *([f"momentum_decay={decay!r}"] if decay != 0.004 else [])]
+            return "NAdam", [*settings, *([f"momentum_decay={decay!r}"] if decay != 0.004 else [])]
         case "rmsprop":
             eps = [f"eps={options.epsilon!r}"] if options.epsilon != 1e-8 else []
             return "RMSprop", [f"alpha={options.squared_gradient_decay_factor!r}", *eps]
@@ -105,7 +105,7 @@ def schedule_function(recipe: Recipe) -> list[str]:
 
 def _said(recipe: Recipe) -> str:
     options = recipe.options
-    said = {
+    words = {
         "piecewise": f"times {options.learn_rate_drop_factor:g} every {options.learn_rate_drop_period} epochs",
         "cosine": "half a cosine down" + (" per restart period" if options.restart_period else ""),
         "cyclical": "up and down along lines",
@@ -114,7 +114,7 @@ def _said(recipe: Recipe) -> str:
         "one-cycle": "half a cosine up, and one down",
         "warmup": "1 in the end",
     }[options.schedule]
-    return f"after a warm-up, {said}" if options.warmup_iterations else said
+    return f"after a warm-up, {words}" if options.warmup_iterations else words
 
 
 def _factor(recipe: Recipe, steps: int, epoch: int) -> list[str]:

@@ -168,15 +168,15 @@ def refuse(job: TrainingJob) -> None:
 
 def _refusals(job: TrainingJob) -> Iterator[str]:
     options, environment = job.options, job.project.environment
-    wanted = {
+    supported = {
         "solver": SOLVERS,
         "schedule": SCHEDULES,
         "convention": ("pytorch",),
         "weight_averaging": ("none",),
         "batch_normalization_statistics": ("auto", "moving"),
     }
-    for name, known in wanted.items():
-        if options.is_visible(name) and getattr(options, name) not in known:
+    for name, values in supported.items():
+        if options.is_visible(name) and getattr(options, name) not in values:
             yield f"{name}={getattr(options, name)}"
     if options.schedule == "plateau" and options.warmup_iterations:
         yield f"schedule=plateau with warmup_iterations={options.warmup_iterations}"
@@ -220,12 +220,12 @@ def _left_out(job: TrainingJob) -> Iterator[str]:
     """Yield a sentence on each option that the script leaves out, which changes no loss of a step."""
     options = job.options
     yield "It writes no checkpoints: a run that was interrupted begins anew."
-    chosen = [
+    names = [
         name
         for name in SAME_NUMBERS
         if options.is_visible(name) and getattr(options, name) != type(options).fields[name].default
     ]
-    for name in chosen:
+    for name in names:
         yield f"Left out: {name} ({SAME_NUMBERS[name]})."
     if options.gradient_accumulation > 1:
         yield (
@@ -272,9 +272,9 @@ def _folded(job: TrainingJob) -> Iterator[str]:
     yield from _attributes(plan(network, job.analysis), left_out, "", "")
 
 
-def _attributes(planned: Plan, wanted: frozenset[str], path: str, prefix: str) -> Iterator[str]:
+def _attributes(planned: Plan, names: frozenset[str], path: str, prefix: str) -> Iterator[str]:
     for step in planned.steps:
-        if path + step.layer.id in wanted:
+        if path + step.layer.id in names:
             modules = [call.attribute for call in step.calls if call.attribute]
             if len(modules) != 1 or len(step.calls) != 1:
                 raise UserError(
@@ -285,7 +285,7 @@ def _attributes(planned: Plan, wanted: frozenset[str], path: str, prefix: str) -
         for number, copy in enumerate(step.copies):
             suffix = f"{copy_path('', number, len(step.copies))}/"
             inner = f"{path}{step.layer.id}{suffix}", f"{prefix}{step.variable}{suffix.replace('/', '.')}"
-            yield from _attributes(copy, wanted, *inner)
+            yield from _attributes(copy, names, *inner)
 
 
 def _is_frozen(part: nn.Module) -> bool:

@@ -119,19 +119,19 @@ def _batches(recipe: Recipe) -> list[str]:
     options, count, size = recipe.options, recipe.samples["training"], recipe.length.batch
     head = ["def batches(count: int, epoch: int) -> Iterator[torch.Tensor]:"]
     if options.shuffle == "never":
-        said, order = "as they are stored", ["    order = torch.arange(count)"]
+        words, order = "as they are stored", ["    order = torch.arange(count)"]
     else:
-        drawn = "epoch" if options.shuffle == "every-epoch" else "1"
-        said = "anew every epoch" if options.shuffle == "every-epoch" else "once for all epochs"
+        seed = "epoch" if options.shuffle == "every-epoch" else "1"
+        words = "anew every epoch" if options.shuffle == "every-epoch" else "once for all epochs"
         order = [
-            f"    generator = torch.Generator().manual_seed(ORDER_SEED + {drawn})",
+            f"    generator = torch.Generator().manual_seed(ORDER_SEED + {seed})",
             "    order = torch.randperm(count, generator=generator)",
         ]
-        said = f"shuffled {said}"
+        words = f"shuffled {words}"
     if options.last_batch == "discard" and count > size:
-        said += ", without a last part"
+        words += ", without a last part"
         order += ["    order = order[: count - count % BATCH_SIZE]"]
-    docstring = f'    """Yield the sample numbers of each batch of an epoch, from 1: {said}."""'
+    docstring = f'    """Yield the sample numbers of each batch of an epoch, from 1: {words}."""'
     return [*head, docstring, *order, "    yield from order.split(BATCH_SIZE)"]
 
 
@@ -181,7 +181,7 @@ def _loss_of(recipe: Recipe, output: str) -> str:
 
 def _evaluate(recipe: Recipe, section: Section) -> list[str]:
     metric = recipe.metric
-    said = {"accuracy": "mean loss and accuracy", "rmse": "mean loss and root mean squared error"}.get(
+    words = {"accuracy": "mean loss and accuracy", "rmse": "mean loss and root mean squared error"}.get(
         metric, "mean loss"
     )
     first = f"output{'[0]' if recipe.num_outputs > 1 else ''}"
@@ -189,7 +189,7 @@ def _evaluate(recipe: Recipe, section: Section) -> list[str]:
     lines = [
         "@torch.no_grad()",
         f"def evaluate(network: Network, data: {section.split_type}, device: torch.device) -> {_values_type(recipe)}:",
-        f'    """Return {said} over a split."""',
+        f'    """Return {words} over a split."""',
         "    network.eval()",
         f"    sums = torch.zeros({3 if metric else 1}, dtype=torch.float64, device=device)",
         f"    for numbers in torch.arange(len(data)).tensor_split(WORLD_SIZE)[RANK].split({EVALUATION_BATCH}):",
@@ -303,9 +303,9 @@ def _train(recipe: Recipe, section: Section) -> list[str]:
 
 
 def _train_docstring(recipe: Recipe) -> list[str]:
-    kept = f" with its best weights by validation {_objective(recipe)}" if recipe.keeps_best else ""
+    weights = f" with its best weights by validation {_objective(recipe)}" if recipe.keeps_best else ""
     return [
-        f'    """Train the network, and leave it{kept or " as it is after the last step"}.',
+        f'    """Train the network, and leave it{weights or " as it is after the last step"}.',
         "",
         "    The loss of each step, over the whole batch, is written to the file `losses`.",
         '    """',
@@ -337,11 +337,11 @@ def _validation(recipe: Recipe) -> list[str]:
     objective, metric = _objective(recipe), recipe.metric
     names = f"loss, {metric}" if metric else "loss"
     compared = "loss" if objective == "loss" else metric
-    shown = f"step {{step}}: validation loss {{loss:.6g}}{f', {metric} {{{metric}:.6g}}' if metric else ''}"
+    text = f"step {{step}}: validation loss {{loss:.6g}}{f', {metric} {{{metric}:.6g}}' if metric else ''}"
     lines = [
         "def validate() -> None:",
         f'    {names} = evaluate(network, data["validation"], device)',
-        f'    say(f"{shown}")',
+        f'    say(f"{text}")',
         f"    best.compare({compared}, network)",
         *([f"    plateau.step({compared})"] if recipe.options.schedule == "plateau" else []),
     ]
@@ -415,5 +415,5 @@ def _tested(recipe: Recipe) -> list[str]:
         return []
     metric = recipe.metric
     names = f"loss, {metric}" if metric else "loss"
-    shown = f"test loss {{loss:.6g}}{f', {metric} {{{metric}:.6g}}' if metric else ''}"
-    return [f'{names} = evaluate(network, data["test"], device)', f'say(f"{shown}")']
+    text = f"test loss {{loss:.6g}}{f', {metric} {{{metric}:.6g}}' if metric else ''}"
+    return [f'{names} = evaluate(network, data["test"], device)', f'say(f"{text}")']

@@ -51,8 +51,8 @@ def training_job(project: Project, base: Path) -> TrainingJob:
         options = options.replace(readers="threads")  # so that single files can be asked for
     data = load(options, base, is_streamed=True)
     start = project.weights
-    given = {"file": str(weights_path(start, base).absolute()), "sha256": start.sha256} if start.file else {}
-    info = RunInfo(base=str(base), weights=given)
+    start_values = {"file": str(weights_path(start, base).absolute()), "sha256": start.sha256} if start.file else {}
+    info = RunInfo(base=str(base), weights=start_values)
     project = with_freezing(project)
     return TrainingJob(project, analyse(project.network), torch.device("cpu"), data, info=info)
 
@@ -86,5 +86,5 @@ def training_script(
     if not replaces:
         refuse_overwriting([path for path in contents if path.exists()])
     own, *beside = (path.name for path in contents)
-    said = f"The training script is {own}; it reads {' and '.join(beside)}, so keep them together."
-    return TrainingScript(contents, (said, *filter(None, (section.note,)), *recipe.notes))
+    sentence = f"The training script is {own}; it reads {' and '.join(beside)}, so keep them together."
+    return TrainingScript(contents, (sentence, *filter(None, (section.note,)), *recipe.notes))

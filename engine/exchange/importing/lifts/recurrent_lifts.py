@@ -75,7 +75,7 @@ def is_used(ctx: Context, node: Node, number: int) -> bool:
 
 
 def as_outputs(ctx: Context, node: Node, ends: Sequence[Tensor], name: str = "state") -> list[Tensor]:
-    """Return what the side ports of a layer give, which are the outputs of the node from the second on: behind an
+    """Return the values of the side ports of a layer, which are the outputs of the node from the second on: behind an
     identity where they are outputs of the graph, for such a port is no output of the network by itself."""
     leave = {output.name for output in ctx.graph.outputs}
     pairs = zip(node.outputs[1:], ends, strict=False)
