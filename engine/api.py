@@ -16,16 +16,15 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
+from netwright.engine.core.parts import required
 from netwright.engine.operations.evaluate import OPERATION as EVALUATE
 from netwright.engine.operations.evaluate import EvaluateRequest
 from netwright.engine.operations.explain import OPERATION as EXPLAIN
 from netwright.engine.operations.explain import ExplainRequest
-from netwright.engine.operations.export import OPERATION as EXPORT
-from netwright.engine.operations.export import ExportRequest, ExportResult
-from netwright.engine.operations.operation import installed_operation
+from netwright.engine.operations.operation import installed_operation, run_operation
 from netwright.engine.operations.predict import OPERATION as PREDICT
 from netwright.engine.operations.predict import PredictRequest
 from netwright.engine.operations.prune import OPERATION as PRUNE
@@ -57,6 +56,9 @@ from netwright.engine.scripting.results import (
     load_run,
     queue_list,
 )
+
+if TYPE_CHECKING:
+    from netwright.engine.exchange.operations.export import ExportResult
 
 __all__ = [
     "ClusterJob",
@@ -95,7 +97,15 @@ __all__ = [
     "submit",
     "train",
 ]
+RESULTS = {"ExportResult": "export"}
+"""Types of results that parts have, by the operation."""
 EXPLAIN_OPTIONS = ("layer", "class_name", "column", "reduction", "window")
+
+
+def __getattr__(name: str) -> object:
+    if name in RESULTS:
+        return installed_operation(RESULTS[name]).results[0]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load(path: StrPath, options: Mapping[str, Any] | None = None) -> Project:
@@ -253,7 +263,7 @@ def export(
     with_training: bool = False,
     force: bool = False,
     trust: bool = False,
-) -> ExportResult:
+) -> "ExportResult":
     """Write the network of a run, or of a project file with initial weights, as ONNX, for PyTorch or as a program of
     torch.export: by the suffix of the file, .onnx, .py or .pt2. It is compared with the network.
 
@@ -266,7 +276,8 @@ def export(
         if name not in OnnxOptions.fields:
             raise UserError(f"There is no option '{name}' of ONNX.{did_you_mean(name, OnnxOptions.fields)}")
     texts = {name: OnnxOptions.fields[name].show(value) for name, value in (options or {}).items()}
-    request = ExportRequest(
+    result: ExportResult = run_operation(
+        "export",
         source=_folder_of(source),
         output=Path(to),
         onnx=texts,
@@ -275,7 +286,7 @@ def export(
         force=force,
         trusted=trust,
     )
-    return EXPORT.run(request)
+    return result
 
 
 def import_network(
@@ -293,9 +304,7 @@ def import_network(
 
     The file is read in this process, without the limits of the command: import what you trust. Raises `UserError`.
     """
-    from netwright.engine.exchange.importing.importer import import_file
-
-    report = import_file(
+    report = required("functions", "import_network")(
         Path(file), Path(to), sizes=sizes or {}, compares=compare, copies_shared=copies_shared, replaces=force
     )
     return replace(load(to), notices=(*report.warnings, *report.notes))
@@ -426,8 +435,8 @@ def experiment(
         for each in (each for values in (vary or {}).values() if not isinstance(values, str) for each in values):
             say_typed(str(each))
         value = defined(opened.value, texts, ready, {"strategy": strategy, "trials": trials, "at_once": at_once})
-        asked = {"project": dumps(value), "base": str(Path.cwd()), "project_path": opened.path and str(opened.path)}
-        folder = ExperimentFolder(Path(installed_operation("experiment begin").answer(asked)["experiment_dir"]))
+        begun = run_operation("experiment begin", project=dumps(value), base=Path.cwd(), project_path=opened.path)
+        folder = ExperimentFolder(Path(begun.experiment_dir))
     follow_experiment(folder, callback)
     found = load_experiment(folder.path)
     if found.state not in ("finished", "stopped"):

@@ -178,12 +178,13 @@ class Action:
     """The submenu that it stands in."""
     keywords: str = ""
     """Other words that people look for, with spaces between."""
-    page: str = ""
-    """The page that it shows, where a part brings it: without the part there is no such action."""
+    needs: str = ""
+    """The page or dialog that it shows, where a part brings it: without the part there is no such action."""
 
 
-PAGES = entries("pages")
-RUNS = "Experiments" if "experiments" in PAGES else "Runs"
+SHOWN = {*entries("pages"), *entries("dialogs")}
+"""The pages and dialogs of parts."""
+RUNS = "Experiments" if "experiments" in SHOWN else "Runs"
 """The tab of the runs, which has the experiments where that part is here."""
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
@@ -194,16 +195,17 @@ _TABLE: tuple[Action, ...] = (
     Action("file.blank", "New blank project", "File", lambda w: w.files.new(), "Ctrl+Shift+N"),
     Action("file.open", "Open…", "File", lambda w: w.files.open(), "Ctrl+O", "open", in_toolbar=True,
            keywords="load project"),
-    Action("file.import", "Import…", "File", lambda w: w.imports.choose(),
+    Action("file.import", "Import…", "File", lambda w: w.imports.choose(), needs="import_network",
            help="A network of another program, with its weights, as a project",
            keywords="onnx pytorch keras tensorflow torch load model pretrained importNetworkFromONNX"),
-    Action("file.import_report", "Import report…", "File", lambda w: w.imports.show_report(),
+    Action("file.import_report", "Import report…", "File", lambda w: w.imports.show_report(), needs="import_report",
            help="What became of the operators of the imported file, and how close the outputs are",
            enabled_when=lambda s: s.has_import_report, keywords="onnx parity operators"),
     Action("file.save", "Save", "File", lambda w: w.files.save(), "Ctrl+S", "save", separator_before=True,
            in_toolbar=True),
     Action("file.save_as", "Save as…", "File", lambda w: w.files.save_as(), "Ctrl+Shift+S"),
     Action("file.export", "Export network…", "File", lambda w: w.dialogs.export_network(), "Ctrl+E", "export",
+           needs="export_network",
            help="As ONNX or as a PyTorch file", enabled_when=lambda s: s.has_layers, separator_before=True,
            keywords="onnx pytorch deploy code generate save model"),
     Action("file.report", "Export report…", "File", lambda w: w.dialogs.export_report(),
@@ -275,7 +277,7 @@ _TABLE: tuple[Action, ...] = (
     Action("view.experiments", RUNS, "View", lambda w: w.show_tab("experiments"), "Alt+5", "table",
            also=("Ctrl+Shift+E",), help="Every run of the project: find, compare, annotate, delete",
            keywords="history runs compare"),
-    Action("view.search", "New sweep", "View", lambda w: w.show_search(), page="experiments",
+    Action("view.search", "New sweep", "View", lambda w: w.show_search(), needs="experiments",
            help="Many values of options and layers, side by side, and which is best",
            keywords="sweep tuning hyperparameters grid random bayesian optuna experiment manager"),
     Action("view.layers", "Table of layers", "View", lambda w: w.design.show_layers(),
@@ -411,7 +413,7 @@ _TABLE: tuple[Action, ...] = (
     Action("help.about", "About Netwright", "Help", lambda w: w.menus.show_about(), "", "info"),
 )
 # fmt: on
-ACTIONS = tuple(action for action in _TABLE if not action.page or action.page in PAGES)
+ACTIONS = tuple(action for action in _TABLE if not action.needs or action.needs in SHOWN)
 
 
 def enabled_ids(state: WindowState) -> set[str]:

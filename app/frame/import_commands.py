@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from netwright.app.documents import Documents
 from netwright.app.frame.document_commands import IMPORT_FILTER, DocumentCommands
-from netwright.app.shell import Shell
+from netwright.app.shell import Shell, open_dialog
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_object, write_atomically
 from netwright.engine.core.folders import state_folder
@@ -48,20 +48,14 @@ class ImportCommands(QObject):
     def start(self, source: Path) -> bool:
         """Import a file after asking about unsaved work, open the project, and show the report. Return whether it is
         open."""
-        from netwright.app.dialogs.import_dialog import ImportDialog, free_name, writable_folder
-
         shell = self._shell
         if not self._files.may_leave():
             return False
         if not source.is_file():
             shell.show_error("The file cannot be imported", f"There is no file {source}.")
             return False
-        source = source.resolve()
-        target = free_name(source, writable_folder(source.parent))
-        dialog = ImportDialog(shell.server, source, target, shell.dialog_parent)
-        is_done, report = bool(dialog.exec()), dialog.report
-        dialog.deleteLater()
-        if not is_done or not self._files.open_path(Path(report["project"])):
+        report = open_dialog("import_network", shell, source)
+        if report is None or not self._files.open_path(Path(report["project"])):
             return False
         self._shell.show_tab("design")
         self._keep(report)
@@ -84,9 +78,6 @@ class ImportCommands(QObject):
 
     def show_report(self) -> None:
         """Show the report of the import that made the open project."""
-        from netwright.app.dialogs.export_dialog import select_layer
-        from netwright.app.dialogs.import_report_dialog import ImportReport
-
         shell = self._shell
         try:
             report = read_object(_report_path(shell.documents), REPORT_LIMIT_BYTES)
@@ -95,12 +86,7 @@ class ImportCommands(QObject):
         if not report:
             shell.hint("This project was not imported here: there is no report.")
             return
-        dialog = ImportReport(report, shell.dialog_parent)
-        dialog.layer_chosen.connect(lambda name: select_layer(shell, name))
-        dialog.exec()
-        wants_transfer = dialog.wants_transfer
-        dialog.deleteLater()
-        if wants_transfer:
+        if open_dialog("import_report", shell, report):
             self.transfer_requested.emit()
 
 

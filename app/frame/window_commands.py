@@ -13,7 +13,7 @@ from netwright.app.frame.canvas_overlays import LayerTimesOverlay
 from netwright.app.frame.tabs import DesignTab
 from netwright.app.processes import OnError, OnResult
 from netwright.app.runs.execution_environment import ExecutionEnvironment
-from netwright.app.shell import Shell
+from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
 from netwright.app.user_code_tracker import UserCodeTracker
 from netwright.designer import theme
@@ -115,11 +115,9 @@ class DialogCommands:
 
     def export_network(self) -> None:
         """Export the network, or the weights of the run that is shown."""
-        from netwright.app.dialogs.export_dialog import export_network
-
         if self._user_code.ask():
             self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
-            export_network(self._shell, self._training, self._dataset.info)
+            open_dialog("export_network", self._shell, self._training, self._dataset.info)
 
     def export_report(self) -> None:
         """Write the report of the run that is shown."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices
 
 from netwright.app import messages
 from netwright.app.history.runs_tab import RunsTab
-from netwright.app.shell import Shell
+from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.project.file import load
@@ -105,10 +105,8 @@ class RunCommands(QObject):
 
     def export_network(self, run: RunSummary) -> None:
         """Export the network with the weights of a run."""
-        from netwright.app.dialogs.export_dialog import export_run
-
         try:
-            export_run(self._shell, RunFolder(run.path))
+            open_dialog("export_run", self._shell, RunFolder(run.path))
         except UserError as error:
             self._shell.show_error("The run cannot be exported", str(error))
 

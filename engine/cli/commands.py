@@ -21,7 +21,6 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "new": ("new_command", "start from a copy of an example or a template"),
         "templates": ("new_command", "list examples and templates"),
         "data": (OPERATION, "describe data, or check it before training"),
-        "import": ("import_command", "make a project of an ONNX file"),
         "check": ("check_command", "show problems, sizes, parameters, FLOPs and memory of projects"),
         "options": (OPERATION, "list the options of a project, with defaults"),
         "weights": ("weights_command", "show which weights fill a network, or fetch published ones"),
@@ -60,7 +59,6 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "tag": ("runs_commands", "tag a run"),
         "delete": ("runs_commands", "move runs to the trash"),
         "curves": ("runs_commands", "write curves as CSV, or for TensorBoard or MLflow"),
-        "export": (OPERATION, "export a network as ONNX or for PyTorch"),
         "report": (OPERATION, "write one HTML file about a run"),
     },
     "a trained network": {
@@ -125,8 +123,6 @@ EXAMPLES = {
     "show": ("show runs/first",),
     "runs": ('runs digits.netwright --filter "accuracy>0.9 solver" --sort validation.loss', "runs --csv"),
     "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
-    "export": ("export runs/first -o digits.onnx", "export runs/first -o digits_net.py"),
-    "import": ("import digits.onnx -o digits_again.netwright",),
     "evaluate": ("evaluate runs/first", "evaluate runs/first --split validation --json"),
     "report": ("report runs/first -o digits.html",),
     "predict": (

@@ -21,6 +21,7 @@ from netwright.engine.cluster.follower import resume_job, start_job
 from netwright.engine.core import platform, progress
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fork import fork, run_in_child_process
+from netwright.engine.core.parts import entry
 from netwright.engine.core.process import MessageReader, MessageWriter, readable
 from netwright.engine.operations.operation import operation
 from netwright.engine.project.data import DataOptions
@@ -49,6 +50,8 @@ def answer(request: Mapping[str, Any]) -> Answer:
     handler = HANDLERS.get(str(do))
     if handler is None and (declared := operation(str(do))) is not None:
         handler = declared.answer
+    if handler is None:
+        handler = entry("requests", str(do))
     if handler is None:
         return {"id": id, "error": {"message": f"There is no request '{do}'.", "defect": True}}
     try:
@@ -174,31 +177,6 @@ def _check_data(values: dict[str, Any]) -> Answer:
     platform.lower_priority(NICENESS)
     options = DataOptions.read(values["data"], "data")
     return check_data(options, Path(values["base"]), labels=bool(values.get("labels")), files=False).write()
-
-
-def _import(values: dict[str, Any]) -> Answer:
-    """Import a file, in a process that ends with this request: it reads a stranger's file and computes with torch.
-
-    `class` names a module of a Python file, which runs in a process of its own if its folder is trusted; `compares`
-    false leaves out the comparison with the original, `copies_shared` false refuses layers that share weights.
-    """
-    from netwright.engine.exchange.importing.importer import ImportOptions, import_file
-
-    sizes = {str(name): int(size) for name, size in (values.get("sizes") or {}).items()}
-    path, to = Path(values["path"]), Path(values["to"])
-    options: ImportOptions = {
-        "sizes": sizes,
-        "replaces": values.get("replaces") is True,
-        "copies_shared": values.get("copies_shared") is not False,
-    }
-    if name := values.get("class"):
-        from netwright.engine.exchange.importing.module_file import import_module, read_example
-
-        examples = [read_example(str(text)) for text in values.get("inputs") or ()]
-        built_with = str(values.get("arguments") or "")
-        return import_module(path, str(name), to, examples, built_with, **options).write()
-    options["compares"] = values.get("compares") is not False
-    return import_file(path, to, **options).write()
 
 
 # ---- weights ----
@@ -352,7 +330,6 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
     "data_changes": _data_changes,
     "samples": _samples,
     "predictor": _predictor,
-    "import": _import,
     "weights": _weights,
     "fetch_weights": _fetch_weights,
     "inventory": _inventory,

@@ -25,6 +25,7 @@ from netwright.engine.cli.readers import KEYED, WATCH_S, Job, Reader, start
 from netwright.engine.cli.request_handlers import HANDLERS, QUICK_S, Answer
 from netwright.engine.cli.request_shapes import Request, read_request
 from netwright.engine.core.errors import EXIT_DONE, UserError
+from netwright.engine.core.parts import has_entry
 from netwright.engine.core.platform import collect_ended, collect_orphans
 from netwright.engine.core.process import MessageReader, MessageWriter, keep_output
 from netwright.engine.hardware.threads import calm_threads
@@ -133,7 +134,7 @@ class Server:
             self._tell_alive(request)
         elif request.do == "inventory" and self._inventory is not None:
             self._send({"id": request.id, "result": self._inventory})
-        elif request.do not in HANDLERS and operation(request.do) is None:
+        elif request.do not in HANDLERS and operation(request.do) is None and not has_entry("requests", request.do):
             self._fail(request.id, f"There is no request '{request.do}'.", defect=True)
         else:
             self._enqueue(Job(request.write()))

@@ -29,7 +29,7 @@ MANIFEST = "part.json"
 GROUP = "netwright.parts"
 """Entry-point group of the parts that other distributions add."""
 ENGINE = Path(__file__).parent.parent
-POINTS = ("operations", "requests", "results", "functions", "pages")
+POINTS = ("operations", "requests", "results", "functions", "imports", "pages", "dialogs")
 """Tables of a manifest whose entries are texts `module:name`."""
 
 
@@ -86,6 +86,19 @@ def entry(point: str, name: str) -> Any:
     """Return what an entry names, imported; None where no part has it."""
     target = entries(point).get(name)
     return None if target is None else imported(target)
+
+
+def required(point: str, name: str) -> Any:
+    """Return what an entry names, imported. Raises `UserError` where no part has it."""
+    if (target := entries(point).get(name)) is None:
+        text = f"This installation has no part with '{name}'."
+        raise UserError(text, hint="Install Netwright with all its parts.")
+    return imported(target)
+
+
+def has_entry(point: str, name: str) -> bool:
+    """Return whether a part has an entry."""
+    return name in entries(point)
 
 
 def imported(target: str) -> Any:

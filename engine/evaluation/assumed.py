@@ -5,7 +5,6 @@ The record follows from the names, types and sizes of its inputs and outputs, an
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,12 +46,6 @@ class Port:
     name: str
     type: str
     sizes: tuple[int | None, ...]
-
-    @classmethod
-    def of(cls, argument: Any) -> "Port":
-        """Return the port of an argument of ONNX Runtime."""
-        sizes = tuple(size if isinstance(size, int) and size > 0 else None for size in argument.shape)
-        return cls(str(argument.name), str(argument.type), sizes)
 
     @property
     def is_whole(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.foreign_file import HARM
+from netwright.engine.core.parts import required
 from netwright.engine.data.sources.source import Array, Arrays, refuse_too_large
 from netwright.engine.evaluation.assumed import (
     IMAGENET_MEAN,
@@ -21,7 +22,6 @@ from netwright.engine.evaluation.assumed import (
     assumed_input,
     assumed_target,
 )
-from netwright.engine.evaluation.onnx_session import OnnxSession
 from netwright.engine.project.preparation import InputPreparation, Preparation
 from netwright.engine.project.preparing import group_column_of
 
@@ -125,8 +125,8 @@ class OnnxPredictor:
     def __init__(self, path: Path, assumptions: Assumptions | None = None) -> None:
         if not path.exists():
             raise UserError(f"There is no file {path}.", code="not_found")
-        self._path, self._session, self.season = path, OnnxSession(path), 0
-        self._ports = self._session.inputs
+        self._path, self._session, self.season = path, required("functions", "onnx_session")(path), 0
+        self._ports = [Port(port.name, port.type, port.sizes) for port in self._session.inputs]
         if not self._ports:
             raise UserError(f"{path} takes no inputs, so that it can be asked nothing.")
         self._scaling: tuple[Array, Array] | None = None
@@ -163,7 +163,7 @@ class OnnxPredictor:
         is_open = any(None in preparation.sizes for preparation in inputs)
         targets = []
         for port, output in zip(self._session.outputs, outputs, strict=True):
-            target, notes = assumed_target(port, output, assumptions, is_open=is_open)
+            target, notes = assumed_target(Port(port.name, port.type, port.sizes), output, assumptions, is_open=is_open)
             targets.append(target)
             words += notes
         self.assumed = tuple(words)
@@ -200,7 +200,7 @@ class OnnxPredictor:
         return [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
 
     def _computed(self, order: Mapping[str, Array]) -> list[Array]:
-        outputs = self._session.run({port.name: self._fed(port, order[port.name]) for port in self._ports})
+        outputs: list[Array] = self._session.run({port.name: self._fed(port, order[port.name]) for port in self._ports})
         if self._is_foreign and any(port.has_channels_last for port in self._ports):
             return [output.transpose(0, 3, 1, 2) if output.ndim == len("NHWC") else output for output in outputs]
         return outputs

@@ -11,10 +11,10 @@ from torch import nn
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.loading.batches import Tensors, as_tuple
 from netwright.engine.data.loading.datasets import has_varying_lengths
-from netwright.engine.exchange.export import Source, read_source
 from netwright.engine.hardware.devices import device_named
 from netwright.engine.lowering.fitted import trained_preparation
 from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.network_source import NetworkSource, read_source
 from netwright.engine.lowering.weights_folder import fill, sha256
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.parallel.process_group import SingleProcess
@@ -32,7 +32,7 @@ DEVICE = torch.device("cpu")
 class TrainedNetwork:
     """The network of a run with its weights. `hash` is the SHA-256 of the weights."""
 
-    source: Source
+    source: NetworkSource
     folder: RunFolder
     facts: DatasetInfo
     record: Preparation

@@ -1,29 +1,25 @@
 """Export the network of a project file or of a run to a named format."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
+from netwright.engine.exchange.operations.export import ExportRequest, ExportResult
+from netwright.engine.lowering.network_source import NetworkSource, read_source
 from netwright.engine.network.analysis import analyse, folded
-from netwright.engine.operations.export import ExportRequest, ExportResult
 from netwright.engine.project import user_code
 from netwright.engine.project.bindings import match_inputs, wanted_of
 from netwright.engine.project.check import check
 from netwright.engine.project.constants import has_constants
-from netwright.engine.project.data_hosts import look_up
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.export_options import OnnxOptions
-from netwright.engine.project.file import load
 from netwright.engine.project.input_format import InputFormat, Range, input_formats
-from netwright.engine.project.preparation import FILE, Preparation
-from netwright.engine.project.project import Project
+from netwright.engine.project.preparation import Preparation
 from netwright.engine.project.stored_facts import facts_of
-from netwright.engine.runs.checkpoint_files import way_on
-from netwright.engine.runs.folder import frozen_code, open_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,60 +59,7 @@ class Exported:
     """A Python program that loads the file, feeds it a sample, and prints the result."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """The project to export, the folder of its data (`base`), and its trained weights, if there are any."""
-
-    project: Project
-    base: Path
-    weights: "dict[str, torch.Tensor] | None"
-    notes: tuple[str, ...]
-    title: str
-    code_base: Path
-    """Folder of the project's own code: for a run the run folder, which holds copies."""
-    code: Mapping[str, Path] = field(default_factory=dict)
-    dataset: DatasetInfo | None = None
-    """The facts of the data that a run was trained on, as it stored them with its weights."""
-    record: Preparation | None = None
-    """How the data of a run was prepared, as it stored it with its weights."""
-
-
-def read_source(path: Path, base: Path | None = None, weights_kept: str = "") -> Source:
-    """Read a run folder or a project file; `base` is the folder of the project's files, if not beside it.
-    `weights_kept` is `best` or `last`; empty: those that the run names as its result. Raises `UserError`.
-    """
-    look_up(path)
-    if not path.is_dir():
-        if weights_kept:
-            raise UserError(
-                f"{path} is a project, which has no {weights_kept} weights.", hint="Name the folder of a run."
-            )
-        note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
-        base = (base or path.parent).resolve()
-        return Source(load(path).project, base, None, (note,), path.stem, base)
-    from netwright.engine.lowering.weights_folder import load as load_weights
-
-    folder = open_run(path)
-    weights_path = folder.path / weights_kept if weights_kept else folder.kept()
-    other = "last" if weights_kept == "best" else "best"
-    if weights_kept and not (folder.path / weights_kept).is_dir() and (folder.path / other).is_dir():
-        raise UserError(f"The run in {path} has no {weights_kept} weights.", hint=f"Choose {other}.")
-    if weights_path is None or not weights_path.is_dir():
-        state = folder.state()
-        way = f" {way_on(folder)}" if state == "lost" else ""
-        raise UserError(f"The run in {path} has no trained weights yet; its state is {state}.{way}")
-    weights, manifest = load_weights(weights_path)
-    info = folder.read_info()
-    base = Path(info.base or path)
-    note = f"Weights of the {'best validation' if weights_path == folder.best else 'last iteration'}"
-    note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
-    project, title = load(folder.project).project, info.name or path.name
-    code_base, code = folder.path.resolve(), frozen_code(folder)
-    record = Preparation.load(weights_path) if FILE in manifest["files"] else None
-    return Source(project, base, weights, (note,), title, code_base, code, _stored_facts(manifest), record)
-
-
-def _with_start(source: Source) -> Source:
+def _with_start(source: NetworkSource) -> NetworkSource:
     """Return a project as source with the weights that a run of it would start from. Raises `UserError`."""
     from netwright.engine.lowering.fitted import started_preparation
     from netwright.engine.lowering.start_weights import fill_from
@@ -130,14 +73,6 @@ def _with_start(source: Source) -> Source:
     record = started_preparation(project, path)
     dataset = facts_of(record) if record is not None else None
     return replace(source, weights=module.state_dict(), notes=notes, record=record, dataset=dataset)
-
-
-def _stored_facts(manifest: Mapping[str, Any]) -> DatasetInfo | None:
-    """Return the facts of the data from the manifest of weights; None where a run did not store them."""
-    try:
-        return DatasetInfo.read(manifest["dataset"])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
 
 
 def export_file(request: ExportRequest) -> ExportResult:
@@ -227,7 +162,7 @@ def _onnx_inputs(record: Preparation, ranged: Mapping[str, Range], options: Onnx
     return described_inputs(input_formats(fixed, ranged), options, record)
 
 
-def _ready_source(path: Path, base: Path | None, weights_kept: str, *, trusted: bool) -> Source:
+def _ready_source(path: Path, base: Path | None, weights_kept: str, *, trusted: bool) -> NetworkSource:
     """Return the source with its user code allowed, and a project with the weights that a run of it starts from."""
     source = read_source(path, base, weights_kept)
     network = source.project.network
@@ -238,14 +173,14 @@ def _ready_source(path: Path, base: Path | None, weights_kept: str, *, trusted: 
     return _with_start(source) if source.weights is None and source.project.weights.file else source
 
 
-def _training_script(source: Source, to: Path, *, replaces: bool) -> "TrainingScript":
+def _training_script(source: NetworkSource, to: Path, *, replaces: bool) -> "TrainingScript":
     from netwright.engine.exchange.training_script.write import training_script
 
     return training_script(source.project, source.base, to, title=source.title, replaces=replaces)
 
 
 def _export_pytorch(
-    source: Source,
+    source: NetworkSource,
     facts: DatasetInfo | None,
     to: Path,
     inputs: tuple[InputFormat, ...],
@@ -266,7 +201,7 @@ def _export_pytorch(
 
 
 def _export_program(
-    source: Source,
+    source: NetworkSource,
     facts: DatasetInfo | None,
     data: "LoadedData | None",
     to: Path,
@@ -285,7 +220,7 @@ def _export_program(
 
 
 def _export_onnx(
-    source: Source,
+    source: NetworkSource,
     facts: DatasetInfo | None,
     data: "LoadedData | None",
     to: Path,
@@ -309,7 +244,7 @@ def _export_onnx(
 
 
 def _code(
-    source: Source,
+    source: NetworkSource,
     facts: DatasetInfo | None,
     data: "LoadedData | None",
     exported: Exported,
@@ -348,7 +283,7 @@ def _double_notes(record: Preparation) -> list[str]:
     ]
 
 
-def _record_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
+def _record_notes(source: NetworkSource, facts: DatasetInfo | None) -> list[str]:
     """Return a note where a run did not store how its data was prepared."""
     if source.weights is None or source.record is not None or facts is None:
         return []
@@ -358,7 +293,7 @@ def _record_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
     ]
 
 
-def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> list[str]:
+def _pytorch_notes(source: NetworkSource, facts: DatasetInfo | None, written: Path) -> list[str]:
     """Return notes for the person who loads the file."""
     if source.weights is not None:
         weights = written.with_suffix(".safetensors")
@@ -373,7 +308,7 @@ def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> 
     return [*notes, *_score_notes(source, facts)]
 
 
-def _score_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
+def _score_notes(source: NetworkSource, facts: DatasetInfo | None) -> list[str]:
     """Return a note where the file gives scores instead of probabilities."""
     network = source.project.network
     bindings = wanted_of(network, analyse(network), facts, is_padded=False) if facts is not None else ()
@@ -384,7 +319,7 @@ def _score_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
     return [f"The network has no {names} at its end: the file gives scores, not probabilities."]
 
 
-def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":
+def _data(source: NetworkSource) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":
     """Return the facts of the data and the data itself. Without it: the facts that the run stored, and a note."""
     options = source.project.data
     names_note = "with the class names stored with the weights" if source.dataset else "without class names"
@@ -399,12 +334,12 @@ def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple
         return source.dataset, None, (f"The data cannot be read ({error}): compared on random samples, {names_note}.",)
 
 
-def _weights(source: Source) -> "dict[str, torch.Tensor]":
+def _weights(source: NetworkSource) -> "dict[str, torch.Tensor]":
     """Return the trained weights, or initial ones with the constants of imported operators."""
     return _initial_network(source).state_dict() if source.weights is None else source.weights
 
 
-def _initial_network(source: Source) -> "GraphModule":
+def _initial_network(source: NetworkSource) -> "GraphModule":
     """Return the network with initial weights and the constants of imported operators."""
     from netwright.engine.lowering.initialization import initialize, parameter_options
     from netwright.engine.lowering.module import build, prefixes

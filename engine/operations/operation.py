@@ -264,6 +264,13 @@ def installed_operation(name: str) -> Operation[Any, Any]:
     return declared
 
 
+def run_operation(name: str, **values: Any) -> Any:
+    """Return the result of an operation, by the values of its request. Raises `UserError`, also where the part that has
+    it is not installed."""
+    declared = installed_operation(name)
+    return declared.run(declared.request(**values))
+
+
 def operations() -> Iterator[Operation[Any, Any]]:
     """Yield all operations, with those of parts."""
     yield from map(imported, entries("operations").values())

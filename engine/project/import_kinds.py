@@ -1,35 +1,35 @@
 """Kinds of files that can be imported as a project: suffixes, labels, extras."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.parts import entries, has_entry, imported
 
 
 @dataclass(frozen=True)
 class ImportKind:
-    """A kind of file. `reader` is the qualified name of a function from a path to a graph, which only an engine process
-    imports. With `has_layers`, it also takes the sizes that a person gives, by name, and may return a network."""
+    """A kind of file. A part has its reader, in the table `imports` of the manifest: a function from a path to a graph,
+    which only an engine process imports. With `has_layers`, it also takes the sizes that a person gives, by name, and
+    may return a network."""
 
     key: str
     label: str
     suffixes: tuple[str, ...]
-    reader: str
     extra: str = ""
     """Extra of Netwright that installs what the reader needs, or nothing."""
     has_layers: bool = False
 
 
-_HERE = "netwright.engine.exchange.importing."
-KINDS = (
-    ImportKind("onnx", "ONNX", (".onnx",), f"{_HERE}onnx_file.read"),
-    ImportKind("pt2", "torch.export", (".pt2",), f"{_HERE}pt2_file.read"),
-    ImportKind("source", "PyTorch source of Netwright", (".py",), f"{_HERE}exported_source.read", has_layers=True),
-    ImportKind("keras", "Keras", (".keras",), f"{_HERE}keras.convert_model.read", "hdf5", has_layers=True),
+_ALL = (
+    ImportKind("onnx", "ONNX", (".onnx",)),
+    ImportKind("pt2", "torch.export", (".pt2",)),
+    ImportKind("source", "PyTorch source of Netwright", (".py",), has_layers=True),
+    ImportKind("keras", "Keras", (".keras",), "hdf5", has_layers=True),
 )
+KINDS = tuple(kind for kind in _ALL if has_entry("imports", kind.key))
 WITHOUT_GRAPH = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
 """Suffixes of weights alone, from which no network can be made."""
 WITHOUT_GRAPH_HINT = (
@@ -64,6 +64,5 @@ def can_import(path: Path) -> bool:
 
 def reader(kind: ImportKind) -> Callable[..., Any]:
     """Return the function that reads files of a kind. It imports heavy libraries."""
-    module, _, name = kind.reader.rpartition(".")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    function: Callable[..., Any] = imported(entries("imports")[kind.key])
     return function

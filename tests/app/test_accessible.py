@@ -89,8 +89,8 @@ def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindo
 
 def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow, tmp_path: Path) -> None:
     from netwright.app.dialogs.compare_projects import CompareDialog
-    from netwright.app.dialogs.export_dialog import ExportDialog
     from netwright.app.dialogs.training_options import TrainingOptionsDialog
+    from netwright.app.exchange.export_dialog import ExportDialog
     from netwright.app.frame.help_dialogs import CommandFinder, about_dialog
 
     window.editor.open(Project(classifier()))

@@ -83,7 +83,7 @@ def test_an_export_knows_the_last_run_before_the_train_tab_was_seen(
     window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ended_run_of(one, "a")
-    monkeypatch.setattr("netwright.app.dialogs.export_dialog.ExportDialog.exec", lambda _: 0)
+    monkeypatch.setattr("netwright.app.exchange.export_dialog.ExportDialog.exec", lambda _: 0)
     window.open_path(one)
     assert window.training.run_folder is None
     window.dialogs.export_network()

@@ -25,8 +25,8 @@ from netwright.app.data.preview_panel import Preview
 from netwright.app.dialog import Dialog
 from netwright.app.dialogs.compare_projects import CompareDialog
 from netwright.app.dialogs.devices_dialog import DevicesDialog
-from netwright.app.dialogs.export_dialog import ExportDialog
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.exchange.export_dialog import ExportDialog
 from netwright.app.frame.help_dialogs import CommandFinder, about_dialog, shortcuts_dialog
 from netwright.app.frame.network_commands import BlockName
 from netwright.app.runs.change_run import ChangeRun

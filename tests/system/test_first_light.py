@@ -8,9 +8,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from netwright.app.data.data_tab import DataTab
-from netwright.app.dialogs.export_dialog import ExportDialog
-from netwright.app.dialogs.export_weights import RESULT
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.exchange.export_dialog import ExportDialog
+from netwright.app.exchange.export_weights import RESULT
 from netwright.app.runs.monitor import Monitor
 from netwright.app.window import MainWindow
 from netwright.engine.project.file import load

@@ -9,7 +9,6 @@ from typing import Any, NotRequired, TypedDict
 from netwright.engine.cli.commands import commands
 from netwright.engine.cli.outputs.import_outputs import (
     FetchedWeights,
-    Imported,
     PublishedFiles,
     WeightsMatch,
 )
@@ -62,7 +61,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "new": (New,),
     "templates": (Templates,),
     "check": (Check, Checks),
-    "import": (Imported,),
     "weights match": (WeightsMatch,),
     "weights list": (PublishedFiles,),
     "weights fetch": (FetchedWeights,),

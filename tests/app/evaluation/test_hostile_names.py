@@ -7,12 +7,12 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from netwright.app.dialogs.export_dialog import ExportDialog
 from netwright.app.dialogs.transfer_learning import TransferDialog
 from netwright.app.evaluation.groups_card import GroupsCard
 from netwright.app.evaluation.inside_page import InsidePage
 from netwright.app.evaluation.predict_page import PredictPage
 from netwright.app.evaluation.scores_page import ScoresPage
+from netwright.app.exchange.export_dialog import ExportDialog
 from netwright.designer.markup import visible
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import save

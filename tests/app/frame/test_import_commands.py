@@ -10,8 +10,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QTableWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from netwright.app.dialogs.import_dialog import ImportDialog, free_name, sizes_in
-from netwright.app.dialogs.import_report_dialog import ImportReport
+from netwright.app.exchange.import_dialog import ImportDialog, free_name, sizes_in
+from netwright.app.exchange.import_report_dialog import ImportReport
 from netwright.app.frame.help_dialogs import matching
 from netwright.app.window import MainWindow
 from netwright.engine.project.file import save

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QTa
 from pytestqt.qtbot import QtBot
 
 from netwright.app.dialogs.compare_projects import CompareDialog
-from netwright.app.dialogs.export_dialog import ExportDialog
+from netwright.app.exchange.export_dialog import ExportDialog
 from netwright.app.history.run_comparison import ComparePage
 from netwright.app.history.runs_tab import RunsTab
 from netwright.app.plots.traces import Curve

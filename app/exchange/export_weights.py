@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, QWidget
 
-from netwright.app.dialogs.export_parts import choice_row
+from netwright.app.exchange.export_parts import choice_row
 from netwright.app.messages import breakable
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.folder import RunFolder

@@ -7,10 +7,14 @@ from typing import Any
 from netwright.engine.cli.answers import add_json, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_trust
+from netwright.engine.cli.outputs.import_outputs import Imported
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table, showing
 from netwright.engine.core.errors import EXIT_DONE, UserError, plural
 from netwright.engine.project.import_kinds import KINDS
+
+OUTPUTS = {"import": (Imported,)}
+"""The output of the command with `--json`."""
 
 
 def register(commands: Commands) -> None:

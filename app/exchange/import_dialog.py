@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from netwright.app import messages
 from netwright.app.dialogs.request_state import RequestDialog
 from netwright.app.processes import EngineServer
+from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.markup import visible
@@ -276,3 +277,13 @@ def sizes_in(text: str) -> tuple[dict[str, int], str]:
             return {}, f"'{part}' is no size: expected a name and a whole number, such as height=224."
         sizes[name] = int(number)
     return sizes, ""
+
+
+def import_network(shell: Shell, source: Path) -> dict[str, Any] | None:
+    """Ask how a file is imported, and import it. Return the report, which names the project; None without one."""
+    source = source.resolve()
+    target = free_name(source, writable_folder(source.parent))
+    dialog = ImportDialog(shell.server, source, target, shell.dialog_parent)
+    is_done, report = bool(dialog.exec()), dialog.report
+    dialog.deleteLater()
+    return report if is_done else None

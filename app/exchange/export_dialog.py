@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from netwright.app import messages
 from netwright.app.dialog import Dialog
-from netwright.app.dialogs.export_parts import (
+from netwright.app.exchange.export_parts import (
     ContentArea,
     ReportTable,
     agreement,
@@ -39,14 +39,14 @@ from netwright.app.dialogs.export_parts import (
     text_label,
     training_files,
 )
-from netwright.app.dialogs.export_weights import WeightsChoice
+from netwright.app.exchange.export_weights import WeightsChoice
 from netwright.app.messages import breakable
 from netwright.app.processes import EngineServer
-from netwright.app.shell import Shell
+from netwright.app.shell import Shell, select_layer
 from netwright.designer import theme
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
-from netwright.engine.operations.export import OPERATION, ExportRequest
+from netwright.engine.exchange.operations.export import OPERATION, ExportRequest
 from netwright.engine.project import user_code
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.export_report import measured_where
@@ -54,7 +54,6 @@ from netwright.engine.project.file import load
 from netwright.engine.project.input_format import input_formats
 from netwright.engine.project.preparing import preparation_of
 from netwright.engine.project.project import Project
-from netwright.engine.project.transferred_layers import layer_path
 from netwright.engine.runs.events import Best, Checkpointed
 from netwright.engine.runs.folder import RunFolder, frozen_code
 from netwright.engine.runs.summary import title_of
@@ -448,17 +447,6 @@ def export_network(shell: Shell, training: ShownRun, info: DatasetInfo | None) -
     dialog.follow(training)
     dialog.exec()
     dialog.deleteLater()
-
-
-def select_layer(shell: Shell, path: str) -> None:
-    """Show a layer on the canvas behind the dialog, by its path of names; one that was removed is not there."""
-    try:
-        *outer, id = layer_path(shell.editor.project.network, path)
-    except UserError:
-        return
-    shell.show_tab("design")
-    shell.editor.open_scope(outer)
-    shell.editor.set_selection({id})
 
 
 def export_run(shell: Shell, run: RunFolder) -> None:

@@ -12,9 +12,10 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog
 
-from netwright.app.dialogs.export_dialog import ExportDialog, select_layer
-from netwright.app.dialogs.export_weights import NOT_YET, OTHER, RESULT, UNTRAINED
+from netwright.app.exchange.export_dialog import ExportDialog
+from netwright.app.exchange.export_weights import NOT_YET, OTHER, RESULT, UNTRAINED
 from netwright.app.processes import EngineServer
+from netwright.app.shell import select_layer
 from netwright.app.window import MainWindow
 from netwright.engine.layers.custom_layers import Custom
 from netwright.engine.network import edits
@@ -138,7 +139,7 @@ def test_the_folder_of_the_file_is_opened(qtbot, tmp_path: Path, monkeypatch: py
         opened.append(url.toLocalFile())
         return True
 
-    monkeypatch.setattr("netwright.app.dialogs.export_dialog.QDesktopServices.openUrl", open_url)
+    monkeypatch.setattr("netwright.app.exchange.export_dialog.QDesktopServices.openUrl", open_url)
     dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.py")
     dialog.formats.button(1).click()
     export(qtbot, dialog)

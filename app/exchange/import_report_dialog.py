@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from netwright.app.dialog import Dialog
 from netwright.app.messages import breakable
+from netwright.app.shell import Shell, select_layer
 from netwright.app.widgets import within_screen
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
@@ -193,6 +194,16 @@ class ImportReport(Dialog):
     def _on_transfer(self) -> None:
         self.wants_transfer = True
         self.accept()
+
+
+def show_report(shell: Shell, report: Report) -> bool:
+    """Show the report of an import. Return whether the user wants to adapt the network to other data."""
+    dialog = ImportReport(report, shell.dialog_parent)
+    dialog.layer_chosen.connect(lambda name: select_layer(shell, name))
+    dialog.exec()
+    wants_transfer = dialog.wants_transfer
+    dialog.deleteLater()
+    return wants_transfer
 
 
 def _text(text: str, role: str) -> QLabel:

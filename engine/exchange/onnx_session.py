@@ -5,7 +5,7 @@ import json
 import time
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from netwright.engine.core.foreign_file import HARM, allowed_work_s
 from netwright.engine.core.platform import limit_memory
 from netwright.engine.core.text import format_duration
 from netwright.engine.data.sources.source import Array, allowed_memory
-from netwright.engine.evaluation.assumed import Port
 from netwright.engine.exchange.importing.onnx_functions import refuse_functions_of
 from netwright.engine.exchange.onnx_runner import Helper
 from netwright.engine.lowering.modules.onnx_runtime import open_session
@@ -27,6 +26,15 @@ MOST_THREADS = 4
 MOST_CHARACTERS = 300
 TIMES_SLOWER = 10.0
 """A sample may take so many times as long as the first one."""
+
+
+@dataclass(frozen=True)
+class SessionPort:
+    """An input or output of an ONNX file: name, type such as `tensor(float)`, and sizes, None where any will do."""
+
+    name: str
+    type: str
+    sizes: tuple[int | None, ...]
 
 
 class OnnxSession:
@@ -53,7 +61,7 @@ class OnnxSession:
             raise
         ends = json.loads(str(text))
         self.inputs, self.outputs = (
-            tuple(Port(port["name"], port["type"], tuple(port["sizes"])) for port in ends[name])
+            tuple(SessionPort(port["name"], port["type"], tuple(port["sizes"])) for port in ends[name])
             for name in ("inputs", "outputs")
         )
         self.metadata: Mapping[str, str] = ends["metadata"]
@@ -120,6 +128,12 @@ class _Work:
     def _ends(self) -> dict[str, Any]:
         ports = {"inputs": self._session.get_inputs(), "outputs": self._session.get_outputs()}
         return {
-            **{name: [asdict(Port.of(port)) for port in several] for name, several in ports.items()},
+            **{name: [asdict(_port(port)) for port in several] for name, several in ports.items()},
             "metadata": dict(self._session.get_modelmeta().custom_metadata_map),
         }
+
+
+def _port(argument: Any) -> SessionPort:
+    """Return the port of an argument of ONNX Runtime."""
+    sizes = tuple(size if isinstance(size, int) and size > 0 else None for size in argument.shape)
+    return SessionPort(str(argument.name), str(argument.type), sizes)

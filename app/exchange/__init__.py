@@ -1,0 +1,1 @@
+"""Networks of other programs, and for them: dialogs of import and export."""

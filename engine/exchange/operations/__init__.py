@@ -1,0 +1,1 @@
+"""Operations of the exchange of networks with other programs, as declarations."""
