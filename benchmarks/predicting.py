@@ -74,8 +74,8 @@ def measure_window(run: Path, strokes: int) -> None:
     from PySide6.QtCore import QPointF
     from PySide6.QtWidgets import QApplication
 
-    from netwright.app.evaluation.predict_page import PredictPage
-    from netwright.app.evaluation.prediction_inputs import DrawingInput
+    from netwright.app.analysis.predict_page import PredictPage
+    from netwright.app.analysis.prediction_inputs import DrawingInput
     from netwright.app.processes import EngineServer
 
     app = QApplication([])

@@ -20,19 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
 from netwright.engine.core.parts import required
-from netwright.engine.operations.evaluate import OPERATION as EVALUATE
-from netwright.engine.operations.evaluate import EvaluateRequest
-from netwright.engine.operations.explain import OPERATION as EXPLAIN
-from netwright.engine.operations.explain import ExplainRequest
 from netwright.engine.operations.operation import installed_operation, run_operation
-from netwright.engine.operations.predict import OPERATION as PREDICT
-from netwright.engine.operations.predict import PredictRequest
-from netwright.engine.operations.prune import OPERATION as PRUNE
-from netwright.engine.operations.prune import PruneRequest, PruneResult
-from netwright.engine.operations.report import OPERATION as REPORT
-from netwright.engine.operations.report import ReportRequest, ReportResult
-from netwright.engine.operations.robustness import OPERATION as ROBUSTNESS
-from netwright.engine.operations.robustness import RobustnessRequest, RobustnessResult
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.file import dumps
 from netwright.engine.project.trials import defined
@@ -58,6 +46,9 @@ from netwright.engine.scripting.results import (
 )
 
 if TYPE_CHECKING:
+    from netwright.engine.analysis.operations.prune import PruneResult
+    from netwright.engine.analysis.operations.report import ReportResult
+    from netwright.engine.analysis.operations.robustness import RobustnessResult
     from netwright.engine.exchange.operations.export import ExportResult
 
 __all__ = [
@@ -97,7 +88,12 @@ __all__ = [
     "submit",
     "train",
 ]
-RESULTS = {"ExportResult": "export"}
+RESULTS = {
+    "ExportResult": "export",
+    "PruneResult": "prune",
+    "ReportResult": "report",
+    "RobustnessResult": "robustness",
+}
 """Types of results that parts have, by the operation."""
 EXPLAIN_OPTIONS = ("layer", "class_name", "column", "reduction", "window")
 
@@ -179,7 +175,8 @@ def evaluate(
     if options and not data:
         raise UserError("Options are for other data. Name it: data=PATH.")
     path = _folder_of(run)
-    request = EvaluateRequest(
+    declared = installed_operation("evaluate")
+    request = declared.request(
         run_dir=path,
         split=split,
         data=str(data),
@@ -190,7 +187,7 @@ def evaluate(
         trusted=trust,
         fresh=fresh,
     )
-    details = EVALUATE.write(EVALUATE.run(request))
+    details = declared.write(declared.run(request))
     own = {name: details[name] for name in ("split", "samples", "loss", "metrics", "notes")}
     return Evaluation(run=path, outputs=details["targets"], details=details, **own)
 
@@ -212,7 +209,8 @@ def predict(
     files, one that cannot be used has an `error` instead.
     """
     listed = [samples] if isinstance(samples, str | Path) else samples
-    request = PredictRequest(
+    answers = run_operation(
+        "predict",
         network=_folder_of(network),
         files=(),
         samples=listed,
@@ -222,8 +220,8 @@ def predict(
         device=device,
         trusted=trust,
     )
-    answers = PREDICT.run(request).predictions
-    return [Prediction(answer["sample"], answer.get("outputs", []), answer.get("error", "")) for answer in answers]
+    predictions = answers.predictions
+    return [Prediction(each["sample"], each.get("outputs", []), each.get("error", "")) for each in predictions]
 
 
 def explain(
@@ -240,7 +238,8 @@ def explain(
     the split, or a file. `options`: `layer`, `class_name`, `column`, `reduction`, `window`. Raises `UserError`."""
     for name in {*(options or {})} - {*EXPLAIN_OPTIONS}:
         raise UserError(f"explain has no option '{name}'.{did_you_mean(name, EXPLAIN_OPTIONS)}")
-    request = ExplainRequest(
+    declared = installed_operation("explain")
+    request = declared.request(
         run_dir=_folder_of(run),
         method=method,
         sample=str(sample if isinstance(sample, int) else Path(sample).absolute()),
@@ -249,8 +248,8 @@ def explain(
         trusted=trust,
         **(options or {}),
     )
-    result = EXPLAIN.run(request)
-    details = {name: value for name, value in EXPLAIN.write(result).items() if name not in ("path", "file", "cached")}
+    result = declared.run(request)
+    details = {name: value for name, value in declared.write(result).items() if name not in ("path", "file", "cached")}
     return Explanation(request.run_dir, method, details, dict(result.values))
 
 
@@ -319,12 +318,13 @@ def prune(
     output: StrPath | None = None,
     force: bool = False,
     trust: bool = False,
-) -> PruneResult:
+) -> "PruneResult":
     """Measure the network of a run without a share of its weights, or with `structured` of the channels of each layer:
     without an `amount` for a few of them. `output` writes a project that starts from the weights that are left, `force`
     replaces one. Raises `UserError`."""
     to = Path(output) if output is not None else None
-    request = PruneRequest(
+    result: PruneResult = run_operation(
+        "prune",
         run_dir=_folder_of(run),
         amount=amount,
         structured=structured,
@@ -333,7 +333,7 @@ def prune(
         replaces=force,
         trusted=trust,
     )
-    return PRUNE.run(request)
+    return result
 
 
 def robustness(
@@ -345,13 +345,20 @@ def robustness(
     store: bool = False,
     trust: bool = False,
     fresh: bool = False,
-) -> RobustnessResult:
+) -> "RobustnessResult":
     """Measure how the network of a run answers under noise, blur and attacks, on at most so many `samples`. `store`
     keeps the threshold below which `predict` names samples unlike the training data. Raises `UserError`."""
-    request = RobustnessRequest(
-        run_dir=_folder_of(run), split=split, samples=samples, weights=weights, store=store, trusted=trust, fresh=fresh
+    result: RobustnessResult = run_operation(
+        "robustness",
+        run_dir=_folder_of(run),
+        split=split,
+        samples=samples,
+        weights=weights,
+        store=store,
+        trusted=trust,
+        fresh=fresh,
     )
-    return ROBUSTNESS.run(request)
+    return result
 
 
 def report(
@@ -362,9 +369,10 @@ def report(
     weights: str = "",
     evaluate: bool = True,
     trust: bool = False,
-) -> ReportResult:
+) -> "ReportResult":
     """Write one HTML file about a run; with `evaluate` false without results of an evaluation. Raises `UserError`."""
-    request = ReportRequest(
+    result: ReportResult = run_operation(
+        "report",
         run_dir=_folder_of(run),
         output=Path(to),
         split=split,
@@ -372,7 +380,7 @@ def report(
         no_evaluation=not evaluate,
         trusted=trust,
     )
-    return REPORT.run(request)
+    return result
 
 
 def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = None, trust: bool = False) -> QueueEntry:

@@ -39,7 +39,7 @@ def rooms() -> list[str]:
     contract = next(
         contract for contract in settings["contracts"] if contract.get("containers") == ["netwright.engine"]
     )
-    return list(contract["layers"])
+    return [room for layer in contract["layers"] for room in layer.split(" | ")]
 
 
 def purpose(room: str) -> str:

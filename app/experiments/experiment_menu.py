@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.dialog import Dialog
-from netwright.app.dialogs.run_report import ReportWriter, ask_for_page
+from netwright.app.dialogs.report_writer import ReportWriter, ask_for_page
 from netwright.app.experiments.trial_commands import TrialCommands
 from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.shell import Shell

@@ -11,9 +11,9 @@ from PySide6.QtGui import QImage, qRgb
 
 from netwright.app.frame.tabs import DesignTab
 from netwright.app.shell import Shell
+from netwright.engine.core.parts import required
 from netwright.engine.drawing.colour_maps import colours
 from netwright.engine.network.network import Network
-from netwright.engine.operations.explain import OPERATION, ExplainRequest
 from netwright.engine.runs.history import in_order
 
 if TYPE_CHECKING:
@@ -108,11 +108,12 @@ class ActivationsOverlay(QObject):
         self._cancel()
         self._folder = self._folder or tempfile.mkdtemp(prefix="netwright-activations-")
         assert self.run is not None
-        request = ExplainRequest(
+        operation = required("operations", "explain")
+        request = operation.request(
             run_dir=self.run, method="thumbnails", sample=str(self.place), folder=Path(self._folder)
         )
         self._tell("Looking at the layers…")
-        self._request = self._shell.server.ask(OPERATION, request, self._take, self._on_error)
+        self._request = self._shell.server.ask(operation, request, self._take, self._on_error)
 
     def _cancel(self) -> None:
         request, self._request = self._request, None

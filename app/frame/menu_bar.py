@@ -24,7 +24,7 @@ class Menus(QObject):
         for row in ACTIONS:
             self._add(row)
         file_menu = self.by_name["File"]
-        before = self.actions_by_id["file.import"]
+        before = self.actions_by_id.get("file.import", self.actions_by_id["file.save"])
         self.recent, self.examples = QMenu("Open recent", self._window), QMenu("Open an example", self._window)
         for menu, fill in ((self.recent, self._fill_recent), (self.examples, self._fill_examples)):
             menu.aboutToShow.connect(fill)

@@ -14,13 +14,13 @@ from netwright.app.notifier import Notifier
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import plural
-from netwright.engine.core.parts import entry
+from netwright.engine.core.parts import entry, has_entry, required
 from netwright.engine.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from netwright.app.data.data_tab import DataTab
-    from netwright.app.evaluation.evaluation_tab import TestTab
     from netwright.app.history.experiment_page import ExperimentPage
+    from netwright.app.history.results_page import ResultsPage
     from netwright.app.history.runs_tab import RunsTab
     from netwright.app.start_page.running_program import RunningRun
 
@@ -44,7 +44,7 @@ class Pages:
         self._dataset, self._guesser = dataset, guesser
         self._dialogs, self._training, self._files, self._weights = dialogs, training, files, weights
         self._sweeps, self._notifier = sweeps, notifier
-        self._test: TestTab | None = None
+        self._test: ResultsPage | None = None
         self._runs: RunsTab | None = None
         self._experiments: ExperimentPage | None = None
 
@@ -73,16 +73,16 @@ class Pages:
 
     def test(self) -> QWidget:
         """Make the Test tab."""
-        from netwright.app.evaluation.evaluation_tab import TestTab
-
-        tab = self._test = TestTab(self._shell)
+        tab: ResultsPage = required("pages", "test")(self._shell)
+        self._test = tab
         tab.train_requested.connect(self._training.start)
         self._training.test_requested.connect(tab.choose_run)
         return tab
 
     def _test_trial(self, run: Path, title: str) -> None:
         """Show the run of a trial on the Test tab."""
-        self._shell.show_tab("test")
+        if has_entry("pages", "test"):
+            self._shell.show_tab("test")
         if self._test is not None:
             self._test.show_trial(run, title)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netwright.app.data.dataset_tracker import DatasetTracker
-from netwright.app.shell import Shell
+from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.transferred_layers import freeze_up_to
@@ -62,16 +62,12 @@ class WeightsCommands:
 
     def prune(self) -> None:
         """Make the network of the run that is shown smaller, and open the project that is made."""
-        from netwright.app.dialogs.prune_dialog import PruneDialog
-
         self._training.catch_up()
         folder = self._training.run_folder
         if folder is None or folder.kept() is None:
             self._shell.show_error("There is no trained network yet", "Pruning takes one: train the network first.")
             return
-        dialog = PruneDialog(self._shell, folder, self._open_project)
-        dialog.exec()
-        dialog.deleteLater()
+        open_dialog("prune", self._shell, folder, self._open_project)
 
     def freeze_selected(self) -> None:
         """Freeze the selected layer and all layers that lead to it."""

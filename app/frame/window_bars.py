@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.frame.actions import ACTIONS, RUNS
+from netwright.app.frame.actions import ACTIONS, RUNS, SHOWN
 from netwright.app.widgets import NO_LIMIT
 from netwright.designer import markup, theme
 from netwright.designer.editor import Editor
@@ -30,7 +30,8 @@ STOP_WORDS, STOP_WORDS_FOLDED, STOP_PADDING = 200, 90, 52
 FOLDED = 40
 """Width of a button that shows its icon only."""
 GAP = 8
-TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("test", "Test"), ("experiments", RUNS))
+TEST = (("test", "Test"),) if "test" in SHOWN else ()
+TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), *TEST, ("experiments", RUNS))
 
 
 class TopBar(QWidget):

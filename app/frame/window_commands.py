@@ -121,11 +121,9 @@ class DialogCommands:
 
     def export_report(self) -> None:
         """Write the report of the run that is shown."""
-        from netwright.app.dialogs.run_report import save_report
-
         self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
         if (run := self._training.run_folder) is not None:
-            save_report(self._shell, run)
+            open_dialog("run_report", self._shell, run)
         else:
             text = "A report is about a run: train the network, or choose a run in the Experiments tab."
             self._shell.show_error("There is no run yet", text)

@@ -112,9 +112,7 @@ class RunCommands(QObject):
 
     def export_report(self, run: RunSummary) -> None:
         """Write the report of a run."""
-        from netwright.app.dialogs.run_report import save_report
-
-        save_report(self._shell, RunFolder(run.path))
+        open_dialog("run_report", self._shell, RunFolder(run.path))
 
     def open_folder(self, run: RunSummary) -> None:
         """Show the run's files in the desktop's file manager."""

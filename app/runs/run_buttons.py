@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 
 from netwright.app.runs.request_menu import RequestMenuButton
 from netwright.designer import theme
+from netwright.engine.core.parts import has_entry
 from netwright.engine.runs.requests import BY_NAME
 
 ACTIVE = ("starting", "running", "stopping", "paused")
@@ -111,8 +112,8 @@ class RunButtons(QWidget):
         self.extend.setEnabled(True)
         self._helps[self.extend].setText("For more epochs" if state == "finished" else "From the last checkpoint")
         for button, is_shown in (
-            (self.test, state in EXPORTABLE),
-            (self.export, state in EXPORTABLE),
+            (self.test, state in EXPORTABLE and has_entry("pages", "test")),
+            (self.export, state in EXPORTABLE and has_entry("dialogs", "export_network")),
             (self.confusion, is_run and self._has_confusion),
             (self.compare, is_run),
             (self.extend, is_run and self.has_checkpoint),

@@ -59,15 +59,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "tag": ("runs_commands", "tag a run"),
         "delete": ("runs_commands", "move runs to the trash"),
         "curves": ("runs_commands", "write curves as CSV, or for TensorBoard or MLflow"),
-        "report": (OPERATION, "write one HTML file about a run"),
     },
-    "a trained network": {
-        "evaluate": (OPERATION, "measure how good the network of a run is"),
-        "predict": (OPERATION, "answer for new files"),
-        "explain": (OPERATION, "show what a network looks at"),
-        "prune": (OPERATION, "make a trained network smaller"),
-        "robustness": (OPERATION, "measure answers under noise, blur and attacks"),
-    },
+    "a trained network": {},
     "this program": {
         "notify": (OPERATION, "set the webhook that is told when something ends"),
         "help": ("program", "show this list, or the help of a command"),
@@ -123,18 +116,6 @@ EXAMPLES = {
     "show": ("show runs/first",),
     "runs": ('runs digits.netwright --filter "accuracy>0.9 solver" --sort validation.loss', "runs --csv"),
     "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
-    "evaluate": ("evaluate runs/first", "evaluate runs/first --split validation --json"),
-    "report": ("report runs/first -o digits.html",),
-    "predict": (
-        "predict runs/first digits.png",
-        "predict digits.onnx digits.png --csv -o answers.csv",
-    ),
-    "explain": (
-        "explain runs/first --method gradcam --sample 3 -o gradcam.png",
-        "explain runs/first --method filters --layer conv_1",
-    ),
-    "prune": ("prune runs/first --structured", "prune runs/first --structured --amount 0.5 -o smaller.netwright"),
-    "robustness": ("robustness runs/first", "robustness runs/first --store --json"),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",
         "queue run",

@@ -200,36 +200,6 @@ def _fetch_weights(values: dict[str, Any]) -> Answer:
     return {"path": str(fetch(published_entry(str(values["name"]))))}
 
 
-# ---- trained networks ----
-
-
-def _samples(values: dict[str, Any]) -> Mapping[str, Any]:
-    from netwright.engine.evaluation.request import sample_views
-
-    return sample_views(values)
-
-
-def _predictor(values: dict[str, Any]) -> Answer:
-    """Load a run or an ONNX file for `predict`. Return its preparation, and what is assumed where it has none."""
-    import numpy as np
-
-    from netwright.engine.evaluation import predict_request  # noqa: F401  # imported before the first question
-    from netwright.engine.evaluation.assumed import Assumptions
-    from netwright.engine.evaluation.predictors import kept_predictor
-
-    assumptions = Assumptions(str(values.get("pixels", "")), tuple(map(str, values.get("classes", ()))))
-    weights = str(values.get("weights", ""))
-    predictor = kept_predictor(Path(values["path"]), weights_kept=weights, assumptions=assumptions)
-    inputs = predictor.record.inputs
-    if any("H" in given.axes for given in inputs):
-        from PIL import Image
-
-        Image.init()  # imports what reads and writes pictures
-    if all(None not in given.sizes for given in inputs):  # the first pass takes longer: it builds the network
-        predictor.outputs(tuple(np.zeros((1, *map(int, filter(None, given.sizes))), given.dtype) for given in inputs))
-    return {"preparation": predictor.record.write(), "assumed": list(predictor.assumed)}
-
-
 # ---- devices and runs ----
 
 
@@ -328,8 +298,6 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Mapping[str, Any]]] = {
     "first_samples": _first_samples,
     "check_data": _check_data,
     "data_changes": _data_changes,
-    "samples": _samples,
-    "predictor": _predictor,
     "weights": _weights,
     "fetch_weights": _fetch_weights,
     "inventory": _inventory,

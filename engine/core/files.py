@@ -296,3 +296,15 @@ def refuse_overwriting(paths: Sequence[Path]) -> None:
 def not_written(to: Path, error: OSError) -> UserError:
     """Return the error for a write that failed: for example a full disk, or a name that is too long."""
     return UserError(f"{to} cannot be written: {error.strerror or error}.")
+
+
+PAGE_SUFFIXES = (".html", ".htm")
+
+
+def checked_destination(to: Path) -> Path:
+    """Return the path of a report. Raises `UserError` where it cannot be written there, or has another ending."""
+    if to.suffix.lower() not in PAGE_SUFFIXES:
+        received = f"'{to.suffix}'" if to.suffix else "no ending"
+        raise UserError(f"{to}: a report ends in {' or '.join(PAGE_SUFFIXES)}, received {received}.")
+    refuse_destination(to)
+    return to

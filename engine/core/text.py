@@ -1,7 +1,11 @@
 """Text formats: durations, sizes in bytes, percentages, text in XML."""
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
+
+from netwright.engine.core.fields import printable
 
 LEAST_EXPONENT, MOST_EXPONENT = -4, 12
 """Powers of ten within which a number is written without one."""
@@ -111,3 +115,26 @@ def first_line(error: BaseException) -> str:
             break
         text = f"{text} {line}"
     return text.rstrip(":")
+
+
+LEAST_TOLD = 0.0005
+"""Smallest probability beside the largest that is printed."""
+
+
+def answer_in_words(answer: Mapping[str, Any]) -> str:
+    """Return an answer as text: `3 (0.982), 8 (0.011)`, a number, labels."""
+    if "top" in answer:
+        first, *others = answer["top"]
+        likely = [first, *(row for row in others if row["probability"] >= LEAST_TOLD)]
+        top = ", ".join(f"{printable(row['class'])} ({row['probability']:.3f})" for row in likely)
+        top += "; unlike the training data" if answer.get("unlike_training") else ""
+        return f"{', '.join(map(printable, answer['labels'])) or 'none'}; {top}" if "labels" in answer else top
+    if "shares" in answer:
+        shares = sorted(answer["shares"].items(), key=lambda pair: -pair[1])
+        return ", ".join(f"{printable(name)} {share:.1%}" for name, share in shares if share)
+    value = answer.get("value", answer.get("classes", answer.get("transcript")))
+    if isinstance(value, dict):
+        return ", ".join(f"{printable(name)} {number:.6g}" for name, number in value.items())
+    if isinstance(value, list):
+        return " ".join(f"{item:.6g}" if isinstance(item, float) else printable(str(item)) for item in value)
+    return f"{value:.6g}"

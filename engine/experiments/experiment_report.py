@@ -12,7 +12,7 @@ from netwright.engine.core.files import not_written, write_atomically
 from netwright.engine.core.text import format_bytes, format_duration, format_percent
 from netwright.engine.core.version import VERSION
 from netwright.engine.drawing.charts import BLUE, GREEN, Axis, Chart, Marks, extremes
-from netwright.engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
+from netwright.engine.drawing.report_page import Content, Html, element, facts, figure, page, table
 from netwright.engine.experiments.operations.experiment_report import ExperimentReportRequest, ExperimentReportResult
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import load

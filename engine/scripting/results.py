@@ -10,8 +10,7 @@ from netwright.engine.cluster.job_list import jobs as listed_jobs
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import printable
 from netwright.engine.core.finite_json import to_json
-from netwright.engine.core.text import format_duration, format_figure
-from netwright.engine.operations.predict import in_words
+from netwright.engine.core.text import answer_in_words, format_duration, format_figure
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.project import Project as ProjectValue
 from netwright.engine.project.trials import with_options
@@ -218,7 +217,7 @@ class Prediction:
         return {"sample": self.sample, **({"error": self.error} if self.error else {"outputs": to_json(self.outputs)})}
 
     def __repr__(self) -> str:
-        said = "; ".join(map(in_words, self.outputs)) if self.outputs else f"not used: {printable(self.error)}"
+        said = "; ".join(map(answer_in_words, self.outputs)) if self.outputs else f"not used: {printable(self.error)}"
         return f"Prediction({printable(self.sample)}: {said})"
 
 

@@ -141,7 +141,7 @@ def test_no_process_of_a_run_loads_matplotlib() -> None:
     """A library of metrics brought it along: a second of the processor for the chart that nobody draws."""
     code = """
 import sys, torch
-import netwright.engine.launch.coordinator, netwright.engine.launch.worker, netwright.engine.evaluation.evaluate
+import netwright.engine.launch.coordinator, netwright.engine.launch.worker, netwright.engine.analysis.evaluate
 from netwright.engine.training.classwise_metrics import Auc
 print(Auc(2, is_labels=True).value_of(torch.rand(9, 2), torch.eye(2).repeat(5, 1)[:9]), file=sys.stderr)
 print(*sys.modules)

@@ -27,7 +27,8 @@ theme.apply(app, "light")
 window = MainWindow("light")
 window.show()
 names = [button.text() for button in window.bar.findChildren(QPushButton) if button.isCheckable()]
-for key in ("design", "data", "train", "test", "experiments", "start"):
+from netwright.app.frame.window_bars import TABS
+for key in (*dict(TABS), "start"):
     window.show_tab(key)
     app.processEvents()
 menus = [action.text() for menu in window.menuBar().actions() for action in menu.menu().actions()]

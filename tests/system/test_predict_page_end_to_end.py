@@ -10,8 +10,8 @@ from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from netwright.app.evaluation.predict_page import PredictPage
-from netwright.app.evaluation.prediction_inputs import DrawingInput
+from netwright.app.analysis.predict_page import PredictPage
+from netwright.app.analysis.prediction_inputs import DrawingInput
 from netwright.app.processes import EngineServer
 from netwright.engine.data.sources.arrays_reader import DIGITS as PATH
 from tests.app.conftest import QT_PATIENCE_MS

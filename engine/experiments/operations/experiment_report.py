@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from netwright.engine.core.files import checked_destination
 from netwright.engine.operations.operation import Argument, ExperimentPath, Line, Operation, Request, Result
-from netwright.engine.operations.report import checked_destination
 from netwright.engine.runs.experiments import open_experiment
 
 

@@ -30,6 +30,7 @@ from netwright.engine.cli.serve import Server
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import fork
+from netwright.engine.core.parts import entries
 from netwright.engine.core.process import MessageWriter
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import save
@@ -316,7 +317,7 @@ def test_a_line_of_another_shape_is_refused_and_not_the_end(serving: Make, line:
 
 
 def test_shapes_are_those_of_the_requests() -> None:
-    assert SHAPES.keys() - {"alive", "cancel"} == HANDLERS.keys()
+    assert SHAPES.keys() - {"alive", "cancel"} == HANDLERS.keys() | entries("requests").keys()
 
 
 def test_a_long_line_is_read_in_one_go(serving: Make) -> None:

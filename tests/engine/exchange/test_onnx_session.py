@@ -11,9 +11,9 @@ import psutil
 import pytest
 from onnx import TensorProto, helper
 
+from netwright.engine.analysis.predictors import open_predictor
 from netwright.engine.core import foreign_file
 from netwright.engine.core.errors import UserError
-from netwright.engine.evaluation.predictors import open_predictor
 from netwright.engine.exchange import onnx_session
 from netwright.engine.exchange.onnx_session import OnnxSession
 from tests.engine.exchange.importing.hostile_files import call_twice, endless_loop, model, saved

@@ -1,0 +1,1 @@
+"""Questions to a trained network: how good it is, its answers, what it looks at, pruning, robustness, reports."""

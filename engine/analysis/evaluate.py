@@ -1,0 +1,381 @@
+"""How good a trained network is on a split of its data, or on other data: metrics, tables, worst samples.
+
+Results lie in `evaluations/` of the run folder, by a hash of what they follow from: the weights, the files of the data
+with size and time, the options, and the split of each sample.
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from netwright.engine.analysis import decisions, groups, temperature
+from netwright.engine.analysis.curves import curves
+from netwright.engine.analysis.passes import Pass, pass_for
+from netwright.engine.analysis.per_sample import SampleScores
+from netwright.engine.analysis.trained import DEVICE, TrainedNetwork
+from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.files import read_object, write_checked_json
+from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.progress import report
+from netwright.engine.core.version import VERSION
+from netwright.engine.data.loading.batches import ResidentDataset, Tensors
+from netwright.engine.data.loading.data_places import places_of
+from netwright.engine.data.loading.datasets import make_dataset
+from netwright.engine.data.loading.load import facts as facts_of
+from netwright.engine.data.loading.load import load, load_like
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.open_data import open_source
+from netwright.engine.data.sources.source import Array
+from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.project.bindings import in_order
+from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.project.options.metric_options import METRICS
+from netwright.engine.project.target_scale import fitted_outputs
+from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.data_record import read_record
+from netwright.engine.training.evaluation import MetricAccumulator, metrics_for
+from netwright.engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
+from netwright.engine.training.metrics import channels_last
+
+FOLDER = "evaluations"
+FORMAT = 3
+LIMIT_BYTES = 2**28
+RANKED = 24
+"""Number of samples in the lists of the worst and the most uncertain."""
+BATCH = 256
+EXTRA = {
+    "classes": ("accuracy", "precision", "recall", "f-score"),
+    "labels": ("accuracy", "precision", "recall", "f-score"),
+    "numbers": ("rmse", "mae", "r2"),
+}
+"""Metrics that are computed whatever the run's options say."""
+
+
+@dataclass(frozen=True)
+class EvaluationData:
+    """Data to evaluate on: other data, with the folder that relative paths start at."""
+
+    options: DataOptions
+    base: Path
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """A request for thresholds and the temperature of a network, and whether they are stored with it."""
+
+    thresholds: Sequence[str] = ()
+    """Texts such as `cat=0.31`."""
+    calibrates: bool = False
+    """Whether a temperature is fitted on the validation split."""
+    stores: bool = False
+    resets: bool = False
+    """Whether what is stored is removed first."""
+
+
+def evaluate(
+    path: Path,
+    split: str = "",
+    other: EvaluationData | None = None,
+    *,
+    weights_kept: str = "",
+    trusted: bool = False,
+    fresh: bool = False,
+    deciding: Deciding | None = None,
+    by: str = "",
+    device: str = "cpu",
+) -> dict[str, Any]:
+    """Evaluate the network of a run; return the result as JSON.
+
+    split: of the run's own data; empty: test, else validation, else training. other: evaluate on this data instead.
+    fresh: compute even where the result is known. by: also tell the metrics of groups of samples, by a column, or
+    `class`, `folder`, `file type`, `group`. device: a word of `DEVICE_WORDS`. Raises `UserError`.
+    """
+    trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device)
+    evaluation = Evaluation(trained, split, other)
+    result = evaluation.decided(deciding or Deciding(), fresh=fresh)
+    return {**result, **({"groups": evaluation.grouped(by)} if by else {})}
+
+
+class Evaluation:
+    """One evaluation of a trained network."""
+
+    def __init__(self, trained: TrainedNetwork, split: str, other: EvaluationData | None) -> None:
+        self.trained, self.other = trained, other
+        self.notes: list[str] = []
+        self.split = split
+        project = trained.source.project
+        self.options = project.data if other is None else other.options
+        self.base = trained.source.base if other is None else other.base
+
+    def decided(self, deciding: Deciding, *, fresh: bool = False) -> dict[str, Any]:
+        """Return the result with stored thresholds and temperature, and what is asked about them. Raises
+        `UserError`."""
+        record, folder = self.trained.record, self.trained.folder.path / self.trained.kept
+        if deciding.resets:
+            record = decisions.reset(folder, record)
+        result, samples = self.result(fresh)
+        thresholds = decisions.read_thresholds(deciding.thresholds, record)
+        more: dict[str, Any] = {}
+        if deciding.calibrates:
+            temperatures = self._temperatures()
+            more["calibrated"] = decisions.calibrated(temperatures, samples, record)
+            if deciding.stores:
+                record = decisions.store_temperatures(folder, record, temperatures)
+        if thresholds:
+            more["operating_points"] = decisions.operating_points(thresholds, samples, record)
+            if deciding.stores:
+                record = decisions.store_thresholds(folder, record, thresholds)
+        return {**decisions.with_decisions(result, samples, record), **more}
+
+    def _temperatures(self) -> dict[int, float]:
+        """Return the temperature of each output of classes or labels, fitted on the validation split."""
+        _, samples = Evaluation(self.trained, "validation", None).result()
+        temperatures = {}
+        for place, target in enumerate(self.trained.record.targets):
+            if target.task in ("classes", "labels") and (scored := samples.scored(place)) is not None:
+                temperatures[place] = temperature.fit(*scored, target.task)
+        if not temperatures:
+            raise UserError("A temperature calibrates probabilities of classes; the network predicts none.")
+        return temperatures
+
+    def grouped(self, by: str) -> dict[str, Any]:
+        """Return the metrics of groups of samples. Raises `UserError`."""
+        result, samples = self.result()
+        return groups.groups(by, self.group_values(samples), result["targets"], samples)
+
+    def group_values(self, samples: SampleScores) -> groups.Values:
+        """Return the values by which the samples can be grouped, by name, one per sample."""
+        data, indices = self.data, samples.index.tolist()
+        name_of = getattr(data.inputs[0], "name_of", None)
+        names = [name_of(number) for number in indices] if name_of is not None else None
+        response = ", ".join(target.name for target in self.trained.facts.targets)
+        columns = {
+            name: [values[number] for number in indices]
+            for name, values in groups.column_values(self.options, self.base, response).items()
+        }
+        info, arrays = self.trained.wanted[0].facts, samples.outputs[0]
+        classes = None
+        if info.task == "classes" and "predicted" in arrays:
+            classes = [info.classes[number] if number >= 0 else "" for number in arrays["target"].tolist()]
+        keys = open_source(self.options, self.base).outline.split_keys if self.options.split == "grouped" else None
+        return groups.values_of(names, columns, classes, None if keys is None else keys[samples.index])
+
+    def result(self, fresh: bool = False) -> tuple[dict[str, Any], SampleScores]:
+        """Return the result and what is known of single samples, from the run folder where they are known."""
+        if self.split not in ("", *SPLITS):
+            raise UserError(f"There is no split '{self.split}'. Choose {', '.join(SPLITS)}.")
+        if self.options.source == "none":
+            raise UserError("The run has no data. Name some with --data.")
+        file = self.trained.folder.path / FOLDER / f"{self._key()}.json"
+        of_samples = file.with_suffix(".npz")
+        if not fresh and (stored := self._known(file)) is not None:
+            samples = SampleScores.load(of_samples, len(stored["targets"]))
+            if samples is not None:
+                return {**stored, "cached": True}, samples
+        scores, samples = self._computed()
+        with contextlib.suppress(OSError):  # a run folder that cannot be written is evaluated all the same
+            file.parent.mkdir(exist_ok=True)
+            samples.save(of_samples)
+            write_checked_json(file, scores, follow_link=False)
+        return {**scores, "cached": False}, samples
+
+    @staticmethod
+    def _known(file: Path) -> dict[str, Any] | None:
+        with contextlib.suppress(OSError, ValueError):
+            content = read_object(file, LIMIT_BYTES, may_be_deep=True)
+            if content is not None and content.get("format") == FORMAT:
+                return dict(content)
+        return None
+
+    def _key(self) -> str:
+        """Return the hash of what the result follows from."""
+        places = [place.write() for place in places_of(self.options, self.base)]
+        record = read_record(self.trained.folder.path) if self.other is None else None
+        parts = [FORMAT, VERSION, self.trained.hash, self.split, self.options.write(), places]
+        parts.append(record.split_hash if record is not None else "")
+        return hashlib.sha256(json.dumps(to_json(parts), sort_keys=True).encode()).hexdigest()[:32]
+
+    def _computed(self) -> tuple[dict[str, Any], SampleScores]:
+        trained = self.trained
+        data = self.data
+        split = self.split_of(data)
+        dataset = self.dataset(data, split)
+        network = trained.source.project.network
+        options = _with_metrics(trained.source.project.training, data.facts.task)
+        targets = self._training_targets(data)
+        loss = self._loss(options, targets)
+        metrics = metrics_for(options, in_order(network, trained.facts), targets, trained.wanted)
+        adapters = OutputAdapters(trained.wanted)
+        accumulator = MetricAccumulator(metrics, SingleProcess(), DEVICE)
+        passes = [self._pass(number) for number in range(len(trained.wanted))]
+        sample_count = 0
+        for batch in dataset.shard_batches(0, 1, BATCH):
+            outputs = trained.outputs(trained.scoring, batch.inputs)
+            with torch.inference_mode():
+                fitted, fitted_targets = adapters(outputs, batch.targets)
+                accumulator.update(loss(outputs, batch.targets), fitted, fitted_targets)
+            for output_pass, output, target in zip(passes, fitted, fitted_targets, strict=False):
+                if output_pass is not None:
+                    output_pass.update(*_last(output, target), sample_count)
+            sample_count += batch.count
+            report(sample_count, len(dataset), "samples")
+        loss_sum, values, _ = accumulator.compute()
+        samples = SampleScores(
+            data.numbers[split], [output_pass.each() if output_pass is not None else {} for output_pass in passes]
+        )
+        results = [self._target(number, output_pass, data, samples) for number, output_pass in enumerate(passes)]
+        result = {
+            "format": FORMAT,
+            "weights": trained.kept,
+            "split": split if self.other is None else "",
+            "data": self.options.path or self.options.source,
+            "samples": len(dataset),
+            "loss": loss_sum / len(dataset),
+            "metrics": values,
+            "targets": results,
+            "notes": [*self.notes, *(data.facts.notes if self.other is not None else ())],
+        }
+        return result, samples
+
+    @cached_property
+    def data(self) -> LoadedData:
+        """The data; its own is divided as the run divided it. Raises `UserError`."""
+        trained = self.trained
+        if self.other is not None:
+            return load_like(self.options, self.base, trained.facts)
+        facts = facts_of(self.options, self.base)
+        declared = self.options.source_type
+        streams = declared is not None and declared.has_image_files and not facts.resident_because
+        data = load(self.options, self.base, is_streamed=streams)
+        record = read_record(trained.folder.path)
+        if record is None:
+            self.notes.append("The run did not record its splits: they are made anew from its options.")
+            return data
+        total = len(data.targets[0])
+        changes = record.changes()
+        if len(record.parts) != total:
+            raise UserError(
+                f"The data of the run has {plural(total, 'sample')} now; it had {len(record.parts):,}. "
+                f"{' '.join(changes)} Put it back as it was, or evaluate on it as other data (--data)."
+            )
+        self.notes += [f"The data has changed since the run: {text}" for text in changes]
+        return replace(data, numbers={name: np.array(record.numbers(name), np.int64) for name in SPLITS})
+
+    def predicted(self, numbers: Array) -> list[Array]:
+        """Return the outputs for the samples with these numbers in the source, per output with channels last:
+        logits of classes and labels, or numbers."""
+        empty = np.empty(0, np.int64)
+        data = replace(self.data, numbers={**dict.fromkeys(SPLITS, empty), "test": numbers})
+        adapters = OutputAdapters(self.trained.wanted)
+        predictions: list[list[Array]] = [[] for _ in self.trained.wanted]
+        for batch in self.dataset(data, "test").shard_batches(0, 1, BATCH):
+            outputs = self.trained.outputs(self.trained.scoring, batch.inputs)
+            with torch.inference_mode():
+                fitted, fitted_targets = adapters(outputs, batch.targets)
+            for parts, output, target in zip(predictions, fitted, fitted_targets, strict=True):
+                parts.append(_last(output, target)[0])
+        return [np.concatenate(parts) for parts in predictions]
+
+    def split_of(self, data: LoadedData) -> str:
+        if self.other is not None:
+            return "test"
+        has = [name for name in reversed(SPLITS) if len(data.numbers[name])]
+        name = self.split or ("test" if "test" in has else has[0])
+        if name not in has:
+            raise UserError(f"The run has no {name} samples. Choose one of: {', '.join(reversed(has))}.")
+        return name
+
+    def dataset(self, data: LoadedData, split: str) -> ResidentDataset:
+        """Return the samples as the network takes them."""
+        trained, project = self.trained, self.trained.source.project
+        if not len(data.numbers[split]):
+            raise UserError("There are no samples to evaluate on.")
+        doubles = {
+            number
+            for number, input_facts in enumerate(trained.facts.inputs)
+            for preparation in trained.record.inputs
+            if preparation.dtype == "float64" and input_facts.name in (preparation.source, preparation.name)
+        }
+        dataset = make_dataset(
+            data.split(split, doubles),
+            project.network,
+            trained.analysis,
+            trained.facts,
+            project.training,
+            trained.wanted,
+            DEVICE,
+            is_training=False,
+        )
+        return trained.precision.data(dataset)
+
+    def _training_targets(self, data: LoadedData) -> Tensors:
+        """Return the targets of the training split, from which weights of classes follow."""
+        numbers = data.numbers["training"]
+        if not len(numbers):
+            numbers = data.numbers["test"]
+            if self.trained.source.project.training.class_weighting == "balanced":
+                self.notes.append("The weights of classes in the loss are those of this data, not of the training.")
+        return tuple(torch.from_numpy(data.targets[target.number][numbers]) for target in self.trained.wanted)
+
+    def _loss(self, options: TrainingOptions, targets: Tensors) -> Loss:
+        trained = self.trained
+        loss = loss_for(options, trained.wanted, targets)
+        if not options.normalize_targets:
+            return loss
+        module = trained.scoring
+        scales = {
+            output: scale_of(module.get_submodule(trained.module_names[id][0]), DEVICE)
+            for output, id in fitted_outputs(trained.source.project.network).items()
+        }
+        return normalised(loss, scales)
+
+    def _pass(self, number: int) -> Pass | None:
+        info = self.trained.wanted[number]
+        names: Sequence[str] = ()
+        if number < len(self.trained.record.targets):
+            names = self.trained.record.targets[number].columns
+        return pass_for(info.facts, RANKED, names)
+
+    def _target(self, number: int, output_pass: Pass | None, data: LoadedData, samples: SampleScores) -> dict[str, Any]:
+        """Return the scores of one output, its curves, its ranked samples with their number in the source and their
+        name."""
+        info, scored = self.trained.wanted[number], samples.scored(number)
+        entry = {
+            "name": info.name,
+            "task": info.facts.task,
+            "per": info.facts.per,
+            "classes": list(info.facts.classes),
+            **(output_pass.write() if output_pass is not None else {}),
+        }
+        if info.facts.task in ("classes", "labels") and scored is not None:
+            entry["curves"] = curves(*scored, info.facts.classes, info.facts.task)
+        name_of = getattr(data.inputs[0], "name_of", None)
+        for rows in (entry.get("worst", ()), entry.get("most_uncertain", ())):
+            for row in rows:
+                row["index"] = int(samples.index[row.pop("place")])
+                if name_of is not None:
+                    row["sample"] = name_of(row["index"])
+        return entry
+
+
+def _with_metrics(options: TrainingOptions, task: str) -> TrainingOptions:
+    """Return the options with all metrics of the task that need no further library."""
+    names = [*options.metrics_for(task), *EXTRA.get(task, ())]
+    available = [name for name in dict.fromkeys(names) if name in METRICS or name == "custom"]
+    return options.replace(metrics=tuple(available)) if available else options
+
+
+def _last(output: torch.Tensor, target: torch.Tensor) -> tuple[Array, Array]:
+    """Return an output with channels last, and its target alike."""
+    is_like = target.is_floating_point() and target.ndim == output.ndim
+    target = channels_last(target) if is_like else target
+    return channels_last(output).numpy(), target.numpy()

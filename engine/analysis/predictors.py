@@ -1,0 +1,218 @@
+"""Predictors: the network of a run, or an ONNX file, which needs no torch."""
+
+import contextlib
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from netwright.engine.analysis.assumed import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    TRIED_SIZE,
+    Assumptions,
+    Port,
+    assumed_input,
+    assumed_target,
+)
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.foreign_file import HARM
+from netwright.engine.core.parts import required
+from netwright.engine.data.sources.source import Array, Arrays, refuse_too_large
+from netwright.engine.project.preparation import InputPreparation, Preparation
+from netwright.engine.project.preparing import group_column_of
+
+if TYPE_CHECKING:
+    from netwright.engine.analysis.trained import TrainedNetwork
+
+ONNX = ".onnx"
+COPIES = 4
+"""Times that the inputs of a sample are in memory: prepared, on the way to ONNX Runtime, and there."""
+
+
+class Predictor(Protocol):
+    """Computes the outputs of a network for prepared inputs."""
+
+    record: Preparation
+    season: int
+    """Period of the series that are forecast, in steps; 0 where it is not known."""
+    assumed: tuple[str, ...]
+    """The assumptions about a network from elsewhere, a sentence each; empty where its preparation is stored."""
+
+    def outputs(self, inputs: Arrays) -> list[Array]:
+        """Return the outputs in the order of the record, samples first."""
+
+
+def open_predictor(
+    path: Path,
+    *,
+    weights_kept: str = "",
+    trusted: bool = False,
+    assumptions: Assumptions | None = None,
+    device: str = "cpu",
+) -> Predictor:
+    """Return the predictor of a run folder or an ONNX file. `assumptions` is what the user says of an ONNX file from
+    elsewhere, `device` a word of `DEVICE_WORDS`; an ONNX file is computed on the CPU. Raises `UserError`."""
+    if path.suffix.lower() == ONNX and not path.is_dir():
+        if weights_kept:
+            raise UserError(f"{path} is an ONNX file, which has no {weights_kept} weights. Name the folder of a run.")
+        if device not in ("auto", "cpu"):
+            raise UserError(f"{path} is an ONNX file, which is computed on the CPU.", hint="Leave out the device.")
+        return OnnxPredictor(path, assumptions)
+    from netwright.engine.analysis.trained import TrainedNetwork
+
+    return RunPredictor(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device))
+
+
+_kept: dict[Hashable, Predictor] = {}
+
+
+def kept_predictor(
+    path: Path,
+    *,
+    weights_kept: str = "",
+    trusted: bool = False,
+    assumptions: Assumptions | None = None,
+    device: str = "cpu",
+) -> Predictor:
+    """Return the predictor of a run folder or an ONNX file as `open_predictor` does, the one of before where its files
+    are the same. Raises `UserError`."""
+    stamps = []
+    for file in (path, *(path / name / "manifest.json" for name in ("best", "last")), path / "run.json"):
+        with contextlib.suppress(OSError):
+            status = file.stat()
+            stamps.append((str(file), status.st_mtime_ns, status.st_size, status.st_ino))
+    key = (str(path), weights_kept, trusted, assumptions, device, tuple(stamps))
+    if key not in _kept:
+        _kept.clear()  # one at a time: networks are large
+        _kept[key] = open_predictor(
+            path, weights_kept=weights_kept, trusted=trusted, assumptions=assumptions, device=device
+        )
+    return _kept[key]
+
+
+class RunPredictor:
+    """The network of a run, computed by torch."""
+
+    assumed: tuple[str, ...] = ()
+
+    def __init__(self, trained: "TrainedNetwork") -> None:
+        group_column = trained.record.group_column or group_column_of(trained.source.project.data)
+        self.record = replace(trained.record, group_column=group_column)  # older runs did not store it
+        self.season = trained.facts.forecast.season if trained.facts.forecast is not None else 0
+        self._trained = trained
+        if not self.record.targets:
+            raise UserError("The run did not store what its outputs mean. Train again to have it.")
+
+    def outputs(self, inputs: Arrays) -> list[Array]:
+        """Return the outputs in the order of the record, samples first."""
+        import torch
+
+        trained = self._trained
+        tensors = tuple(torch.from_numpy(np.ascontiguousarray(array)) for array in inputs)
+        if trained.precision.name == "fp64":
+            tensors = tuple(x.double() if x.dtype == torch.float32 else x for x in tensors)
+        return [output.numpy() for output in trained.outputs(trained.answering, tensors)]
+
+
+class OnnxPredictor:
+    """An ONNX file, computed by ONNX Runtime: with the preparation in its metadata, or a network from elsewhere, of
+    which sizes and types say what it takes (`assumed`)."""
+
+    def __init__(self, path: Path, assumptions: Assumptions | None = None) -> None:
+        if not path.exists():
+            raise UserError(f"There is no file {path}.", code="not_found")
+        self._path, self._session, self.season = path, required("functions", "onnx_session")(path), 0
+        self._ports = [Port(port.name, port.type, port.sizes) for port in self._session.inputs]
+        if not self._ports:
+            raise UserError(f"{path} takes no inputs, so that it can be asked nothing.")
+        self._scaling: tuple[Array, Array] | None = None
+        text = self._session.metadata.get("preparation")
+        self._is_foreign = not text
+        self.assumed: tuple[str, ...] = ()
+        if text:
+            self.record = Preparation.parse(text, f"The preparation in {path}")
+            self._refuse_large(self.record.inputs)
+        else:
+            self.record = self._assume(assumptions or Assumptions())
+        if len(self._ports) != len(self.record.inputs):
+            raise UserError(
+                f"{path} takes {len(self._ports)} inputs; its preparation names {len(self.record.inputs)}. "
+                "Export the run again."
+            )
+
+    def _assume(self, assumptions: Assumptions) -> Preparation:
+        """Return the record of a network from elsewhere; it computes one empty sample, which shows its outputs."""
+        inputs, words = [], []
+        for port in self._ports:
+            record, notes = assumed_input(port, assumptions)
+            inputs.append(record)
+            words += notes
+        self._refuse_large(inputs)
+        if assumptions.pixels == "ImageNet" and inputs[0].sizes[0] == len(IMAGENET_MEAN):
+            mean, std = (np.array(values, np.float32).reshape(1, -1, 1, 1) for values in (IMAGENET_MEAN, IMAGENET_STD))
+            self._scaling = mean, std
+        blank = [
+            np.zeros((1, *(size or TRIED_SIZE for size in preparation.sizes)), preparation.dtype)
+            for preparation in inputs
+        ]
+        outputs = self._run(dict(zip((port.name for port in self._ports), blank, strict=True)))
+        is_open = any(None in preparation.sizes for preparation in inputs)
+        targets = []
+        for port, output in zip(self._session.outputs, outputs, strict=True):
+            target, notes = assumed_target(Port(port.name, port.type, port.sizes), output, assumptions, is_open=is_open)
+            targets.append(target)
+            words += notes
+        self.assumed = tuple(words)
+        return Preparation(kind="onnx", inputs=tuple(inputs), targets=tuple(targets))
+
+    def _refuse_large(self, inputs: Sequence[InputPreparation]) -> None:
+        """Raise `UserError` where one sample takes more memory than there is."""
+        sizes = [
+            prod(size or 1 for size in preparation.sizes) * np.dtype(preparation.dtype).itemsize
+            for preparation in inputs
+        ]
+        refuse_too_large(COPIES * sum(sizes), f"The inputs of {self._path}", HARM)
+
+    def outputs(self, inputs: Arrays) -> list[Array]:
+        """Return the outputs in the order of the record, samples first. Raises `UserError`."""
+        names = [port.name for port in self._ports]
+        order = {preparation.name: array for preparation, array in zip(self.record.inputs, inputs, strict=True)}
+        if set(order) != set(names):
+            order = dict(zip(names, inputs, strict=True))
+        return self._run(order)
+
+    def _run(self, order: Mapping[str, Array]) -> list[Array]:
+        """Compute the outputs; where the file has a fixed number of samples, in parts of so many."""
+        count = len(next(iter(order.values())))
+        fixed = next((port.sizes[0] for port in self._ports if port.sizes[:1] != (None,) and port.sizes), None)
+        if fixed is None or fixed == count:
+            return self._computed(order)
+        parts = []
+        for start in range(0, count, fixed):
+            part = {name: array[start : start + fixed] for name, array in order.items()}
+            short = fixed - len(next(iter(part.values())))
+            padded = {name: np.pad(array, [(0, short), *[(0, 0)] * (array.ndim - 1)]) for name, array in part.items()}
+            parts.append([output[: fixed - short] for output in self._computed(padded)])
+        return [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
+
+    def _computed(self, order: Mapping[str, Array]) -> list[Array]:
+        outputs: list[Array] = self._session.run({port.name: self._fed(port, order[port.name]) for port in self._ports})
+        if self._is_foreign and any(port.has_channels_last for port in self._ports):
+            return [output.transpose(0, 3, 1, 2) if output.ndim == len("NHWC") else output for output in outputs]
+        return outputs
+
+    def _fed(self, port: Port, array: Array) -> Array:
+        """Return an input as the file takes it: of a network from elsewhere its type, the place of the channels, and
+        the scaling of pixels."""
+        if not self._is_foreign:
+            return array
+        if self._scaling is not None and array.ndim == len("NCHW"):
+            mean, std = self._scaling
+            array = (array - mean) / std
+        if port.has_channels_last:
+            array = array.transpose(0, 2, 3, 1)
+        return np.ascontiguousarray(array, port.dtype)

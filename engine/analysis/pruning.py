@@ -1,0 +1,264 @@
+"""Smaller networks from trained ones: weights of small magnitude become zero, or whole channels are removed.
+
+Magnitude: the smallest weights of all matrices and kernels together become zero (Han et al., Learning both Weights and
+Connections for Efficient Neural Networks, 2015). Structured: channels go whose filters have the smallest sum of
+magnitudes (Li et al., Pruning Filters for Efficient ConvNets, 2017), times that of the batch normalisation behind them
+(Liu et al., Learning Efficient Convolutional Networks through Network Slimming, 2017).
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from netwright.engine.analysis.evaluate import BATCH, Evaluation
+from netwright.engine.analysis.operations.prune import PrunedNetwork, PruneRequest, PruneResult
+from netwright.engine.analysis.trained import TrainedNetwork
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.progress import report
+from netwright.engine.lowering.module import prefixes
+from netwright.engine.lowering.weights_file import write_weights_file
+from netwright.engine.lowering.weights_folder import State
+from netwright.engine.network.analysis import analyse
+from netwright.engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
+from netwright.engine.network.network import Network
+from netwright.engine.project.file import save
+from netwright.engine.project.weights import WeightsOptions
+from netwright.engine.runs.project_from_run import project_from_run
+
+MEASURED_S = 0.3
+LEAST_CALLS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """A network with the weights that are left. `notes` says which layers keep all channels, and why."""
+
+    network: Network
+    weights: State
+    notes: tuple[str, ...] = ()
+
+
+def prune(network: Network, weights: Mapping[str, torch.Tensor], amount: float, *, structured: bool) -> Pruned:
+    """Return the network without a share of its weights, or of the channels of each layer. Raises `UserError`."""
+    if not 0 <= amount < 1:
+        raise UserError(f"Expected an amount from 0 to below 1, received {amount:g}.")
+    if not amount:
+        return Pruned(network, dict(weights))
+    return _structured(network, weights, amount) if structured else _by_magnitude(network, weights, amount)
+
+
+def _by_magnitude(network: Network, weights: Mapping[str, torch.Tensor], amount: float) -> Pruned:
+    tensors = {key: x for key, x in weights.items() if x.ndim >= 2 and x.is_floating_point() and _is_weight(key)}
+    if not tensors:
+        raise UserError("The network has no matrices or kernels whose weights could become zero.")
+    sizes = torch.cat([x.abs().reshape(-1).float() for x in tensors.values()])
+    count = int(amount * len(sizes))
+    if not count:
+        return Pruned(network, dict(weights))
+    limit = torch.kthvalue(sizes, count).values
+    zeroed = {key: torch.where(x.abs() <= limit.to(x.dtype), 0, x) for key, x in tensors.items()}
+    return Pruned(network, {**weights, **zeroed})
+
+
+def _is_weight(key: str) -> bool:
+    return key.rpartition(".")[2].startswith("weight")
+
+
+# ---- channels ----
+
+
+def _structured(network: Network, weights: Mapping[str, torch.Tensor], amount: float) -> Pruned:
+    analysis = analyse(network)
+    channels, layers = channels_of(network, analysis), prefixes(network, analysis)
+    for id in channels.made:
+        if not _is_plain(network, id, _state_of(weights, layers[id])):
+            channels.keep(channels.made[id], f"'{network.layers[id].name}' has weights that pruning does not know")
+    sizes = _importance(channels, weights, layers)
+    removed: set[int] = set()
+    notes = []
+    for group in channels.groups():
+        roots = list(dict.fromkeys(channels.root(label) for id in group for label in channels.made[id]))
+        free = [root for root in roots if not channels.why_kept(root)]
+        if not free:
+            names = ", ".join(f"'{network.layers[id].name}'" for id in group)
+            notes.append(f"{names} keep{'s' * (len(group) == 1)} all channels: {channels.why_kept(roots[0])}.")
+            continue
+        count = min(int(amount * len(free)), len(roots) - 1)
+        removed |= set(sorted(free, key=sizes.__getitem__)[: _left_somewhere(channels, group, free, sizes, count)])
+    if not removed and not any(not channels.why_kept(label) for labels in channels.made.values() for label in labels):
+        raise UserError(
+            "No channel of the network can be removed. " + " ".join(notes),
+            hint="Prune weights instead (without --structured), or ungroup blocks (Network > Block > Ungroup).",
+        )
+    smaller = channels.without(removed)
+    return Pruned(smaller, _sliced(channels, weights, layers, removed), tuple(notes))
+
+
+def _left_somewhere(
+    channels: Channels, group: Sequence[str], free: Sequence[int], sizes: Mapping[int, float], count: int
+) -> int:
+    """Return how many of the smallest channels can go so that each layer keeps one."""
+    order = sorted(free, key=sizes.__getitem__)
+    while count > 0:
+        removed = set(order[:count])
+        if all(any(channels.root(label) not in removed for label in channels.made[id]) for id in group):
+            return count
+        count -= 1
+    return 0
+
+
+def _state_of(weights: Mapping[str, torch.Tensor], names: Sequence[str]) -> dict[str, torch.Tensor]:
+    """Return the weights of a layer by their keys."""
+    starts = tuple(f"{name}." for name in names)
+    return {key: value for key, value in weights.items() if starts and key.startswith(starts)}
+
+
+def _is_plain(network: Network, id: str, state: Mapping[str, torch.Tensor]) -> bool:
+    return network.layers[id].type.key in COUNTS and {key.rpartition(".")[2] for key in state} <= {"weight", "bias"}
+
+
+def _axes(network: Network, id: str) -> tuple[int, int]:
+    """Return the axes of output and input channels of a layer's weights."""
+    return (1, 0) if network.layers[id].type.key.startswith("transposed") else (0, 1)
+
+
+def _importance(
+    channels: Channels, weights: Mapping[str, torch.Tensor], layers: Mapping[str, tuple[str, ...]]
+) -> dict[int, float]:
+    """Return the importance of each channel by its root, relative to the mean of its layer."""
+    sizes: dict[int, float] = {}
+    for id, labels in channels.made.items():
+        total = torch.zeros(len(labels), dtype=torch.float64)
+        for key, value in _state_of(weights, layers[id]).items():
+            axis = 0 if key.endswith(".bias") else _axes(channels.network, id)[0]
+            total += value.double().abs().movedim(axis, 0).reshape(len(labels), -1).sum(1)
+        mean = float(total.mean()) or 1.0
+        for label, value in zip(labels, total.tolist(), strict=True):
+            root = channels.root(label)
+            sizes[root] = sizes.get(root, 0.0) + value / mean
+    for id, input_labels in channels.inputs.items():
+        if channels.network.layers[id].type.key != "batch_norm" or not input_labels:
+            continue
+        state = _state_of(weights, layers[id])
+        affine = [value.double().abs() for key, value in state.items() if key.endswith((".weight", ".bias"))]
+        if affine:
+            total = torch.stack(affine).sum(0)
+            mean = float(total.mean()) or 1.0
+            for label, value in zip(input_labels[0], total.tolist(), strict=True):
+                root = channels.root(label)
+                sizes[root] = sizes.get(root, 0.0) * value / mean
+    return sizes
+
+
+def _sliced(
+    channels: Channels,
+    weights: Mapping[str, torch.Tensor],
+    layers: Mapping[str, tuple[str, ...]],
+    removed: set[int],
+) -> State:
+    """Return the weights without those of the removed channels."""
+    state = dict(weights)
+    for id, input_labels in channels.inputs.items():
+        key = channels.network.layers[id].type.key
+        own = _state_of(weights, layers.get(id, ()))
+        if not own or channels.network.layers[id].bypassed:
+            continue
+        if id in channels.made:
+            out_axis, in_axis = _axes(channels.network, id)
+            out = torch.tensor(channels.places(channels.made[id], removed))
+            in_places = torch.tensor(channels.places(input_labels[0], removed))
+            for name, value in own.items():
+                if name.endswith(".bias"):
+                    state[name] = value[out]
+                else:
+                    state[name] = value.index_select(out_axis, out).index_select(in_axis, in_places)
+        elif key in PER_CHANNEL or key in DEPTHWISE:
+            places = torch.tensor(channels.places(input_labels[0], removed))
+            for name, value in own.items():
+                if value.ndim and len(value) == len(input_labels[0]):
+                    state[name] = value[places]
+    return state
+
+
+# ---- what it costs and brings ----
+
+
+def prune_run(request: PruneRequest) -> PruneResult:
+    """Measure the network of a run at the amounts of a request on a split of its data (test, else validation), and
+    write the project that it asks for. Raises `UserError`."""
+    trained = TrainedNetwork.open(request.run_dir, trusted=request.trusted)
+    rows: list[PrunedNetwork] = []
+    notes: tuple[str, ...] = ()
+    split = ""
+    amounts = sorted({0.0, *request.chosen})
+    for place, amount in enumerate(amounts):
+        pruned = _prune(trained, amount, structured=request.structured)
+        notes = pruned.notes or notes
+        evaluation = PrunedEvaluation(_with(trained, pruned), request.split, None)
+        split, row = evaluation.measured(amount)
+        rows.append(row)
+        report(place + 1, len(amounts), "networks")
+    written = ""
+    if request.output is not None:
+        write_pruned(trained, request.run_dir, request.output, request.chosen[0], structured=request.structured)
+        written = str(request.output.absolute())
+    run = str(request.run_dir.absolute())
+    return PruneResult(
+        run_dir=run, structured=request.structured, split=split, rows=rows, notes=list(notes), project=written
+    )
+
+
+def _prune(trained: TrainedNetwork, amount: float, *, structured: bool) -> Pruned:
+    return prune(trained.source.project.network, trained.source.weights or {}, amount, structured=structured)
+
+
+def _with(trained: TrainedNetwork, pruned: Pruned) -> TrainedNetwork:
+    project = replace(trained.source.project, network=pruned.network)
+    return replace(trained, source=replace(trained.source, project=project, weights=pruned.weights))
+
+
+class PrunedEvaluation(Evaluation):
+    """Scores and time of a network whose weights are not those in the run folder, so that nothing is kept there."""
+
+    def measured(self, amount: float) -> tuple[str, PrunedNetwork]:
+        """Return the split, and loss, metrics, size, and the time per batch of at most `BATCH` samples."""
+        result, _ = self._computed()
+        dataset = self.dataset(self.data, self.split_of(self.data))
+        batch = next(iter(dataset.shard_batches(0, 1, BATCH)))
+        times: list[float] = []
+        began_s = time.perf_counter()
+        while len(times) < LEAST_CALLS or time.perf_counter() - began_s < MEASURED_S:
+            start_s = time.perf_counter()
+            self.trained.outputs(self.trained.scoring, batch.inputs)
+            times.append(time.perf_counter() - start_s)
+        weights = self.trained.source.weights or {}
+        floats = [value for key, value in weights.items() if value.is_floating_point() and ".running_" not in key]
+        return result["split"], {
+            "amount": amount,
+            "loss": result["loss"],
+            "metrics": result["metrics"],
+            "milliseconds": 1000 * min(times),  # other programs only add to it
+            "batch": batch.count,
+            "parameters": self.trained.analysis.parameters,
+            "nonzero": sum(int(value.count_nonzero()) for value in floats),
+            "flops": self.trained.analysis.flops,
+            "bytes": sum(value.numel() * value.element_size() for value in weights.values()),
+        }
+
+
+# ---- the new project ----
+
+
+def write_pruned(trained: TrainedNetwork, run: Path, to: Path, amount: float, *, structured: bool) -> None:
+    """Write a project at `to` with the pruned network of a run, which starts from the weights that are left, in a file
+    beside it. Raises `UserError`."""
+    pruned = _prune(trained, amount, structured=structured)
+    project = project_from_run(run, to)
+    file = to.with_name(f"{to.stem}.weights.safetensors")
+    names = prefixes(pruned.network, analyse(pruned.network))
+    checksum = write_weights_file(file, pruned.weights, names)
+    weights = WeightsOptions(file=file.name, sha256=checksum, keep_zeros=not structured)
+    save(replace(project, network=pruned.network, weights=weights), to)

@@ -1,0 +1,346 @@
+"""The subject of explanations: a trained network, samples of one split, and its answers for them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import fx, nn
+
+from netwright.engine.analysis.evaluate import Evaluation
+from netwright.engine.analysis.predictions import batches_of, told
+from netwright.engine.analysis.trained import TrainedNetwork
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
+from netwright.engine.data.loading.apply_preparation import present
+from netwright.engine.data.loading.batches import ResidentDataset, Tensors, as_tuple
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.data.loading.preview import target_text
+from netwright.engine.data.sources.source import Array
+from netwright.engine.lowering.module import build
+from netwright.engine.network.analysis import named_path, type_at
+from netwright.engine.project.bindings import folding
+from netwright.engine.project.preparation import InputPreparation
+from netwright.engine.training.metrics import channels_last
+
+PROBE = "netwright_probe"
+MOST_ANSWERS = 5
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample as the network takes it: a batch of one per input, in the network's order."""
+
+    inputs: Tensors
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """Where it comes from: `place` in the split, `index` in the data, `name`, `label`, or `file`."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of the built network: its id path, its path by names, and its declared output."""
+
+    path: str
+    name: str
+    key: str
+    family: str
+    layout: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target of an explanation: the score of a class or label, or a number, by its place in the first output."""
+
+    place: int
+    name: str
+
+
+class Subject:
+    """A trained network with the samples of one split."""
+
+    def __init__(self, trained: TrainedNetwork, split: str = "") -> None:
+        self.trained = trained
+        self.record, self.facts = trained.record, trained.facts
+        self._evaluation = Evaluation(trained, split, None)
+        if not self.record.targets:
+            raise UserError("The run did not store what its outputs mean. Train again to have it.")
+
+    # ---- samples ----
+
+    @cached_property
+    def data(self) -> LoadedData:
+        """The data of the run, divided as the run divided it."""
+        if self._evaluation.options.source == "none":
+            raise UserError("The run has no data. Name a file of your own as the sample.")
+        return self._evaluation.data
+
+    @cached_property
+    def split(self) -> str:
+        """The split that samples are taken from."""
+        return self._evaluation.split_of(self.data)
+
+    @cached_property
+    def dataset(self) -> ResidentDataset:
+        """The samples of the split."""
+        return self._evaluation.dataset(self.data, self.split)
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes about the data."""
+        return self._evaluation.notes
+
+    def places(self, most: int) -> list[int]:
+        """Return places of at most `most` samples of the split, evenly spaced."""
+        count = len(self.dataset)
+        if count <= most:
+            return list(range(count))
+        return np.linspace(0, count - 1, most).round().astype(int).tolist()  # type: ignore[no-any-return]
+
+    def indices(self, places: list[int]) -> Array:
+        """Return the numbers in the data of samples of the split."""
+        return np.asarray(self.data.numbers[self.split][places])
+
+    def inputs_at(self, places: list[int]) -> tuple[Tensors, Tensors]:
+        """Return inputs and targets of some samples of the split; sequences of one sample have no padding."""
+        inputs, targets = self.dataset.at(torch.tensor(places))
+        return inputs[: self.num_inputs] if len(places) == 1 else inputs, targets
+
+    def batches(self, places: list[int], size: int) -> Iterator[tuple[list[int], Tensors, Tensors]]:
+        """Yield places, inputs and targets of samples in batches; one by one where sequences are padded."""
+        step = 1 if self.trained.is_padded else size
+        for start in range(0, len(places), step):
+            some = places[start : start + step]
+            yield some, *self.inputs_at(some)
+
+    def sample(self, place: int) -> Sample:
+        """Return a sample of the split by its place, from 0. Raises `UserError`."""
+        count = len(self.dataset)
+        if not 0 <= place < count:
+            raise UserError(
+                f"The {self.split} split has {plural(count, 'sample')}: expected a number from 0 to {count - 1:,}, "
+                f"received {place:,}."
+            )
+        inputs, targets = self.inputs_at([place])
+        index = int(self.data.numbers[self.split][place])
+        name_of = getattr(self.data.inputs[0], "name_of", None)
+        labels = [
+            target_text(output.facts, target[0].numpy())
+            for output, target in zip(self.trained.wanted, targets, strict=False)
+        ]
+        where = {"split": self.split, "place": place, "count": count, "index": index, "label": "; ".join(labels)}
+        return Sample(inputs, {**where, **({"name": name_of(index)} if name_of is not None else {})})
+
+    def sample_of(self, file: Path) -> Sample:
+        """Return the first sample of a file, prepared as in training. Raises `UserError`."""
+        batch = next(batches_of(self.record, [file], 1), None)
+        if batch is None:
+            raise UserError(f"{file} holds no sample.")
+        inputs = tuple(torch.from_numpy(np.ascontiguousarray(array)) for array in batch.single(0))
+        if self.trained.precision.name == "fp64":
+            inputs = tuple(x.double() if x.dtype == torch.float32 else x for x in inputs)
+        return Sample(inputs, {"file": str(file)})
+
+    @property
+    def num_inputs(self) -> int:
+        """Number of inputs of the network."""
+        return len(self.record.inputs)
+
+    def main_input(self, method: str) -> tuple[int, InputPreparation]:
+        """Return the first input of real numbers. Raises `UserError` where there is none."""
+        for number, input_part in enumerate(self.record.inputs):
+            if input_part.content == "numbers":
+                return number, input_part
+        raise UserError(
+            f"{method} needs an input of numbers; this network takes indices, which have no slopes. "
+            "Use attention, or the activations and the embedding of a layer."
+        )
+
+    def span(self, number: int, inputs: Tensors) -> tuple[float, float]:
+        """Return the values of an input that are shown as black and white."""
+        if self.record.inputs[number].span:
+            low, high = self.record.inputs[number].span
+            return low, high
+        x = inputs[number]
+        low, high = float(x.min()), float(x.max())
+        if low >= 0.0 and 16.0 < high <= 255.0:
+            return 0.0, 255.0
+        return low, high if high > low else low + 1.0
+
+    def picture(self, sample: Sample) -> Array | None:
+        """Return the first image among the inputs as bytes (H, W), or (H, W, 3); None where there is none."""
+        for number, input_part in enumerate(self.record.inputs):
+            if input_part.axes == ("C", "H", "W") and input_part.content == "numbers":
+                return as_picture(sample.inputs[number][0].numpy(), self.span(number, sample.inputs))
+        return None
+
+    # ---- the network ----
+
+    @cached_property
+    def module(self) -> fx.GraphModule:
+        """The network as a module that gives logits and takes no lengths."""
+        trained = self.trained
+        network = trained.filled(
+            build(trained.source.project.network, trained.analysis, logits=folding(trained.wanted))
+        )
+        assert isinstance(network, fx.GraphModule)
+        return network.requires_grad_(False)
+
+    @cached_property
+    def answering(self) -> fx.GraphModule:
+        """The network as it was designed: it gives probabilities where it ends in a softmax."""
+        module = self.trained.answering
+        assert isinstance(module, fx.GraphModule)
+        return module
+
+    @cached_property
+    def layers(self) -> dict[str, Layer]:
+        """The layers by id path, in the order of computation."""
+        network, analysis = self.trained.source.project.network, self.trained.analysis
+        shapes = dict(analysis.all_shapes())
+        layer_by_path = {}
+        for path in layer_nodes(self.answering, [layer.id for layer in network.inputs]):
+            if path in shapes and shapes[path].outputs:
+                type = type_at(network, path)
+                layout = shapes[path].output.layout
+                layer_by_path[path] = Layer(path, named_path(network, path), type.key, type.family, layout)
+        return layer_by_path
+
+    def layer(self, name: str, fits: Callable[[Layer], bool], kind: str) -> Layer:
+        """Return a layer by its path of names or ids; without a name the last one that fits. `kind` says what fits, for
+        messages. Raises `UserError`."""
+        fitting = [layer for layer in self.layers.values() if fits(layer)]
+        if not fitting:
+            raise UserError(f"This network has no {kind}.")
+        if not name:
+            return fitting[-1]
+        match = next((layer for layer in self.layers.values() if name in (layer.name, layer.path)), None)
+        if match is None:
+            hint = did_you_mean(name, [layer.name for layer in self.layers.values()])
+            raise UserError(f"There is no layer {quoted(name)} in the network of the run.{hint}")
+        if match not in fitting:
+            names = ", ".join(layer.name for layer in fitting[-4:])
+            raise UserError(f"The layer '{match.name}' is no {kind}. Choose one of these, such as {names}.")
+        return match
+
+    def outputs_at(self, module: fx.GraphModule, inputs: Tensors, paths: set[str]) -> dict[str, torch.Tensor]:
+        """Return the outputs of some layers for inputs, by id path; the first output of a layer with several."""
+        tap = _Tap(module, self._nodes(module), paths)
+        tap.run(*inputs)
+        return tap.found
+
+    def _nodes(self, module: fx.GraphModule) -> dict[str, fx.Node]:
+        return layer_nodes(module, [layer.id for layer in self.trained.source.project.network.inputs])
+
+    def probed(self, path: str) -> tuple[nn.Module, nn.Module]:
+        """Return the network, and a module in it that the output of a layer passes through. Raises `UserError` for a
+        layer that the loss includes."""
+        module = fx.GraphModule(self.module, _copied(self.module.graph))
+        nodes = self._nodes(module)
+        if path not in nodes:
+            raise UserError(
+                f"The layer '{self.layers[path].name}' is part of the loss: it has no slope of its own. "
+                "Choose a layer before it."
+            )
+        node, probe = nodes[path], nn.Identity()
+        module.add_module(PROBE, probe)
+        with module.graph.inserting_after(node):
+            passed = module.graph.call_module(PROBE, (node,))
+        node.replace_all_uses_with(passed, delete_user_cb=lambda user: user is not passed)
+        module.recompile()
+        return module, probe
+
+    # ---- what is explained ----
+
+    def answers(self, inputs: Tensors) -> list[dict[str, Any]]:
+        """Return the answers of the network for one sample, per output."""
+        outputs = self.trained.outputs(self.answering, inputs)
+        return [told(output, 0, MOST_ANSWERS) for output in present(self.record, [x.numpy() for x in outputs])]
+
+    def target(self, name: str, inputs: Tensors | None) -> Target:
+        """Return the class or number of this name; without a name the answer of the network for these inputs. Raises
+        `UserError`."""
+        first = self.record.targets[0]
+        names = list(first.classes or first.columns) or [first.source or first.name]
+        if name:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                raise UserError(f"The network has no output {quoted(name)}.{hint} It has {', '.join(names[:12])}.")
+            return Target(names.index(name), name)
+        if not first.classes or inputs is None:
+            return Target(0, names[0])
+        with torch.no_grad():
+            place = int(self.scores(self.module)(*inputs)[0].argmax())
+        return Target(place, names[place])
+
+    def scores(self, module: nn.Module) -> "Scores":
+        """Return the module of one score per class or number."""
+        return Scores(module, self.trained.wanted[0].is_binary)
+
+    def compared(self, sample: Sample) -> dict[str, Any]:
+        """Return the facts about a sample: its origin, and the answers of the network."""
+        return {"sample": {**sample.told, "outputs": self.answers(sample.inputs)}}
+
+
+class Scores(nn.Module):
+    """Scores (N, K) of classes or numbers: the first output, averaged over steps, pixels or voxels."""
+
+    def __init__(self, module: nn.Module, is_binary: bool = False) -> None:
+        super().__init__()
+        self.module, self.is_binary = module, is_binary
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        output = channels_last(as_tuple(self.module(*inputs))[0])
+        means = output.reshape(len(output), -1, output.shape[-1]).mean(1)
+        return torch.cat([-means, means], 1) if self.is_binary else means
+
+
+class _Tap(fx.Interpreter):
+    """Runs a module node by node, and keeps the outputs of some layers."""
+
+    def __init__(self, module: fx.GraphModule, nodes: Mapping[str, fx.Node], paths: set[str]) -> None:
+        super().__init__(module)
+        self._wanted = {nodes[path].name: path for path in paths & nodes.keys()}
+        self.found: dict[str, torch.Tensor] = {}
+
+    @torch.no_grad()
+    def run_node(self, n: fx.Node) -> Any:
+        result = super().run_node(n)
+        if n.name in self._wanted:
+            first = result[0] if isinstance(result, tuple) else result
+            self.found[self._wanted[n.name]] = first.detach()
+        return result
+
+
+def layer_nodes(module: fx.GraphModule, inputs: list[str]) -> dict[str, fx.Node]:
+    """Return the last node of each layer by id path, in the order of computation; `inputs` are the ids of the input
+    layers, whose nodes are the placeholders."""
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    nodes: dict[str, fx.Node] = dict(zip(inputs, placeholders, strict=False))
+    for node in module.graph.nodes:
+        if "path" in node.meta:
+            nodes.pop(node.meta["path"], None)
+            nodes[node.meta["path"]] = node
+    return nodes
+
+
+def _copied(graph: fx.Graph) -> fx.Graph:
+    copy = fx.Graph()
+    copy.output(copy.graph_copy(graph, {}))
+    return copy
+
+
+def as_picture(values: Array, span: tuple[float, float]) -> Array:
+    """Return an image (C, H, W) as bytes: (H, W, 3) of three channels, else (H, W) of the first."""
+    black, white = span
+    planes = values[: 3 if len(values) == 3 else 1].astype(np.float64)
+    levels = np.clip(np.rint((planes - black) * (255.0 / (white - black))), 0, 255).astype(np.uint8)
+    return levels[0] if len(levels) == 1 else np.ascontiguousarray(levels.transpose(1, 2, 0))
+
+
+def rows_of(x: torch.Tensor) -> torch.Tensor:
+    """Return an output of a layer with one vector per sample (N, C): the mean over steps, pixels or voxels."""
+    last = channels_last(x)
+    return last.reshape(len(last), -1, last.shape[-1]).mean(1)

@@ -1,1 +1,0 @@
-"""Evaluation of trained networks: metrics on data, and predictions for new samples."""

@@ -1,1 +1,0 @@
-"""Explanations of trained networks: activations, filters, attributions, attention, importance, embeddings."""
