@@ -25,10 +25,18 @@ from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.file import dumps
 from netwright.engine.project.trials import defined
 from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
-from netwright.engine.runs.folder import origin
 from netwright.engine.runs.queue import Entry as QueueEntry
 from netwright.engine.runs.trial_log import Trial
-from netwright.engine.scripting.following import Progress, Training, follow_experiment
+from netwright.engine.scripting.following import (
+    Progress,
+    Training,
+    folder_of,
+    follow_experiment,
+    load,
+    queue_add,
+    submit,
+    with_code,
+)
 from netwright.engine.scripting.results import (
     ClusterJob,
     Curve,
@@ -104,25 +112,13 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def load(path: StrPath, options: Mapping[str, Any] | None = None) -> Project:
-    """Read a project file (`*.netwright`), with other values by their paths if `options` has some.
-
-    Raises `UserError` for a damaged file, and for a value that does not fit.
-    """
-    from netwright.engine.operations.projects import read_project
-
-    value, notices = read_project(Path(path), ())
-    project = Project(Path(path).resolve(), value, notices)
-    return project.with_options(options) if options else project
-
-
 def start(project: Project | StrPath, *, run_dir: StrPath | None = None, trust: bool = False) -> Training:
     """Start to train a project in a process of its own, and return while it trains.
 
     `run_dir`: folder of the run, absent or empty; by default `runs/<time>_<name>` beside the project. `trust`: the
     project's own code may run this time. Raises `UserError` for project, data and environment.
     """
-    opened = _with_code(project, trust)
+    opened = with_code(project, trust)
     from netwright.engine.launch.detached_coordinator import start_detached
     from netwright.engine.launch.prepare import prepare
 
@@ -174,7 +170,7 @@ def evaluate(
         raise UserError("A split is of the run's own data, and other data was named. Give one of them.")
     if options and not data:
         raise UserError("Options are for other data. Name it: data=PATH.")
-    path = _folder_of(run)
+    path = folder_of(run)
     declared = installed_operation("evaluate")
     request = declared.request(
         run_dir=path,
@@ -211,7 +207,7 @@ def predict(
     listed = [samples] if isinstance(samples, str | Path) else samples
     answers = run_operation(
         "predict",
-        network=_folder_of(network),
+        network=folder_of(network),
         files=(),
         samples=listed,
         top=top,
@@ -240,7 +236,7 @@ def explain(
         raise UserError(f"explain has no option '{name}'.{did_you_mean(name, EXPLAIN_OPTIONS)}")
     declared = installed_operation("explain")
     request = declared.request(
-        run_dir=_folder_of(run),
+        run_dir=folder_of(run),
         method=method,
         sample=str(sample if isinstance(sample, int) else Path(sample).absolute()),
         split=split,
@@ -277,7 +273,7 @@ def export(
     texts = {name: OnnxOptions.fields[name].show(value) for name, value in (options or {}).items()}
     result: ExportResult = run_operation(
         "export",
-        source=_folder_of(source),
+        source=folder_of(source),
         output=Path(to),
         onnx=texts,
         weights=weights,
@@ -325,7 +321,7 @@ def prune(
     to = Path(output) if output is not None else None
     result: PruneResult = run_operation(
         "prune",
-        run_dir=_folder_of(run),
+        run_dir=folder_of(run),
         amount=amount,
         structured=structured,
         split=split,
@@ -350,7 +346,7 @@ def robustness(
     keeps the threshold below which `predict` names samples unlike the training data. Raises `UserError`."""
     result: RobustnessResult = run_operation(
         "robustness",
-        run_dir=_folder_of(run),
+        run_dir=folder_of(run),
         split=split,
         samples=samples,
         weights=weights,
@@ -373,7 +369,7 @@ def report(
     """Write one HTML file about a run; with `evaluate` false without results of an evaluation. Raises `UserError`."""
     result: ReportResult = run_operation(
         "report",
-        run_dir=_folder_of(run),
+        run_dir=folder_of(run),
         output=Path(to),
         split=split,
         weights=weights,
@@ -381,35 +377,6 @@ def report(
         trusted=trust,
     )
     return result
-
-
-def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = None, trust: bool = False) -> QueueEntry:
-    """Add a project at the end of the queue, which the window and the command `queue run` train one after the other.
-    `after`: behind the end of this run. Raises `UserError`."""
-    from netwright.engine.runs.queue import Queue
-
-    opened = _with_code(project, trust)
-    behind = _folder_of(after) if after is not None else None
-    return Queue().add_project(opened.value, opened.path, behind, is_trusted=trust)
-
-
-def submit(
-    project: Project | StrPath, *, profile: str = "", run_dir: StrPath | None = None, trust: bool = False
-) -> ClusterJob:
-    """Start the run of a project as a job on a cluster, and return it. `profile`: name of the cluster, by default that
-    of the project, else yours. The job goes on without this machine. Raises `UserError`, also for a cluster that takes
-    no jobs."""
-    from netwright.engine.cluster.follower import ensure_follower, is_job
-    from netwright.engine.cluster.job_control import submit as submit_run
-    from netwright.engine.cluster.profile_file import find_profile
-
-    opened = _with_code(project, trust)
-    cluster = find_profile(profile or opened.value.environment.cluster)
-    if not is_job(cluster):
-        raise UserError(f"The cluster {cluster.name} takes no jobs.", hint="Train on it with start or train.")
-    folder = submit_run(opened.value, opened.path, Path(run_dir) if run_dir is not None else None, cluster)
-    ensure_follower(folder)
-    return ClusterJob(folder.path, cluster.name)
 
 
 def experiment(
@@ -435,7 +402,7 @@ def experiment(
             raise UserError(f"{project} has begun: its definition stays.", hint="Begin another with the project.")
         folder = open_experiment(Path(project))
     else:
-        opened = _with_code(project, trust)
+        opened = with_code(project, trust)
         texts = [
             {"path": path, "values": list(values)} if not isinstance(values, str) else f"{path}={values}"
             for path, values in (vary or {}).items()
@@ -451,17 +418,3 @@ def experiment(
         reason = folder.read_info().reason or "its process is gone"
         raise RunError(f"The experiment failed: {reason}", hint=f"Its log is {folder.log}.")
     return found
-
-
-def _with_code(project: Project | StrPath, trust: bool) -> Project:
-    """Return the project with its own code looked at."""
-    from netwright.engine.operations.projects import look_at_code
-
-    opened = project if isinstance(project, Project) else load(project)
-    place = origin(opened.path)
-    look_at_code(opened.value, place.code_base, place.code, trusted=trust)
-    return opened
-
-
-def _folder_of(run: Trained | StrPath) -> Path:
-    return run.run if isinstance(run, Trained) else Path(run)

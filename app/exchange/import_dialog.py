@@ -1,6 +1,7 @@
 """Import a file of another program: where the project goes, progress with Cancel, and errors in words."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -279,7 +280,7 @@ def sizes_in(text: str) -> tuple[dict[str, int], str]:
     return sizes, ""
 
 
-def import_network(shell: Shell, source: Path) -> dict[str, Any] | None:
+def import_network(shell: Shell, source: Path) -> Mapping[str, Any] | None:
     """Ask how a file is imported, and import it. Return the report, which names the project; None without one."""
     source = source.resolve()
     target = free_name(source, writable_folder(source.parent))

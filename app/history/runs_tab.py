@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -188,16 +188,9 @@ class RunsTab(QWidget):
         row.addWidget(self.only_project)
         row.addWidget(self.count)
         row.addStretch(1)
-        row.addWidget(self._make_search_button())
+        row.addWidget(_sweep_button(self.search_requested))
         row.addWidget(self.table_button)
         return self._bar
-
-    def _make_search_button(self) -> QPushButton:
-        button = QPushButton("New sweep")
-        button.setToolTip("Train with many values of options and layers, and compare the trials")
-        button.clicked.connect(self.search_requested)
-        button.setHidden("experiments" not in entries("pages"))
-        return button
 
     def add_page(self, page: QWidget) -> None:
         """Add a page that is shown in place of the list."""
@@ -210,7 +203,7 @@ class RunsTab(QWidget):
         theme.mark(self.title, "role", "title")
         theme.mark(self.hint, "role", "muted")
         column.addStretch(2)
-        for widget in (self.title, self.hint, self.way_out, self._make_search_button()):
+        for widget in (self.title, self.hint, self.way_out, _sweep_button(self.search_requested)):
             column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         column.insertSpacing(3, 8)
         column.addStretch(3)
@@ -426,3 +419,12 @@ class RunsTab(QWidget):
         if self._compare is not None:
             self._compare.shutdown()
         theme.changed.disconnect(self.table.viewport().update)
+
+
+def _sweep_button(requested: SignalInstance) -> QPushButton:
+    """Return a button that leads to the page of experiments, hidden where that part is not here."""
+    button = QPushButton("New sweep")
+    button.setToolTip("Train with many values of options and layers, and compare the trials")
+    button.clicked.connect(requested)
+    button.setHidden("experiments" not in entries("pages"))
+    return button

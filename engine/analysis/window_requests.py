@@ -4,23 +4,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from netwright.engine.analysis import predict_request  # noqa: F401  # imported before the first question
 from netwright.engine.analysis.assumed import Assumptions
+from netwright.engine.analysis.predictors import kept_predictor
+from netwright.engine.analysis.request import sample_views
 
 
 def samples(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return samples of the data of a run to look at."""
-    from netwright.engine.analysis.request import sample_views
-
     return sample_views(values)
 
 
 def predictor(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Load a run or an ONNX file for `predict`. Return its preparation, and what is assumed where it has none."""
-    import numpy as np
-
-    from netwright.engine.analysis import predict_request  # noqa: F401  # imported before the first question
-    from netwright.engine.analysis.predictors import kept_predictor
-
     assumptions = Assumptions(str(values.get("pixels", "")), tuple(map(str, values.get("classes", ()))))
     weights = str(values.get("weights", ""))
     network = kept_predictor(Path(values["path"]), weights_kept=weights, assumptions=assumptions)

@@ -1,4 +1,4 @@
-"""Runs and experiments of the API: each has a process of its own, and is followed by its folder."""
+"""Projects, runs and experiments of the API: each run has a process of its own, and is followed by its folder."""
 
 import contextlib
 import time
@@ -12,10 +12,11 @@ from netwright.engine.core.finite_json import to_json
 from netwright.engine.runs import events
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.experiments import ExperimentFolder, start_runner
-from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.folder import RunFolder, origin
 from netwright.engine.runs.log import EventReader
+from netwright.engine.runs.queue import Entry as QueueEntry
 from netwright.engine.runs.trial_log import Trial
-from netwright.engine.scripting.results import Trained, load_run
+from netwright.engine.scripting.results import ClusterJob, Project, StrPath, Trained, load_run
 
 POLL_S = 0.1
 
@@ -154,3 +155,59 @@ def follow_experiment(folder: ExperimentFolder, callback: Callable[[Trial], obje
             if not isinstance(error, KeyboardInterrupt):
                 process.wait()
                 raise
+
+
+def load(path: StrPath, options: Mapping[str, Any] | None = None) -> Project:
+    """Read a project file (`*.netwright`), with other values by their paths if `options` has some.
+
+    Raises `UserError` for a damaged file, and for a value that does not fit.
+    """
+    from netwright.engine.operations.projects import read_project
+
+    value, notices = read_project(Path(path), ())
+    project = Project(Path(path).resolve(), value, notices)
+    return project.with_options(options) if options else project
+
+
+def with_code(project: Project | StrPath, trust: bool) -> Project:
+    """Return the project with its own code looked at."""
+    from netwright.engine.operations.projects import look_at_code
+
+    opened = project if isinstance(project, Project) else load(project)
+    place = origin(opened.path)
+    look_at_code(opened.value, place.code_base, place.code, trusted=trust)
+    return opened
+
+
+def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = None, trust: bool = False) -> QueueEntry:
+    """Add a project at the end of the queue, which the window and the command `queue run` train one after the other.
+    `after`: behind the end of this run. Raises `UserError`."""
+    from netwright.engine.runs.queue import Queue
+
+    opened = with_code(project, trust)
+    behind = folder_of(after) if after is not None else None
+    return Queue().add_project(opened.value, opened.path, behind, is_trusted=trust)
+
+
+def submit(
+    project: Project | StrPath, *, profile: str = "", run_dir: StrPath | None = None, trust: bool = False
+) -> ClusterJob:
+    """Start the run of a project as a job on a cluster, and return it. `profile`: name of the cluster, by default that
+    of the project, else yours. The job goes on without this machine. Raises `UserError`, also for a cluster that takes
+    no jobs."""
+    from netwright.engine.cluster.follower import ensure_follower, is_job
+    from netwright.engine.cluster.job_control import submit as submit_run
+    from netwright.engine.cluster.profile_file import find_profile
+
+    opened = with_code(project, trust)
+    cluster = find_profile(profile or opened.value.environment.cluster)
+    if not is_job(cluster):
+        raise UserError(f"The cluster {cluster.name} takes no jobs.", hint="Train on it with start or train.")
+    folder = submit_run(opened.value, opened.path, Path(run_dir) if run_dir is not None else None, cluster)
+    ensure_follower(folder)
+    return ClusterJob(folder.path, cluster.name)
+
+
+def folder_of(run: Trained | StrPath) -> Path:
+    """Return the folder of a run, or the path that was named."""
+    return run.run if isinstance(run, Trained) else Path(run)
