@@ -8,7 +8,7 @@ from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer.editor import Editor
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.parts import entry
+from netwright.engine.core.part_registry import entry
 from netwright.engine.project.transferred_layers import layer_path
 
 

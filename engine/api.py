@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
-from netwright.engine.core.parts import required
+from netwright.engine.core.part_registry import required
 from netwright.engine.operations.operation import installed_operation, run_operation
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.file import dumps

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from netwright.engine.core.parts import parts
+from netwright.engine.core.part_registry import parts
 
 ROOT = Path(__file__).parent
 FILES: dict[str, tuple[str, ...]] = {

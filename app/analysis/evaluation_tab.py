@@ -23,7 +23,7 @@ from netwright.app.analysis.inside_page import InsidePage
 from netwright.app.analysis.predict_page import PredictPage
 from netwright.app.analysis.robustness_page import RobustnessPage
 from netwright.app.analysis.scores_page import ScoresPage
-from netwright.app.history.results_page import ResultsPage
+from netwright.app.history.part_pages import ResultsPage
 from netwright.app.history.run_history import READING, RunHistory
 from netwright.app.shell import Shell
 from netwright.designer import theme

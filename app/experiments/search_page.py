@@ -28,7 +28,7 @@ from netwright.app.experiments.trial_plot import TrialPlot
 from netwright.app.experiments.trial_texts import progress_text
 from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.experiments.trials_table import score_name
-from netwright.app.history.experiment_page import ExperimentPage
+from netwright.app.history.part_pages import ExperimentPage
 from netwright.app.plots.card import PlotCard
 from netwright.app.shell import Shell
 from netwright.app.widgets import Divider, SidePanel

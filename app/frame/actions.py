@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from netwright.engine.core.parts import entries
+from netwright.engine.core.part_registry import entries
 
 if TYPE_CHECKING:
     from netwright.app.frame.activations_overlay import ActivationsOverlay

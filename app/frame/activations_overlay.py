@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage, qRgb
 
 from netwright.app.frame.tabs import DesignTab
 from netwright.app.shell import Shell
-from netwright.engine.core.parts import required
+from netwright.engine.core.part_registry import required
 from netwright.engine.drawing.colour_maps import colours
 from netwright.engine.network.network import Network
 from netwright.engine.runs.history import in_order

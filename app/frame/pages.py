@@ -14,13 +14,12 @@ from netwright.app.notifier import Notifier
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.engine.core.errors import plural
-from netwright.engine.core.parts import entry, has_entry, required
+from netwright.engine.core.part_registry import entry, has_entry, required
 from netwright.engine.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from netwright.app.data.data_tab import DataTab
-    from netwright.app.history.experiment_page import ExperimentPage
-    from netwright.app.history.results_page import ResultsPage
+    from netwright.app.history.part_pages import ExperimentPage, ResultsPage
     from netwright.app.history.runs_tab import RunsTab
     from netwright.app.start_page.running_program import RunningRun
 

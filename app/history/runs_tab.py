@@ -29,7 +29,7 @@ from netwright.designer import theme
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import write_atomically
-from netwright.engine.core.parts import entries
+from netwright.engine.core.part_registry import entries
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.query import as_csv
 from netwright.engine.runs.summary import RunSummary

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 
 from netwright.app.runs.request_menu import RequestMenuButton
 from netwright.designer import theme
-from netwright.engine.core.parts import has_entry
+from netwright.engine.core.part_registry import has_entry
 from netwright.engine.runs.requests import BY_NAME
 
 ACTIVE = ("starting", "running", "stopping", "paused")

@@ -20,7 +20,7 @@ from netwright.engine.analysis.assumed import (
 )
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.foreign_file import HARM
-from netwright.engine.core.parts import required
+from netwright.engine.core.part_registry import required
 from netwright.engine.data.sources.source import Array, Arrays, refuse_too_large
 from netwright.engine.project.preparation import InputPreparation, Preparation
 from netwright.engine.project.preparing import group_column_of

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NoReturn, Protocol
 
 from netwright.engine.core.errors import UserError, did_you_mean
-from netwright.engine.core.parts import Part, PartCommand, installed_parts, parts
+from netwright.engine.core.part_registry import Part, PartCommand, installed_parts, parts
 from netwright.engine.core.version import VERSION
 
 PROGRAM = "netwright-engine"

@@ -21,7 +21,7 @@ from netwright.engine.cluster.follower import resume_job, start_job
 from netwright.engine.core import platform, progress
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fork import fork, run_in_child_process
-from netwright.engine.core.parts import entry
+from netwright.engine.core.part_registry import entry
 from netwright.engine.core.process import MessageReader, MessageWriter, readable
 from netwright.engine.operations.operation import operation
 from netwright.engine.project.data import DataOptions

@@ -25,7 +25,7 @@ from netwright.engine.cli.readers import KEYED, WATCH_S, Job, Reader, start
 from netwright.engine.cli.request_handlers import HANDLERS, QUICK_S, Answer
 from netwright.engine.cli.request_shapes import Request, read_request
 from netwright.engine.core.errors import EXIT_DONE, UserError
-from netwright.engine.core.parts import has_entry
+from netwright.engine.core.part_registry import has_entry
 from netwright.engine.core.platform import collect_ended, collect_orphans
 from netwright.engine.core.process import MessageReader, MessageWriter, keep_output
 from netwright.engine.hardware.threads import calm_threads

@@ -27,7 +27,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from netwright.engine.core.dataclass_json import from_json, to_json
 from netwright.engine.core.errors import EXIT_DONE, UserError
-from netwright.engine.core.parts import entries, imported
+from netwright.engine.core.part_registry import entries, imported
 from netwright.engine.core.progress import Listener, listening
 from netwright.engine.core.records import Record
 from netwright.engine.project.dataset_info import SPLITS

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.parts import entries, has_entry, imported
+from netwright.engine.core.part_registry import entries, has_entry, imported
 
 
 @dataclass(frozen=True)

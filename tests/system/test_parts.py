@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.cli.commands import commands
-from netwright.engine.core import parts as registry
+from netwright.engine.core import part_registry as registry
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.parts import Part, entries, imported, parts, read_part
+from netwright.engine.core.part_registry import Part, entries, imported, parts, read_part
 from tests.architecture.test_repository import FILES, ROOT
 
 ROOMS = ("netwright", "app", "designer", "engine", "resources")
@@ -61,7 +61,7 @@ def python(rest: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_line_trains_and_has_no_command_of_it(rest: Path, part: Part) -> None:
-    done = python(rest, "-c", "import netwright.engine.core.parts as p; print(p.__file__)")
+    done = python(rest, "-c", "import netwright.engine.core.part_registry as p; print(p.__file__)")
     assert Path(done.stdout.strip()).is_relative_to(rest), done.stderr
     shown = python(rest, "-m", "netwright.engine", "help")
     assert shown.returncode == 0, shown.stderr

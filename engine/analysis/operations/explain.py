@@ -92,7 +92,7 @@ def refuse_suffix(path: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainResult(Result):
-    """What a network looks at, by one method."""
+    """The explanation of a network by one method."""
 
     unwritten: ClassVar[tuple[str, ...]] = ("values",)
 

@@ -40,7 +40,7 @@ from netwright.engine.cli.outputs.run_outputs import (
     Tags,
     Trained,
 )
-from netwright.engine.core.parts import entries, imported
+from netwright.engine.core.part_registry import entries, imported
 from netwright.engine.operations.operation import operations
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from netwright.app.history.experiment_page import ExperimentPage
+from netwright.app.history.part_pages import ExperimentPage
 from netwright.app.start_page.running_program import experiments, running
 from netwright.app.window import MainWindow
 from netwright.engine.core.locks import take_lock as take_file_lock

@@ -341,7 +341,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
             "netwright.engine.cli.commands",
             "netwright.engine.core",
             "netwright.engine.core.errors",
-            "netwright.engine.core.parts",
+            "netwright.engine.core.part_registry",
         ),
         "netwright.engine.core.version",
     }

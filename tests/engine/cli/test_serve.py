@@ -30,7 +30,7 @@ from netwright.engine.cli.serve import Server
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import fork
-from netwright.engine.core.parts import entries
+from netwright.engine.core.part_registry import entries
 from netwright.engine.core.process import MessageWriter
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import save

@@ -1,9 +1,11 @@
-"""The page of experiments as the window knows it; the part of experiments brings it."""
+"""The pages that parts bring, as the window knows them: results, experiments."""
 
 from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
+
+from netwright.engine.runs.folder import RunFolder
 
 
 class ExperimentPage(QWidget):
@@ -25,4 +27,18 @@ class ExperimentPage(QWidget):
 
     def show_experiment(self, path: Path) -> None:
         """Show the experiment in a folder."""
+        raise NotImplementedError
+
+
+class ResultsPage(QWidget):
+    """A tab that shows how good the network of an ended run is, and answers questions to it."""
+
+    train_requested = Signal()
+
+    def choose_run(self, folder: RunFolder) -> None:
+        """Show a run of the project."""
+        raise NotImplementedError
+
+    def show_trial(self, path: Path, title: str) -> None:
+        """Show the run of a trial of an experiment."""
         raise NotImplementedError
