@@ -25,8 +25,8 @@ OPACITY = 0.55
 
 
 def explain_run(request: ExplainRequest) -> ExplainResult:
-    """Return the explanation of a run by a method. Its file is that of `output`, or has the arrays: in the run's folder,
-    else in `folder`. Raises `UserError`."""
+    """Return the explanation of a run by a method. Its file is that of `output`, or has the arrays: in the folder of
+    the run, else in `folder`. Raises `UserError`."""
     is_number = request.sample.removeprefix("-").isdigit()
     question = Question(
         request.method,
