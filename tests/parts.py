@@ -5,15 +5,51 @@ from pathlib import Path
 from netwright.engine.core.part_registry import parts
 
 ROOT = Path(__file__).parent
+ALL = (
+    "engine/test_api.py",
+    "engine/cli/test_schema_command.py",
+    "system/test_examples.py",
+    "system/test_hostile_names.py",
+    "faults/test_network_faults.py",
+    "faults/test_telemetry.py",
+    "journeys",
+)
+"""Files of tests that use what all parts bring."""
 FILES: dict[str, tuple[str, ...]] = {
+    "analysis": (
+        *ALL,
+        "engine/analysis",
+        "app/analysis",
+        "engine/exchange/test_onnx_session.py",
+        "system/test_predict_page_end_to_end.py",
+    ),
+    "exchange": (
+        *ALL,
+        "engine/exchange",
+        "app/exchange",
+        "app/analysis/test_hostile_names.py",
+        "app/frame/test_import_commands.py",
+        "app/history/test_runs_tab.py",
+        "app/test_small_screen.py",
+        "engine/analysis/test_predict.py",
+        "engine/layers/test_complex.py",
+        "engine/layers/test_parity.py",
+        "engine/layers/test_unpooling.py",
+        "engine/lowering/test_lowered_blocks.py",
+        "engine/lowering/test_onnx_operator.py",
+        "engine/network/test_ode.py",
+        "engine/project/test_input_format.py",
+        "system/test_first_light.py",
+        "system/test_preparation_end_to_end.py",
+        "system/test_training_units.py",
+    ),
     "experiments": (
+        *ALL,
         "engine/experiments",
         "app/experiments",
         "system/test_experiments_end_to_end.py",
         "system/test_ray_experiments.py",
         "faults/test_experiments_faults.py",
-        "journeys/test_sweep.py",
-        "engine/test_api.py",
     ),
 }
 """Files and folders of tests by the part that they need. A single test elsewhere has the mark `part`."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.cli.commands import commands
+from netwright.engine.cli.commands import EXAMPLES
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_UNAVAILABLE
+from netwright.engine.core.part_registry import parts
 from tests import warm
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +30,9 @@ def run_all(lines: list[str], folder: Path) -> None:
 def test_the_examples_of_the_help_work_from_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     # The test of a machine takes long, and has tests of its own.
-    lines = [line for command in commands().values() for line in command.examples if line != "devices --test"]
+    lines = [line for examples in EXAMPLES.values() for line in examples if line != "devices --test"]
+    for part in sorted(parts(), key=lambda part: part.name != "exchange"):  # the others ask what it has exported
+        lines += [line for command in part.commands.values() for line in command.examples]
     folder = tmp_path / "empty"
     folder.mkdir()
     try:

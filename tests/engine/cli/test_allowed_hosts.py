@@ -30,6 +30,8 @@ from tests.runs import ROOT
 
 ROWS = "x,y\n" + "".join(f"{number},{'ab'[number % 2]}\n" for number in range(40))
 
+EXCHANGE, EXPERIMENTS = pytest.mark.part("exchange"), pytest.mark.part("experiments")
+
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
@@ -64,8 +66,10 @@ def error_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
         ["check", "P", "--format", "sarif"],
         ["draw", "P", "-o", "P.svg"],
         ["compare", "P", "P"],
-        ["export", "P", "--format", "pytorch", "-o", "net.py"],
-        ["experiment", "list", "P"],
+        pytest.param(
+            ["export", "P", "--format", "pytorch", "-o", "net.py"], marks=pytest.mark.part("exchange"), id="export"
+        ),
+        pytest.param(["experiment", "list", "P"], marks=EXPERIMENTS, id="experiment list"),
         ["runs", "P"],
         ["weights", "list"],
     ],
@@ -87,7 +91,11 @@ def test_looking_contacts_nobody(
         ["train", "P"],
         ["train", "P", "--require", "accuracy>=0"],
         ["train", "P", "--detach"],
-        ["experiment", "run", "P", "--vary", "training.max_epochs=1,2"],
+        pytest.param(
+            ["experiment", "run", "P", "--vary", "training.max_epochs=1,2"],
+            marks=pytest.mark.part("experiments"),
+            id="experiment run",
+        ),
         ["queue", "add", "P"],
         ["largest-batch", "P"],
     ],
@@ -181,6 +189,7 @@ def test_a_run_and_what_is_made_of_it_are_not_asked_about_again(
     assert main(["evaluate", str(brought), "--fresh", "--allow-host", host_of(server.url)]) == 0
 
 
+@pytest.mark.part("experiments")
 def test_an_experiment_is_asked_about_once(
     project: Path, server: Server, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -433,6 +433,7 @@ def test_a_run_whose_data_report_progress_is_started_and_trains(tmp_path: Path) 
     assert (done.returncode, done.stdout.split()[:1]) == (0, ["finished"]), done
 
 
+@pytest.mark.part("experiments")
 def test_an_operation_is_answered_and_a_request_of_another_shape_refused(serving: Make, tmp_path: Path) -> None:
     """As the command does it: its result, its refusal, and the defect of a window that asks for something else."""
     folder = experiment_of(tmp_path, sample_trials())

@@ -105,6 +105,7 @@ def test_numbers_that_are_no_numbers_are_no_scores_to_compare(folder: Experiment
     assert [trial.number for trial in pareto_front(trials, [ACCURACY, "seconds"])] == [2]
 
 
+@pytest.mark.part("experiments")
 @pytest.mark.parametrize(
     "words", ["status", "best", "export", "report", "again", "status --json", "export --format json"]
 )
