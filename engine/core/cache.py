@@ -20,6 +20,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import make_private_folder, remove, write_atomically
 from netwright.engine.core.folders import cache_folder
 from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.core.platform_files import open_descriptor, replace_file
 from netwright.engine.core.text import format_bytes
 
 T = TypeVar("T")
@@ -105,7 +106,7 @@ class Cache:
             write(temporary)
             if entry.is_dir():
                 remove(entry)
-            os.replace(temporary, entry)
+            replace_file(temporary, entry)
             self._remove_unused(0, entry)
         finally:
             with suppress(OSError):
@@ -166,7 +167,7 @@ class Cache:
 
 def open_new(path: Path) -> BinaryIO:
     """Open a file that is not there, for writing by the user alone. Raises `OSError`."""
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    return open(open_descriptor(path, "x"), "wb")
 
 
 def _used(entry: Path, read: Callable[[Path], T]) -> T:

@@ -21,6 +21,8 @@ def to_json(value: Any) -> Any:
     `unwritten`, are left out."""
     if isinstance(value, tuple | list | Iterator):
         return [to_json(item) for item in value]
+    if isinstance(value, dict):
+        return {name: to_json(item) for name, item in value.items()}
     if isinstance(value, Path):
         return str(value)
     if not is_dataclass(value):

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
+from netwright.engine.core.choice_words import words_of
 from netwright.engine.core.errors import FieldError, did_you_mean
 
 if TYPE_CHECKING:
@@ -186,7 +187,8 @@ NO_LIMIT = 2**31 - 1
 
 
 class Int(Field[int]):
-    """Integer within limits, both inclusive. `zero` is a word that stands for 0, such as auto or never."""
+    """Integer within limits, both inclusive. `zero` is a word that stands for 0, such as auto or never; `purpose` ends
+    what is expected, such as `for width and height`."""
 
     is_number = True
 
@@ -197,18 +199,19 @@ class Int(Field[int]):
         low: int = 0,
         high: int = NO_LIMIT,
         zero: str = "",
+        purpose: str = "",
         **described: Any,
     ) -> None:
         super().__init__(default, **described)
         self.low = low
         self.high = high
         self.zero = zero
+        self.purpose = purpose
 
     @property
     def expects(self) -> str:  # type: ignore[override]  # computed from the limits
-        if self.zero:
-            return f"{self.zero}, or {self._number_from(max(1, self.low))}"
-        return self._number_from(self.low)
+        number = self._number_from(max(1, self.low)) if self.zero else self._number_from(self.low)
+        return " ".join(filter(None, [f"{self.zero}, or" if self.zero else "", number, self.purpose]))
 
     def _number_from(self, low: int) -> str:
         if self.high == NO_LIMIT:
@@ -324,7 +327,8 @@ class Bool(Field[bool]):
 
 
 class Choice(Field[str]):
-    """Choice of one option. `notes` describes the options, `words` is what a form shows in their place. `offered`
+    """Choice of one option. `notes` describes the options, `words` is what a form shows in place of those for which
+    `words_of` has no good words. `offered`
     returns the options that are compatible with the other values of a record: the form disables the others, and
     `problems` of the record gives the reason. `removed` maps options of older versions to a hint about the
     replacement."""
@@ -349,7 +353,7 @@ class Choice(Field[str]):
 
     def word(self, option: str) -> str:
         """Return the text of an option in a form."""
-        return self.words.get(option, option)
+        return self.words.get(option) or words_of(option)
 
     @property
     def expects(self) -> str:  # type: ignore[override]  # computed from the options

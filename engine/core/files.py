@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform_files import copy_permissions, open_descriptor, replace_file
+from netwright.engine.core.platform_files import copy_permissions, open_descriptor, open_to_flush, rename, replace_file
 
 _PACKAGES = Path(__file__).parents[2]
 ROOT = _PACKAGES if (_PACKAGES / "netwright").is_dir() else _PACKAGES.parent  # in a checkout, in a wheel
 """Folder that `netwright` is imported from: the root of a checkout, or site-packages."""
 RESOURCES = _PACKAGES / "resources"
 """Folder of the files that come with Netwright."""
+DOCS = _PACKAGES / "docs"
+"""Folder of the pages of the documentation, which come with Netwright as well."""
 
 
 def open_file(path: Path | str) -> BufferedReader:
@@ -111,6 +113,21 @@ def flush(descriptor: int) -> None:
         os.fsync(descriptor)
 
 
+def flush_path(path: Path) -> None:
+    """Wait until a file, or the entries of a folder, are on disk, as `flush` does. Raises `OSError`, also where the
+    file system flushes no folders."""
+    if _is_flushing:
+        _flush(path)
+
+
+def _flush(path: Path | str) -> None:
+    descriptor = open_to_flush(path)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def leave_flushing() -> None:
     """Write files without waiting for the disk, in this process and in those forked from it: for short runs, which wait
     longer for that than they train. Their parent calls `flush_folder` once they have ended."""
@@ -123,11 +140,8 @@ def flush_folder(path: Path) -> None:
     for folder, _, names in os.walk(path):
         for file in (*(os.path.join(folder, name) for name in names), folder):
             with contextlib.suppress(OSError):  # some file systems flush no folders
-                descriptor = open_descriptor(file, "r", follow_link=False)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
+                if not os.path.islink(file):
+                    _flush(file)
 
 
 def make_private_folder(path: Path) -> None:
@@ -234,7 +248,7 @@ def set_aside(path: Path) -> Path:
     while os.path.lexists(beside := path.with_name(f"{path.name}.{number}")):
         number += 1
     with contextlib.suppress(FileNotFoundError):
-        path.rename(beside)
+        rename(path, beside)
     return beside
 
 

@@ -1,14 +1,23 @@
-"""A function in a forked child, also with a pipe and a time limit."""
+"""A function in a child process, also with a pipe and a time limit: forked with what this process has in memory, or,
+where the system cannot fork, in a fresh interpreter, which gets the function pickled.
+
+    python -m netwright.engine.core.child netwright.engine.core.fork FAILED [NUMBER ...]
+
+`FAILED` is the exit code where the function raises, the numbers are those of pipes (`name_for_child`).
+"""
 
 import contextlib
 import os
+import pickle
 import signal
 import stat
+import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from typing import Any, Literal
 
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
@@ -18,14 +27,23 @@ from netwright.engine.core.platform import (
     end_process,
     end_with_parent,
     fork_process,
+    is_alive,
+    lead_group,
+    start_process,
     wait_for_process,
 )
-from netwright.engine.core.platform_files import open_descriptors
-from netwright.engine.core.process import MessageReader, MessageWriter, readable
+from netwright.engine.core.platform_files import inherited, name_for_child, open_descriptors
+from netwright.engine.core.process import MessageReader, MessageWriter, module_command, module_environment, readable
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
 _MOST_DESCRIPTORS = 4096
+
+
+ENDS_AT_ONCE = True
+"""As a forked child does."""
+_spawned: dict[int, "subprocess.Popen[bytes]"] = {}
+"""Fresh interpreters, whose ids are not given to others as long as these are referenced."""
 
 
 def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float = PATIENCE_S) -> dict[str, Any]:
@@ -51,7 +69,7 @@ def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float =
         answers.send(answer)
 
     deadline = time.monotonic() + patience_s
-    with _pipe_from_fork(work_in_child) as reading:
+    with _pipe_from_child(work_in_child) as reading:
         reader = MessageReader(reading)
         try:
             while (message := reader.receive(deadline - time.monotonic())) and "progress" in message:
@@ -89,6 +107,58 @@ def fork(work: Callable[[], int], failed: int = 1, *, keep: Collection[int] = ()
     finally:
         _flush()
         os._exit(code)
+
+
+def start_child(
+    work: Callable[..., int],
+    ends: Sequence[int] = (),
+    failed: int = 1,
+    *,
+    group: Literal["ours", "own", "outlives"] = "ours",
+) -> int:
+    """Return the process id of a child that calls `work` with the ends of pipes, and exits with the code that it
+    returns, or with `failed`. It is forked where that is possible, else started anew: `work` can be pickled.
+
+    `group`: with "own", `end_process_tree` ends it with all that it has started, and Ctrl-C in the terminal does not
+    reach it; with "outlives" it also goes on when this process ends.
+    """
+    if CAN_FORK:
+
+        def work_in_child() -> int:
+            if group != "ours":
+                lead_group(leaves_terminal=group == "outlives")
+            return work(*ends)
+
+        return fork(work_in_child, failed, keep=ends)
+    _flush()
+    for pid in [pid for pid in _spawned if not is_alive(pid)]:
+        del _spawned[pid]
+    process = start_process(
+        module_command(__name__, str(failed), *(str(name_for_child(end)) for end in ends)),
+        (subprocess.PIPE, 1, 2),
+        folder=os.getcwd(),
+        environment=module_environment(),
+        has_own_group=group == "own",
+        outlives=group == "outlives",
+        inherits=ends,
+    )
+    assert process.stdin is not None
+    with contextlib.suppress(OSError), process.stdin as pipe:  # one that has ended says so by its exit code
+        pickle.dump(work, pipe, pickle.HIGHEST_PROTOCOL)
+    _spawned[process.pid] = process
+    process.returncode = 0  # its exit code is asked for by its id
+    return process.pid
+
+
+def main(arguments: list[str]) -> int:
+    """Call the function that comes pickled through standard input; return its exit code."""
+    failed, *numbers = map(int, arguments)
+    try:
+        work: Callable[..., int] = pickle.load(sys.stdin.buffer)
+        return work(*map(inherited, numbers))
+    except BaseException:
+        traceback.print_exc()
+        return failed
 
 
 def _leave_parent(keep: Collection[int]) -> None:
@@ -132,11 +202,11 @@ def _flush() -> None:
             stream.flush()
 
 
-def read_from_fork(work: Callable[[], bytes], patience_s: float) -> bytes | None:
-    """Return the bytes that `work` returns in a forked child: empty where the child dies, None where it takes longer
-    than `patience_s` seconds. The child is gone then."""
+def read_from_child(work: Callable[[], bytes], patience_s: float) -> bytes | None:
+    """Return the bytes that `work`, which can be pickled where there is no fork, returns in a child: empty where the
+    child dies, None where it takes longer than `patience_s` seconds. The child is gone then."""
     data, deadline = bytearray(), time.monotonic() + patience_s
-    with _pipe_from_fork(lambda writing: _write_all(writing, work())) as reading:
+    with _pipe_from_child(partial(_send, work)) as reading:
         while readable([reading], deadline - time.monotonic()):
             if not (chunk := os.read(reading, _BYTES)):
                 return bytes(data)
@@ -144,19 +214,15 @@ def read_from_fork(work: Callable[[], bytes], patience_s: float) -> bytes | None
     return None
 
 
+def _send(work: Callable[[], bytes], writing: int) -> None:
+    _write_all(writing, work())
+
+
 @contextlib.contextmanager
-def _pipe_from_fork(work: Callable[[int], None]) -> Iterator[int]:
-    """Yield the reading end of a pipe into which `work` writes in a forked child, which is gone when the context
-    ends."""
+def _pipe_from_child(work: Callable[[int], None]) -> Iterator[int]:
+    """Yield the reading end of a pipe into which `work` writes in a child, which is gone when the context ends."""
     reading, writing = os.pipe()
-    parent = os.getpid()
-
-    def work_in_child() -> int:
-        end_with_parent(parent)
-        work(writing)
-        return 0
-
-    child = fork(work_in_child, keep=(writing,))
+    child = start_child(partial(_work_for, work, os.getpid()), (writing,))
     os.close(writing)
     try:
         yield reading
@@ -166,21 +232,20 @@ def _pipe_from_fork(work: Callable[[int], None]) -> Iterator[int]:
         wait_for_process(child)
 
 
+def _work_for(work: Callable[[int], None], parent: int, writing: int) -> int:
+    end_with_parent(parent)
+    work(writing)
+    return 0
+
+
 class PipedChild:
-    """A forked child that answers questions, bytes for bytes, until it is closed or this process ends."""
+    """A child that answers questions, bytes for bytes, until it is closed or this process ends."""
 
     def __init__(self, answer: Callable[[bytes], bytes]) -> None:
+        """`answer` can be pickled."""
         theirs, self._writing = os.pipe()
         self._reading, back = os.pipe()
-        parent = os.getpid()
-
-        def serve() -> int:
-            end_with_parent(parent)
-            while question := _read_sized(theirs, None):
-                _write(back, answer(question))
-            return 0
-
-        self._child = fork(serve, keep=(theirs, back))
+        self._child = start_child(partial(_serve, answer, os.getpid()), (theirs, back))
         os.close(theirs)
         os.close(back)
 
@@ -199,6 +264,13 @@ class PipedChild:
         os.close(self._reading)
         end_process(self._child)
         wait_for_process(self._child)
+
+
+def _serve(answer: Callable[[bytes], bytes], parent: int, reading: int, writing: int) -> int:
+    end_with_parent(parent)
+    while question := _read_sized(reading, None):
+        _write(writing, answer(question))
+    return 0
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from netwright.engine.core.choice_words import words_of
 from netwright.engine.core.errors import FieldError, did_you_mean
 from netwright.engine.core.fields import JSON, Bool, Choice, Field, FilePath, Float, Int, Text, quoted
 
@@ -269,6 +270,14 @@ class Choices(Field[tuple[str, ...]]):
         super().__init__(tuple(default), **described)
         self.options = tuple(options)
         self.notes = dict(notes or {})
+
+    def word(self, option: str) -> str:
+        """Return the text of an option in a form."""
+        return words_of(option)
+
+    def option(self, text: str) -> str:
+        """Return the option for the text of it in a form, or as it is typed."""
+        return next((option for option in self.options if self.word(option).casefold() == text.casefold()), text)
 
     @property
     def expects(self) -> str:  # type: ignore[override]  # computed from the options

@@ -1,10 +1,10 @@
-"""Advisory locks on files (`flock`), which end with the process that holds them."""
+"""Locks on files, which end with the process that holds them."""
 
 import os
 import time
 from pathlib import Path
 
-from netwright.engine.core.platform_files import lock_file, open_descriptor
+from netwright.engine.core.platform_files import inherited, is_file_locked, open_locked
 
 POLL_S = 0.01
 _files: dict[int, tuple[int, int]] = {}
@@ -22,18 +22,13 @@ def take_lock(path: Path, *, patience_s: float = 0.0, create: bool = True) -> in
     `netwright.engine.core.fork`). Raises `LockHeldError`, and `OSError` where the file cannot be opened
     or its disk has no locks.
     """
-    descriptor = open_descriptor(path, "a+" if create else "r")
     deadline = time.monotonic() + patience_s
-    try:
-        while not lock_file(descriptor):
-            if time.monotonic() >= deadline:
-                raise LockHeldError(str(path))
-            time.sleep(POLL_S)
-        _files[descriptor] = _identity(descriptor)
-        return descriptor
-    except BaseException:
-        os.close(descriptor)
-        raise
+    while (descriptor := open_locked(path, create=create)) is None:
+        if time.monotonic() >= deadline:
+            raise LockHeldError(str(path))
+        time.sleep(POLL_S)
+    _files[descriptor] = _identity(descriptor)
+    return descriptor
 
 
 def restore_lock(path: Path, descriptor: int, *, patience_s: float = 0.0) -> bool:
@@ -58,10 +53,12 @@ def restore_lock(path: Path, descriptor: int, *, patience_s: float = 0.0) -> boo
     return True
 
 
-def adopt_lock(descriptor: int) -> None:
-    """Hold the lock of a descriptor that came from the program that this process ran, or was started by, before."""
-    os.set_inheritable(descriptor, False)
+def adopt_lock(number: int) -> int:
+    """Hold the lock of a descriptor that came from the program that this process ran, or was started by, before, which
+    knows it by this number (`name_for_child`); return the descriptor."""
+    descriptor = inherited(number)
     _files[descriptor] = _identity(descriptor)
+    return descriptor
 
 
 def locked_descriptors() -> list[int]:
@@ -84,12 +81,6 @@ def _identity(descriptor: int) -> tuple[int, int]:
 def is_locked(path: Path) -> bool:
     """Return whether somebody holds the lock of a file; False where it is missing or its file system has no locks."""
     try:
-        descriptor = open_descriptor(path, "r")
+        return is_file_locked(path)
     except OSError:
         return False
-    try:
-        return not lock_file(descriptor, is_shared=True)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)

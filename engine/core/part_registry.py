@@ -29,7 +29,7 @@ MANIFEST = "part.json"
 GROUP = "netwright.parts"
 """Entry-point group of the parts that other distributions add."""
 ENGINE = Path(__file__).parent.parent
-POINTS = ("operations", "requests", "results", "functions", "imports", "pages", "dialogs")
+POINTS = ("operations", "results", "functions", "imports", "pages", "segments", "folders", "dialogs")
 """Tables of a manifest whose entries are texts `module:name`."""
 
 

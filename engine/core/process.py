@@ -15,7 +15,13 @@ from typing import Any
 
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.platform import end_process_tree, start_process
-from netwright.engine.core.platform_files import do_not_wait, open_descriptor, read_at
+from netwright.engine.core.platform_files import (
+    do_not_wait,
+    open_descriptor,
+    read_at,
+    read_available,
+    wait_readable,
+)
 
 STARTER = "netwright.engine.core.child"
 NO_VARIABLES: Mapping[str, str] = {}
@@ -29,7 +35,7 @@ CHUNK_BYTES = 2**20
 
 def readable(descriptors: Sequence[int], patience_s: float | None = None) -> list[int]:
     """Wait until something can be read, for a time, and return where: data or the end."""
-    return select.select(descriptors, [], [], None if patience_s is None else max(0.0, patience_s))[0]
+    return wait_readable(descriptors, patience_s)
 
 
 class LineBuffer:
@@ -95,12 +101,8 @@ class MessageReader:
         """Take what has arrived, as much as one call gives: an end that never pauses does not hold up the caller."""
         if not self.is_open:
             return
-        try:
-            data = os.read(self.descriptor, CHUNK_BYTES)
-        except BlockingIOError:
+        if (data := read_available(self.descriptor, CHUNK_BYTES)) is None:
             return
-        except ConnectionError:
-            data = b""
         self.is_open = bool(data)
         self._lines += self._buffer.take(data)
 
@@ -168,7 +170,7 @@ def module_environment() -> dict[str, str]:
 def start_detached_module(
     log: Path, module: str, *arguments: str, descriptors: Sequence[int] = ()
 ) -> "subprocess.Popen[bytes]":
-    """Start a module in a session of its own, so that it outlives this process and its terminal.
+    """Start a module so that it outlives this process and its terminal.
 
     Its output is appended to the file `log`; it inherits the descriptors. Raises `OSError`.
     """
@@ -180,7 +182,7 @@ def start_detached_module(
             (subprocess.DEVNULL, output, output),
             folder=ROOT,
             environment=module_environment(),
-            has_own_group=True,
+            outlives=True,
             inherits=descriptors,
         )
     finally:

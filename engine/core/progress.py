@@ -14,6 +14,7 @@ TOLD_S = 0.1
 """Least time between two reports that a `Throttle` passes on, in seconds."""
 
 _listener: Listener | None = None
+_notices: list[str] | None = None
 
 
 @dataclass
@@ -62,3 +63,21 @@ def in_words(count: int, total: int, unit: str) -> str:
     amount, whole = (format_bytes(n) if unit == "bytes" else f"{n:,}" for n in (count, total))
     end = "" if unit == "bytes" else f" {unit}"
     return f"{format_percent(min(1.0, count / total))} ({amount} of {whole}{end})" if total else f"{amount}{end}"
+
+
+@contextmanager
+def noticing() -> Iterator[list[str]]:
+    """Context that collects the texts of `notice` in a list."""
+    global _notices
+    before, _notices = _notices, []
+    try:
+        yield _notices
+    finally:
+        _notices = before
+
+
+def notice(*texts: str) -> None:
+    """Say something about what was asked that belongs to no result, such as an option without effect; to nobody, where
+    nobody collects it."""
+    if _notices is not None:
+        _notices.extend(texts)

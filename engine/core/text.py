@@ -3,12 +3,16 @@
 import math
 from collections.abc import Mapping
 from datetime import datetime
+from numbers import Integral, Real
 from typing import Any
 
 from netwright.engine.core.fields import printable
 
 LEAST_EXPONENT, MOST_EXPONENT = -4, 12
 """Powers of ten within which a number is written without one."""
+NOTHING = "–"
+"""The text of a value that there is not."""
+MOST_ENTRIES = 8
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 _FLOPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -33,6 +37,30 @@ def format_number(value: float, digits: int = 3) -> str:
 def format_figure(value: float, digits: int = 3) -> str:
     """A measured value, such as a loss, with at least so many digits that matter: `12,345`, `4.00`, `0.0975`."""
     return _rounded(float(value), digits)
+
+
+def format_value(value: object, *, is_percent: bool = False, is_measured: bool = False, digits: int = 3) -> str:
+    """Return any value as a table, a card or a readout shows it: shares in per cent with one decimal, other numbers
+    with at least three digits that matter, whole numbers whole, lists by their first entries, and `–` where there is
+    none. A measured one keeps zeros at its end, so that columns line up."""
+    if isinstance(value, list | tuple):
+        texts = (format_value(item, is_percent=is_percent, is_measured=is_measured) for item in value[:MOST_ENTRIES])
+        return ", ".join(texts) + (", …" if len(value) > MOST_ENTRIES else "")
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return NOTHING if value is None or value == "" else str(value)
+    if isinstance(value, Integral) and not is_percent:
+        return f"{int(value):,}"
+    number = float(value)
+    if math.isnan(number):
+        return NOTHING
+    if is_percent:
+        return format_percent(number, 1)
+    return format_figure(number, digits) if is_measured else format_number(number, digits)
+
+
+def format_signed(value: float) -> str:
+    """Return a difference with its sign: `+0.25`, `−3`, `±0`."""
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{format_number(abs(value))}"
 
 
 def _rounded(value: float, digits: int) -> str:

@@ -1,10 +1,11 @@
 """Ticks of axes: round numbers, for the plots of the window and the drawings of reports."""
 
 import math
-from collections.abc import Sequence
 
 _TINY = 1e-300
 """No step is useful below this: a float has no digits left."""
+_MOST_TICKS = 64
+"""A range that has no two round numbers so close has no others either: a float has no digits left."""
 
 
 def nice_step(span: float, count: int, *, is_whole: bool = False) -> float:
@@ -31,6 +32,12 @@ def decades(low: float, high: float, count: int) -> list[float]:
     return [place for place in places if low * 0.999 <= place <= high * 1.001]
 
 
-def with_end(ticks: Sequence[float], end: float) -> tuple[float, ...]:
-    """Return ticks with the end of the axis as the last one."""
-    return (*(tick for tick in ticks if tick < end * (1 - 1e-9)), end)
+def round_ticks(low: float, high: float, count: int, *, is_whole: bool = False) -> list[float]:
+    """Return round numbers from `low` to `high`, about `count` of them, two at least where there are so many; with
+    `is_whole` whole numbers."""
+    if not low < high:
+        return [low]
+    step = nice_step(high - low, count, is_whole=is_whole)
+    ticks = multiples(low, high, step)
+    is_finest = count > _MOST_TICKS or (is_whole and step <= 1)
+    return ticks if len(ticks) > 1 or is_finest else round_ticks(low, high, 2 * count, is_whole=is_whole)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import stat
 from collections.abc import Iterator
@@ -18,6 +17,8 @@ from netwright.engine.core.files import open_file, path_from, read_file, write_a
 def no_space() -> Iterator[None]:
     """Files cannot grow beyond 10 bytes in this process: what a full disk looks like, also for root."""
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    import resource  # Windows has none
+
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
     yield

@@ -35,3 +35,10 @@ def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
     with pytest.raises(RuntimeError, match="home"):
         data_folder()
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_all_folders_lie_in_the_one_that_is_named(folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETWRIGHT_HOME", str(tmp_path))
+    assert folder().parent == tmp_path
+    assert len({each() for each in FOLDERS}) == len(FOLDERS)

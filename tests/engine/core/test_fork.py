@@ -9,7 +9,9 @@ import socket
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,9 @@ import pytest
 
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.fork import PipedChild, fork, read_from_fork, run_in_child_process
+from netwright.engine.core.fork import PipedChild, fork, read_from_child, run_in_child_process, start_child
 from netwright.engine.core.locks import is_locked, restore_lock, take_lock
+from netwright.engine.core.platform import wait_for_process
 from netwright.engine.core.process import module_environment
 
 
@@ -71,6 +74,46 @@ def test_a_child_that_dies_or_hangs_is_told() -> None:
         run_in_child_process(hang, patience_s=0.1)
 
 
+@pytest.fixture
+def no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.engine.core.fork.CAN_FORK", False)
+
+
+@pytest.mark.usefixtures("no_fork")
+def test_a_fresh_child_answers_as_a_forked_one() -> None:
+    child = PipedChild(zlib.compress)
+    try:
+        assert [child.ask(word, 60.0) for word in (b"a", b"b")] == [zlib.compress(b"a"), zlib.compress(b"b")]
+    finally:
+        child.close()
+    assert read_from_child(partial(bytes, 300_000), 60.0) == bytes(300_000)
+    assert read_from_child(partial(os.abort), 60.0) == b""
+    assert read_from_child(partial(signal.sigwait, ()), 0.1) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("no_fork")
+def test_a_fresh_child_ends_with_its_code() -> None:
+    assert wait_for_process(start_child(partial(int, "7"))) == 7
+    assert wait_for_process(start_child(partial(int, "seven"), failed=9)) == 9
+    leader = start_child(os.getpgrp, group="own")  # a number too large for an exit code: its last eight bits
+    assert wait_for_process(leader) == leader % 256
+
+
+@pytest.mark.usefixtures("no_fork")
+def test_a_fresh_child_gets_the_ends_of_pipes_alone() -> None:
+    reading, writing = os.pipe()
+    child = start_child(partial(_tell, os.getpid()), (writing,))
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.read() == f"{os.getpid()} {child}".encode()
+    assert wait_for_process(child) == 0
+
+
+def _tell(parent: int, writing: int) -> int:
+    os.write(writing, f"{parent} {os.getpid()}".encode())
+    return 0
+
+
 def test_a_child_answers_until_it_dies() -> None:
     def answer(question: bytes) -> bytes:
         if question == b"die":
@@ -93,7 +136,7 @@ def test_a_child_answers_until_it_dies() -> None:
 
 
 @pytest.mark.parametrize(
-    "ask", [lambda work: read_from_fork(work, 60.0), lambda work: PipedChild(work).ask(b"x", 60.0)]
+    "ask", [lambda work: read_from_child(work, 60.0), lambda work: PipedChild(work).ask(b"x", 60.0)]
 )
 def test_a_child_that_computes_ends_with_its_parent(ask: Callable[[Any], object], tmp_path: Path) -> None:
     """It would not see its pipe close."""
@@ -173,7 +216,7 @@ def test_a_child_holds_no_lock_of_its_parent(tmp_path: Path) -> None:
     os.close(released)
     file = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
     assert file == released, "the number of a lock that was released"
-    files = json.loads(read_from_fork(lambda: json.dumps(open_files()).encode(), 60.0) or b"[]")
+    files = json.loads(read_from_child(lambda: json.dumps(open_files()).encode(), 60.0) or b"[]")
     is_held = is_locked(tmp_path / "held"), is_locked(tmp_path / "restored")
     for descriptor in (lock, restored, file):
         os.close(descriptor)

@@ -2,9 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from netwright.engine.core.text import format_figure, format_number, format_percent
+from netwright.engine.core.text import format_figure, format_number, format_percent, format_signed, format_value
 
 
 def test_a_share_in_per_cent() -> None:
@@ -43,3 +44,39 @@ def test_a_number_has_three_digits_that_matter_and_keeps_those_before_the_point(
 
 def test_what_is_no_share_is_not_in_per_cent() -> None:
     assert format_percent(math.nan, 1) == "not a number"
+
+
+@pytest.mark.parametrize(
+    ("value", "told", "measured", "per_cent"),
+    [
+        (None, "–", "–", "–"),
+        ("", "–", "–", "–"),
+        (math.nan, "–", "–", "–"),
+        (np.float32("nan"), "–", "–", "–"),
+        (0.0, "0", "0", "0.0 %"),
+        (1.0, "1", "1.00", "100.0 %"),
+        (0.97484, "0.975", "0.975", "97.5 %"),
+        (np.float32(0.25), "0.25", "0.250", "25.0 %"),
+        (0.0158114, "0.0158", "0.0158", "1.6 %"),
+        (12, "12", "12", "1,200.0 %"),
+        (np.int64(30_693), "30,693", "30,693", "3,069,300.0 %"),
+        (347_330.2, "347,330", "347,330", "34,733,020.0 %"),
+        (12_650.0, "12,650", "12,650", "1,265,000.0 %"),
+        (math.inf, "infinite", "infinite", "infinite"),
+        ("adam", "adam", "adam", "adam"),
+        (True, "True", "True", "True"),
+    ],
+)
+def test_a_value_is_told_in_one_way(value: object, told: str, measured: str, per_cent: str) -> None:
+    assert format_value(value) == told
+    assert format_value(value, is_measured=True) == measured
+    assert format_value(value, is_percent=True) == per_cent
+
+
+def test_lists_are_told_by_their_first_entries() -> None:
+    assert format_value([1, 2.5, None]) == "1, 2.5, –"
+    assert format_value(list(range(10))) == "0, 1, 2, 3, 4, 5, 6, 7, …"
+
+
+def test_differences_have_their_sign() -> None:
+    assert [format_signed(value) for value in (0.25, -3.0, 0.0, 1234.5)] == ["+0.25", "−3", "±0", "+1,234"]

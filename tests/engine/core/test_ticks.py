@@ -2,7 +2,7 @@
 
 import pytest
 
-from netwright.engine.core.ticks import decades, multiples, nice_step, with_end
+from netwright.engine.core.ticks import decades, multiples, nice_step, round_ticks
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,18 @@ def test_decades_have_steps_between_them_where_they_are_few() -> None:
     assert decades(1e-12, 1e6, 6) == pytest.approx([1e-12, 1e-9, 1e-6, 1e-3, 1, 1e3, 1e6])
 
 
-def test_the_end_takes_the_place_of_a_tick_on_it() -> None:
-    assert with_end([0.0, 1.0, 2.0], 2.0) == (0.0, 1.0, 2.0)
-    assert with_end([0.0, 1.0, 2.0], 2.5) == (0.0, 1.0, 2.0, 2.5)
+@pytest.mark.parametrize(
+    ("low", "high", "count", "is_whole", "ticks"),
+    [
+        (0, 937, 5, True, [0, 200, 400, 600, 800]),
+        (0, 1020, 2, True, [0, 1000]),
+        (0, 4.5, 2, True, [0, 2, 4]),
+        (0, 0.4, 2, True, [0]),
+        (7, 7, 2, False, [7]),
+        (3.21, 3.38, 2, False, [3.25, 3.3, 3.35]),
+    ],
+)
+def test_ticks_are_round_and_two_at_least(
+    low: float, high: float, count: int, is_whole: bool, ticks: list[float]
+) -> None:
+    assert round_ticks(low, high, count, is_whole=is_whole) == pytest.approx(ticks)
