@@ -11,6 +11,7 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.progress import report
+from netwright.engine.data.loading.data_cures import cures, gaps
 from netwright.engine.data.loading.findings import DataCheck, finding_of, kept
 from netwright.engine.data.loading.image_check import findings as image_findings
 from netwright.engine.data.loading.open_data import Opened, open_source
@@ -39,6 +40,7 @@ PASSED = {
     "split_duplicates": "No sample stands in two splits.",
     "contradictions": "Equal samples have equal targets.",
     "few_samples": f"Each class has at least {FEW} training samples.",
+    "gaps": "No value is missing.",
     "constant": "No column has one value only.",
     "leak": "No column gives the target away.",
     "labels": "No label is contradicted by similar samples.",
@@ -62,6 +64,7 @@ def check_data(options: DataOptions, base: Path, *, labels: bool = False, files:
         "duplicates": lambda: _duplicates(dataset, content),
         "near_duplicates": lambda: _near_duplicates(dataset, content),
         "few_samples": lambda: _few_samples(dataset),
+        "gaps": lambda: gaps(dataset.options, dataset.outline.columns, len(dataset.outline)),
         "constant": lambda: _constant(dataset, content),
         "leak": lambda: _leaks(dataset, content),
     }
@@ -71,6 +74,8 @@ def check_data(options: DataOptions, base: Path, *, labels: bool = False, files:
         is_told.add("labels")
     if dataset.outline.inputs[0].type.layout != "features":
         is_told -= {"constant", "leak"}
+    if dataset.options.source != "table" or dataset.options.missing_values != "auto":
+        is_told.discard("gaps")
     if content.near is None:
         is_told.discard("near_duplicates")
     if _classes(dataset) is None:
@@ -90,15 +95,8 @@ def check_data(options: DataOptions, base: Path, *, labels: bool = False, files:
 
 
 def _refused(options: DataOptions, base: Path, error: UserError) -> Finding:
-    """Return the finding for data that cannot be opened; where rows without gaps can be, with that as the edit."""
-    fix = None
-    if options.source == "table" and options.missing_values == "refuse":
-        try:
-            open_source(options.replace(missing_values="leave-out"), base)
-            fix = Fix("Leave out rows with gaps", {"missing_values": "leave-out"})
-        except UserError:
-            pass
-    return Finding("refused", "error", str(error), "Training does not begin.", 0, (), fix)
+    """Return the finding for data that cannot be opened, with the edits after which it can be."""
+    return Finding("refused", "error", str(error), "Training does not begin.", 0, (), cures(options, base))
 
 
 def _file_findings(dataset: Opened, base: Path) -> Iterator[Finding]:
@@ -118,16 +116,16 @@ def _file_findings(dataset: Opened, base: Path) -> Iterator[Finding]:
     ):
         if counts[kind]:
             items = tuple((name, text if kind == "resized" else "") for name, text in last[kind])
-            yield Finding(kind, "note", f"{plural(counts[kind], 'file')} {title}", outcome, counts[kind], items, None)
+            yield Finding(kind, "note", f"{plural(counts[kind], 'file')} {title}", outcome, counts[kind], items, ())
 
 
-def _without_files(dataset: Opened, names: Sequence[str]) -> Fix | None:
+def _without_files(dataset: Opened, names: Sequence[str]) -> tuple[Fix, ...]:
     """Return the edit that leaves files out, where samples are files that can be."""
     if not dataset.declared.has_image_files or not names:
-        return None
+        return ()
     excluded = tuple(dict.fromkeys((*dataset.options.excluded_files, *names)))
     label = f"Leave {'it' if len(names) == 1 else f'all {len(names):,}'} out"
-    return Fix(label, {"excluded_files": list(excluded)})
+    return (Fix(label, {"excluded_files": list(excluded)}),)
 
 
 # ---- samples ----
@@ -137,13 +135,13 @@ def _unreadable(dataset: Opened, scan: Scan) -> Iterator[Finding]:
     if not scan.bad:
         return
     items = [(sample if scan.names else scan.name(index), reason) for index, sample, reason in scan.bad]
-    fix = _without_files(dataset, [sample for _, sample, _ in scan.bad])
+    fixes = _without_files(dataset, [sample for _, sample, _ in scan.bad])
     count = plural(len(items), "sample")
     outcome = "Training ends with an error."
     severity: Severity = "error"
     if dataset.options.skips_bad_samples:
         outcome, severity = "Others stand in for them while training, and the run lists them.", "warning"
-    yield finding_of("unreadable", severity, f"{count} cannot be used", outcome, items, fix)
+    yield finding_of("unreadable", severity, f"{count} cannot be used", outcome, items, fixes)
 
 
 def _groups(hashes: Array) -> Iterator[Array]:
@@ -257,9 +255,9 @@ def _near_duplicates(dataset: Opened, scan: Scan) -> Iterator[Finding]:
             items.append((scan.name(int(scan.places[row])), f"like {scan.name(int(scan.places[rows[0]]))}"))
     if items and (is_image or len(items) > ACCIDENTS * _pairs_by_chance(scan)):
         how = "look the same as another one" if is_image else "equal another one to 4 digits"
-        fix = _without_files(dataset, [name for name, _ in items])
+        fixes = _without_files(dataset, [name for name, _ in items])
         title = f"{plural(len(items), 'sample')} that {how}"
-        yield finding_of("near_duplicates", "note", title, kept(len(items), "."), items, fix)
+        yield finding_of("near_duplicates", "note", title, kept(len(items), "."), items, fixes)
 
 
 def _pairs_by_chance(scan: Scan) -> float:
@@ -331,15 +329,15 @@ def _doubtful(dataset: Opened, scan: Scan) -> Iterator[Finding]:
 # ---- columns ----
 
 
-def _without_columns(dataset: Opened, names: Sequence[str]) -> Fix | None:
+def _without_columns(dataset: Opened, names: Sequence[str]) -> tuple[Fix, ...]:
     """Return the edit that leaves columns out, where the source has that option and columns are left."""
     if not dataset.options.is_visible("left_out") or not names:
-        return None
+        return ()
     inputs = {column.name for column in dataset.outline.columns if column.role == "input"}
     if not inputs - set(names):
-        return None
+        return ()
     every = tuple(dict.fromkeys((*dataset.options.columns_left_out, *names)))
-    return Fix(f"Leave {'it' if len(names) == 1 else f'all {len(names):,}'} out", {"left_out": ", ".join(every)})
+    return (Fix(f"Leave {'it' if len(names) == 1 else f'all {len(names):,}'} out", {"left_out": ", ".join(every)}),)
 
 
 def _column_blocks(dataset: Opened) -> list[tuple[str, slice]]:
@@ -366,10 +364,10 @@ def _constant(dataset: Opened, scan: Scan) -> Iterator[Finding]:
         if is_flat[where].all()
     ]
     if items:
-        fix = _without_columns(dataset, [name for name, _ in items])
+        fixes = _without_columns(dataset, [name for name, _ in items])
         title = f"{plural(len(items), 'column')} with one value only"
         yield finding_of(
-            "constant", "warning", title, kept(len(items), ": the network learns nothing from it."), items, fix
+            "constant", "warning", title, kept(len(items), ": the network learns nothing from it."), items, fixes
         )
 
 
@@ -392,7 +390,7 @@ def _leaks(dataset: Opened, scan: Scan) -> Iterator[Finding]:
             if any((how := tell(block, columns[:, place])) for place in range(columns.shape[1])):
                 items.append((name, how.format(target=info.name)))
     if items:
-        fix = _without_columns(dataset, list(dict.fromkeys(name for name, _ in items)))
+        fixes = _without_columns(dataset, list(dict.fromkeys(name for name, _ in items)))
         title = f"{plural(len(items), 'column')} that {'gives' if len(items) == 1 else 'give'} the target away"
         outcome = kept(len(items), ". Where it is not known when the network is used, the results are worth nothing.")
-        yield finding_of("leak", "warning", title, outcome, items, fix)
+        yield finding_of("leak", "warning", title, outcome, items, fixes)

@@ -61,12 +61,15 @@ class Excerpt:
     text: str
 
 
-def first_samples(options: DataOptions, base: Path, folder: Path, count: int) -> dict[str, Any]:
+def first_samples(
+    options: DataOptions, base: Path, folder: Path, count: int, *, is_refused: bool = False
+) -> dict[str, Any]:
     """Return `kind`, `pictures`, `series` and `rows` of a preview (`netwright.engine.data.loading.preview`) of the
     beginning of the data, name, role and kind of its `columns`, the `channels` of sequences, and `text`, such as
     `the first 200 rows`.
 
-    Pictures are written to `folder`. Empty where the beginning cannot be read by itself.
+    Pictures are written to `folder`. Of data that is refused as a whole, the rows of a short file are returned, too.
+    Empty where the beginning cannot be read by itself.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(prefix="excerpt-", dir=folder))
@@ -75,7 +78,10 @@ def first_samples(options: DataOptions, base: Path, folder: Path, count: int) ->
     except (UserError, OSError, UnicodeError):
         return {}  # reading all of the data says what is wrong with it
     if excerpt is None:
-        return {}
+        declared = options.source_type
+        if not is_refused or declared is None or not options.path:
+            return {}
+        return _plain_rows(Excerpt(options, located(declared, options.path, base), "the beginning"))
     try:
         look = preview(excerpt.options, base, folder, count)
         inputs = open_source(excerpt.options, base).outline.inputs

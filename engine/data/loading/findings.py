@@ -34,10 +34,10 @@ class DataCheck:
 
 
 def finding_of(
-    kind: str, severity: Severity, title: str, outcome: str, items: Sequence[Item], fix: Fix | None = None
+    kind: str, severity: Severity, title: str, outcome: str, items: Sequence[Item], fixes: Sequence[Fix] = ()
 ) -> Finding:
     """Return a finding that names the first of its items."""
-    return Finding(kind, severity, title, outcome, len(items), tuple(items[:MOST_NAMED]), fix)
+    return Finding(kind, severity, title, outcome, len(items), tuple(items[:MOST_NAMED]), tuple(fixes))
 
 
 def kept(count: int, suffix: str) -> str:

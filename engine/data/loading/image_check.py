@@ -45,7 +45,7 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
 
     `checked`, `total`, `done`  number of files, and whether all are checked
     `first`      the first whole image
-    `size`, `channels`  what most images are, and all become: `480 × 640`, `grey` or `rgb`
+    `size`, `channels`  what most images are, and all become: `640 × 480`, `grey` or `rgb`
     `damaged`    [[name, reason]]: a training would end with an error
     `resized`    [[name, its size]]: its size is not the most frequent one
     `converted`  [[name, `grey` or `rgb`]]: it loses its colours, or is taken as colours
@@ -152,7 +152,7 @@ class _Report:
 
 
 def _size(height: int, width: int) -> str:
-    return f"{height:,} × {width:,}"
+    return f"{width:,} × {height:,}"
 
 
 def main(arguments: list[str]) -> None:

@@ -1,7 +1,7 @@
 """Preview of data for the Data tab: counts by class and split, and some samples as pictures, rows or series."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,6 +27,31 @@ MOST_CLASSES = 200
 NOTHING = 255
 
 
+@dataclass(frozen=True)
+class Selection:
+    """Which samples are shown: those of a split, all where it is empty; of a class by its name; and which draw of
+    these, 0 for evenly spaced ones. At most `count` are shown."""
+
+    split: str = ""
+    class_name: str = ""
+    draw: int = 0
+    count: int = 24
+
+    def of(self, outline: Outline, numbers: dict[str, Array]) -> Array:
+        """Return the indices of the samples that may be shown (n); all where none matches."""
+        some = numbers[self.split] if self.split else np.arange(len(outline))
+        first = outline.wanted[0]
+        if self.class_name and first.is_one_class and self.class_name in first.classes:
+            some = some[outline.targets[0][some] == first.classes.index(self.class_name)]
+        some = some if len(some) else np.arange(len(outline))
+        if self.draw:
+            some = np.random.default_rng(self.draw).permutation(some)
+        return some
+
+
+ALL = Selection()
+
+
 class Change(Protocol):
     """Transform of training for images (N, C, H, W) and the class maps of their pixels, if they have any."""
 
@@ -49,25 +74,26 @@ def describe(
     numbers: dict[str, Array],
     reader: Callable[[Array], Samples],
     folder: Path,
-    count: int,
     change: Change | None = None,
     *,
+    selection: Selection = ALL,
     is_large: bool = False,
     lengths: Array | None = None,
     wave: Callable[[int], Array] | None = None,
 ) -> dict[str, Any]:
     """Return a preview of the first input as a JSON object; keys that do not apply are empty lists.
 
-    With a `change` only training samples are shown, transformed; without one, those of all splits. For large data
+    With a `change` only training samples are shown, transformed; without one, those of the `selection`. For large data
     (`is_large`), low, mean and high of columns are computed from some of the samples. `lengths` are those of all
     sequences (N), where they differ; `wave` returns the sound (N) that a sample was made from. Keys:
     `kind`      `pictures`, `table` or `series`
     `classes`   [{"name", "training", "validation", "test"}], number of `counted` per class; empty for numbers
     `counted`   unit of these counts: `samples`, `steps`, `pixels` or `voxels`
-    `pictures`  [{"file", "label", "split"}]: PNG files written to `folder`, at most 160 pixels wide and high; where
-                each pixel has a class also `mask`: a grey PNG of class indices, 255 where ignored; where it has one
-                or three numbers also `target`: a PNG of them; of sounds also `wave`: lowest and highest sample of
-                each of at most 160 pieces
+    `pictures`  [{"file", "label", "split", "number", "name"}]: PNG files written to `folder`, at most 160 pixels
+                wide and high, with the number of the sample and the name of its file, if it has one; where each pixel
+                has a class also `mask`: a grey PNG of class indices, 255 where ignored; where it has one or three
+                numbers also `target`: a PNG of them; of sounds also `wave`: lowest and highest sample of each of at
+                most 160 pieces
     `columns`   [{"name", "role", "kind", "low", "mean", "high", "histogram"}]; `role` is `input` or `response`, numbers
                 or null, `histogram` the counts of its values (`netwright.engine.data.tables.histograms`) or null
     `lengths`   histogram of the number of steps of the sequences; null where all have the same number
@@ -78,8 +104,8 @@ def describe(
     `notes`     findings, one line each
     """
     kind = _kind(outline.inputs[0])
-    some = np.arange(len(outline)) if change is None else numbers["training"]
-    indices = _spread(outline, some, min(count, MOST_SERIES) if kind == "series" else count)
+    some = selection.of(outline, numbers) if change is None else numbers["training"]
+    indices = _spread(outline, some, min(selection.count, MOST_SERIES) if kind == "series" else selection.count)
     samples = reader(indices)
     look: dict[str, Any] = {
         "kind": kind,
@@ -260,11 +286,20 @@ def _spread(outline: Outline, some: Array, count: int) -> Array:
     return np.asarray(order[np.unique(places)])
 
 
-def _captions(outline: Outline, numbers: dict[str, Array], indices: Array) -> list[dict[str, str]]:
+def _captions(outline: Outline, numbers: dict[str, Array], indices: Array) -> list[dict[str, Any]]:
     split_of = np.zeros(len(outline), dtype=np.int8)
     for index, split in enumerate(SPLITS):
         split_of[numbers[split]] = index
-    return [{"label": _label(outline, i), "split": SPLITS[split_of[i]]} for i in indices.tolist()]
+    names = getattr(outline.raw, "names", ())
+    return [
+        {
+            "label": _label(outline, i),
+            "split": SPLITS[split_of[i]],
+            "number": i + 1,
+            "name": str(names[i]) if i < len(names) else "",
+        }
+        for i in indices.tolist()
+    ]
 
 
 def _label(outline: Outline, index: int) -> str:
@@ -294,11 +329,11 @@ def target_text(facts: TargetInfo, target: Array) -> str:
 def _pictures(
     images: Array,
     span: tuple[float, float],
-    captions: list[dict[str, str]],
+    captions: list[dict[str, Any]],
     folder: Path,
     maps: Array | None,
     name: str = "sample",
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     written = []
     for index, (values, caption) in enumerate(zip(images, captions, strict=True)):

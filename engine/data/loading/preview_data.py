@@ -1,12 +1,13 @@
 """Preview of the data for the Data tab: a few samples, read from disk where the data is large."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from netwright.engine.data.loading.open_data import KEPT_BYTES, Opened, open_source
-from netwright.engine.data.loading.preview import Change, describe
+from netwright.engine.data.loading.preview import ALL, Change, Selection, describe
 from netwright.engine.data.sources.prefetch import LazyArray
 from netwright.engine.data.sources.source import (
     Array,
@@ -27,6 +28,7 @@ def preview(
     change: Change | None = None,
     *,
     training: TrainingOptions | None = None,
+    selection: Selection = ALL,
 ) -> dict[str, Any]:
     """Return a preview for the Data tab, in the shape that `netwright.engine.data.loading.preview` describes; its entry
     `loading` describes how a run with these options and one worker loads the data. Raises `UserError`."""
@@ -50,8 +52,8 @@ def preview(
         dataset.numbers,
         read,
         folder,
-        count,
         change,
+        selection=replace(selection, count=count),
         is_large=is_large,
         lengths=_lengths(dataset),
         wave=_wave(dataset),

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.platform import was_ended_by_force
+from netwright.engine.core.platform import start_process, was_ended_by_force
 from netwright.engine.core.platform_files import widen_pipe
 from netwright.engine.core.process import module_command, module_environment
 from netwright.engine.data.sources.source import Array, BadSampleError, SampleReader
@@ -96,6 +96,7 @@ class ReaderProcesses:
     def _ask(self, process: subprocess.Popen[bytes], indices: Array) -> tuple[int, int]:
         assert process.stdin is not None
         process.stdin.write(struct.pack("<q", len(indices)) + np.ascontiguousarray(indices, np.int64).tobytes())
+        process.stdin.flush()
         header = bytearray(HEADER.size)
         _fill(process.stdout, memoryview(header))
         status, size = HEADER.unpack(header)
@@ -110,9 +111,8 @@ class ReaderProcesses:
 
     def _start(self) -> subprocess.Popen[bytes]:
         environment = {**module_environment(), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        process = subprocess.Popen(
-            module_command(__name__), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment
-        )
+        streams = (subprocess.PIPE, subprocess.PIPE, None)
+        process = start_process(module_command(__name__), streams, environment=environment)
         assert process.stdin is not None
         assert process.stdout is not None
         for pipe in (process.stdin, process.stdout):
@@ -120,6 +120,7 @@ class ReaderProcesses:
         with suppress(OSError):  # a process that died at once is noticed when its answer is awaited
             process.stdin.write(struct.pack("<q", len(self._reader)))
             _write(process.stdin, self._reader)
+            process.stdin.flush()
         return process
 
 

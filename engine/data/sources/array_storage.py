@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -176,7 +177,7 @@ class Place(StoredArray):
 
     def give_back(self) -> None:
         """Release the memory of mapped pages; pages still in the system's cache come back at once."""
-        if hasattr(mmap, "MADV_DONTNEED") and "_map" in self.__dict__:
+        if sys.platform != "win32" and "_map" in self.__dict__:
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def _mapped(self) -> Array:
@@ -220,7 +221,7 @@ class Place(StoredArray):
             raise unreadable(self.path, error) from None
         except ValueError:  # it is empty
             raise self._short() from None
-        if hasattr(mmap, "MADV_RANDOM"):  # or the system reads far more around each sample, up to megabytes
+        if sys.platform != "win32":  # or the system reads far more around each sample, up to megabytes
             mapping.madvise(mmap.MADV_RANDOM)
         return mapping
 

@@ -15,6 +15,7 @@ from netwright.engine.core import progress
 from netwright.engine.core.errors import UnavailableError, UserError
 from netwright.engine.core.files import open_file
 from netwright.engine.core.locks import LockHeldError, restore_lock, take_lock
+from netwright.engine.core.platform_files import replace_file
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.web import named_reach, open_url
 from netwright.engine.project.published_weights import Published
@@ -80,7 +81,7 @@ def _fetched(entry: Published, part: Path, most_bytes: int) -> Path:
             hint="Run it again; if that does not help, the address book is out of date.",
             code="changed",
         )
-    os.replace(part, path)
+    replace_file(part, path)
     return path
 
 

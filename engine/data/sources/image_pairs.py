@@ -74,7 +74,7 @@ class ImagePairs(Source):
     def _read(self, names: list[str], channels: str, height: int, width: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return all target images (N, C, H, W) in float32, 0 to 255. Raises `UserError`."""
         planes = 1 if channels == "grey" else 3
-        subject = f"{len(names):,} target images of {planes} × {height:,} × {width:,}"
+        subject = f"{len(names):,} {'grey' if planes == 1 else 'colour'} target images of {width:,} × {height:,}"
         refuse_too_large(8 * len(names) * planes * height * width, subject, "Choose a smaller image size.")
         values = np.empty((len(names), planes, height, width), np.float32)
 

@@ -208,7 +208,7 @@ def read_images(folder: Path, outline: Outline, indices: Array | None = None) ->
     names = list(files.names) if indices is None else [files.names[i] for i in indices.tolist()]
     # As the parts will need it, in float32.
     needed = len(names) * channels * height * width * 4
-    subject = f"{len(names):,} images of {channels} × {height:,} × {width:,}"
+    subject = f"{len(names):,} {'grey' if channels == 1 else 'colour'} images of {width:,} × {height:,}"
     refuse_too_large(needed, subject, "Choose a smaller image size, or use fewer images.")
     array = np.zeros((len(names), channels, height, width), files.kind)
     with strictly():
@@ -225,8 +225,8 @@ def _unlike(options: DataOptions, headers: Sequence[Header], common: tuple[str, 
     other = next((header for header in headers if (header.height, header.width) != (height, width)), None)
     if other is not None and not options.image_size:
         notes.append(
-            f"Images differ in size, such as {other.height:,} × {other.width:,}: all are resized to the most frequent "
-            f"one, {height:,} × {width:,} (data.image_size)."
+            f"Images differ in size, such as {other.width:,} × {other.height:,}: all are resized to the most frequent "
+            f"one, {width:,} × {height:,} (data.image_size)."
         )
     if options.channels == "auto" and len({header.channels for header in headers}) > 1:
         count = sum(header.channels == channels for header in headers)

@@ -10,7 +10,7 @@ without an earlier value to fill it with.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.types import features, sequence
+from netwright.engine.data.sources.seasons import guessed_season
 from netwright.engine.data.sources.source import (
     Array,
     Column,
@@ -102,7 +103,7 @@ class Series(Source):
         main = _Part.read(path, options)
         others = [_Part.read(each, options, main.columns) for each in self._own.values()]
         parts, columns, table = (main, *others), main.columns, main.table
-        forecast = columns.forecast(options)
+        forecast = replace(columns.forecast(options), period=_period(main, options))
         ends = np.cumsum([len(part.rows) for part in parts])
         offsets = (ends - [len(part.rows) for part in parts]).tolist()
         rows = main.rows if not others else np.concatenate([part.rows for part in parts])
@@ -299,6 +300,15 @@ def _starts(table: LongTable, segments: Array, forecast: Forecast) -> tuple[Arra
 
 def _too_many(table: LongTable) -> tuple[str, str]:
     return f"The numbers to predict of all windows of {table.path}", "Use a larger stride or a shorter horizon."
+
+
+def _period(part: _Part, options: DataOptions) -> int:
+    """Return the period that the oldest rows of the longest series show, those of the training split."""
+    longest = int(np.diff(part.table.bounds).argmax())
+    begin, end = part.table.bounds[longest : longest + 2].tolist()
+    share = 1.0 - options.validation_share - options.test_share
+    values = part.rows[begin : begin + max(1, round(share * (end - begin))), 0]
+    return guessed_season(values[np.isfinite(values)])
 
 
 def _targets(rows: Array, starts: Array, forecast: Forecast) -> Array:

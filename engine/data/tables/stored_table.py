@@ -8,6 +8,7 @@ column. The rows are mapped into memory and given back to the system, so that me
 import json
 import math
 import mmap
+import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -137,7 +138,7 @@ class StoredTable:
             self._touched[0] += min(mmap.PAGESIZE * len(rows), mmap.PAGESIZE + span)
         if self._touched[0] > MOST_TOUCHED < self.disk_bytes:  # several threads: it need not be exact
             self._touched[0] = 0
-            if hasattr(mmap, "MADV_DONTNEED"):
+            if sys.platform != "win32":
                 self._map.madvise(mmap.MADV_DONTNEED)
         return rows
 

@@ -1,4 +1,4 @@
-"""Forecasts without a network: their errors by hand, and the season that is found in the data, or not."""
+"""Answers without a network: their errors by hand."""
 
 import math
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netwright.engine.data.loading.baseline import Baselines, baselines, guessed_season
+from netwright.engine.data.loading import baseline
+from netwright.engine.data.loading.baseline import Baselines, baselines
 from netwright.engine.data.loading.load import load
 from netwright.engine.project.data import DataOptions
 
@@ -21,26 +22,6 @@ def found(folder: Path, values: Any, **options: Any) -> Baselines:
     result = baselines(load(data, folder))
     assert result is not None
     return result
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "season"),
-    [
-        ("daily", DAILY, 24),
-        ("noisy", DAILY + np.random.default_rng(0).normal(0, 0.5, len(TIME)), 24),
-        ("with a trend", DAILY + 0.05 * TIME, 24),
-        ("pattern", np.tile([1.0, 2, 3, 4, 9, 6, 0], 30), 7),
-        ("noise", np.random.default_rng(1).normal(0, 1, 900), 0),
-        ("random walk", np.cumsum(np.random.default_rng(2).normal(0, 1, 900)), 0),
-        ("constant", np.full(99, 4.0), 0),
-        ("straight line", 1.0 * TIME, 0),
-        ("short", np.array([1.0, 2.0]), 0),
-        ("two periods", DAILY[:48], 0),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_a_season_is_found_where_there_is_one(name: str, values: np.ndarray, season: int) -> None:
-    assert guessed_season(values) == season
 
 
 def test_the_last_value_is_as_wrong_as_the_series_moves(tmp_path):
@@ -81,5 +62,69 @@ def test_series_are_not_mixed(tmp_path):
     assert result.errors["test"]["season of 30"]["mae"] == pytest.approx(30)
 
 
-def test_other_data_has_no_baseline(tmp_path):
-    assert baselines(load(DataOptions(source="digits"), tmp_path)) is None
+def of_table(folder: Path, rows: str, **options: Any) -> Any:
+    (folder / "t.csv").write_text(rows)
+    return baselines(load(DataOptions(source="table", path="t.csv", **options), folder))
+
+
+def test_classes_stand_beside_the_most_frequent_one_and_a_linear_model(tmp_path: Path) -> None:
+    rows = "".join(f"{x},{x % 7},{'high' if x >= 60 else 'low'}\n" for x in range(200))
+    result = of_table(tmp_path, f"a,b,kind\n{rows}")
+    assert result.errors["test"]["most frequent class"]["accuracy"] == pytest.approx(0.7, abs=0.02)
+    assert result.errors["test"]["linear model"]["accuracy"] > 0.85
+    assert set(result.write()) == {"validation", "test"}
+
+
+def test_numbers_stand_beside_their_mean_and_a_linear_model(tmp_path: Path) -> None:
+    rows = "".join(f"{x},{x % 7},{1000 + 3 * x - (x % 7)}\n" for x in range(200))
+    errors = of_table(tmp_path, f"a,b,price\n{rows}").errors["test"]
+    assert errors["mean"]["rmse"] > 100
+    assert errors["linear model"]["rmse"] < 0.02 * errors["mean"]["rmse"]
+
+
+def test_images_have_no_linear_model_and_several_targets_no_baseline(tmp_path: Path) -> None:
+    digits = baselines(load(DataOptions(source="digits"), tmp_path))
+    assert digits is not None
+    assert list(digits.errors["test"]) == ["most frequent class"]
+    rows = "".join(f"{x},{x % 2},{x % 3}\n" for x in range(90))
+    assert of_table(tmp_path, f"a,b,c\n{rows}", response="b, c") is None
+
+
+@pytest.mark.parametrize("response", ["kind", "price"])
+def test_boosting_stands_beside_them_where_it_is_asked_for(tmp_path: Path, response: str) -> None:
+    rows = "".join(f"{x},{x % 7},{'odd' if x // 20 % 2 else 'even'},{(x - 200) ** 2}\n" for x in range(400))
+    (tmp_path / "t.csv").write_text(f"a,b,kind,price\n{rows}")
+    others = {"kind": "price", "price": "kind"}
+    data = load(DataOptions(source="table", path="t.csv", response=response, left_out=others[response]), tmp_path)
+    simple, boosted = baselines(data), baselines(data, boosts=True)
+    assert simple is not None
+    assert boosted is not None
+    assert "boosting" not in simple.errors["test"]
+    metric, sign = ("accuracy", 1) if response == "kind" else ("rmse", -1)
+    errors = boosted.errors["test"]
+    assert sign * errors["boosting"][metric] > sign * errors["linear model"][metric]
+
+
+def test_a_linear_model_of_the_lags_follows_what_repeats_and_rises(tmp_path):
+    values = 0.05 * TIME + 3 * DAILY
+    errors = found(tmp_path, values, lags=30, horizon=6, season=24).errors
+    for split in ("validation", "test"):
+        assert errors[split]["linear model"]["rmse"] < 0.1 < errors[split]["season of 24"]["rmse"]
+
+
+def test_a_linear_model_reads_all_columns_and_only_training_windows(tmp_path):
+    noise = np.random.default_rng(0).normal(size=400)
+    told = np.roll(noise, 1)
+    lines = [f"{now:.6f},{before:.6f}" for now, before in zip(told, noise, strict=True)]
+    (tmp_path / "s.csv").write_text("\n".join(["load,sign", *lines]) + "\n")
+    options = DataOptions(source="series", path="s.csv", response="load", lags=4, horizon=1)
+    result = baselines(load(options, tmp_path))
+    assert result is not None
+    errors = result.errors["test"]
+    assert errors["linear model"]["rmse"] < 0.1 < errors["last value"]["rmse"]
+
+
+def test_more_lags_than_take_seconds_have_no_linear_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(baseline, "MOST_LINEAR_COLUMNS", 30)
+    assert "linear model" in found(tmp_path, DAILY, lags=30, horizon=1).errors["test"]
+    assert "linear model" not in found(tmp_path, DAILY, lags=31, horizon=1).errors["test"]

@@ -71,7 +71,7 @@ def test_equal_rows_are_told_apart_by_split_and_target(tmp_path: Path) -> None:
     assert text.endswith(", training")
     (contradiction,) = only(result, "contradictions").items
     assert contradiction in (("row 91", "the inputs of row 2; c0 and c1"), ("row 2", "the inputs of row 91; c1 and c0"))
-    assert within.fix is None, "rows are removed in the file"
+    assert not within.fixes, "rows are removed in the file"
 
 
 def test_columns_that_are_constant_or_give_the_target_away_can_be_left_out(tmp_path: Path) -> None:
@@ -84,8 +84,8 @@ def test_columns_that_are_constant_or_give_the_target_away_can_be_left_out(tmp_p
     constant, leak = only(result, "constant"), only(result, "leak")
     assert constant.items == (("flat", "always 7"),)
     assert leak.items == (("facing", "each of its values has one class of y"),)
-    assert leak.fix is not None
-    assert leak.fix.options == {"left_out": "d, facing"}
+    (fix,) = leak.fixes
+    assert fix.options == {"left_out": "d, facing"}
     again = check_data(TABLE.replace(left_out="flat, facing"), tmp_path)
     assert not {"constant", "leak"} & kinds(again)
 
@@ -128,8 +128,30 @@ def test_a_table_with_gaps_is_an_error_with_its_way_out(tmp_path: Path) -> None:
     assert result.has_errors
     refused = only(result, "refused")
     assert "line 22" in refused.title
-    assert refused.fix is not None
-    assert not check_data(strict.replace(**refused.fix.options), tmp_path).has_errors
+    assert [fix.label for fix in refused.fixes] == ["Drop rows", "Fill in", "Leave out the column"]
+    for fix in refused.fixes:
+        assert not check_data(strict.replace(**fix.options), tmp_path).has_errors
+
+
+def test_gaps_are_told_with_three_cures_until_one_is_chosen(tmp_path: Path) -> None:
+    write_table(tmp_path, [*rows_of(20), "1,,3,4,c0", "2,,3,4,c1"])
+    result = check_data(TABLE, tmp_path)
+    gaps = only(result, "gaps")
+    assert gaps.title == "2 of 22 rows have no b"
+    assert [fix.label for fix in gaps.fixes] == ["Drop rows", "Fill in", "Leave out the column"]
+    for fix in gaps.fixes:
+        assert "gaps" not in kinds(check_data(TABLE.replace(**fix.options), tmp_path))
+
+
+def test_a_long_table_without_its_group_is_cured_by_the_column_that_tells_series_apart(tmp_path: Path) -> None:
+    rows = [
+        f"2024-01-{day:02d},{place},{day + 3 * number}" for number, place in enumerate("ABC") for day in range(1, 29)
+    ]
+    (tmp_path / "s.csv").write_text("\n".join(["day,place,sales", *rows]) + "\n")
+    options = DataOptions(source="series", path="s.csv", time_column="day", lags=3)
+    refused = only(check_data(options, tmp_path), "refused")
+    (fix,) = refused.fixes
+    assert (fix.label, fix.options) == ("Use place as the group", {"group_column": "place"})
 
 
 def test_samples_that_are_not_finite_are_all_named(tmp_path: Path) -> None:
@@ -167,8 +189,8 @@ def test_image_files_damaged_doubled_alike_and_of_another_size(tmp_path: Path) -
     assert only(result, "resized").items == (("cat/24.png", "30 × 30"),)
     fixed = strict
     for finding in result.findings:
-        if finding.fix is not None:
-            fixed = fixed.replace(excluded_files=tuple({*fixed.excluded_files, *finding.fix.options["excluded_files"]}))
+        for fix in finding.fixes:
+            fixed = fixed.replace(excluded_files=tuple({*fixed.excluded_files, *fix.options["excluded_files"]}))
     assert kinds(check_data(fixed, tmp_path)) <= {"few_samples", "resized"}
 
 

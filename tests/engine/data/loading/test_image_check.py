@@ -39,11 +39,11 @@ def test_damaged_resized_and_converted_files_are_named(folder: Path) -> None:
     assert (result["checked"], result["total"], result["done"]) == (8, 8, True)
     assert [name for name, _ in result["damaged"]] == ["cat/2.png"]
     assert "damaged" in result["damaged"][0][1]
-    assert result["resized"] == [["dog/0.png", "50 × 30"]]
+    assert result["resized"] == [["dog/0.png", "30 × 50"]]
     assert result["converted"] == [["dog/3.png", "rgb"]]
     assert result["counts"] == {"damaged": 1, "resized": 1, "converted": 1}
     assert sum(result["sizes"]["widths"]["counts"]) == result["total"] - 1
-    assert (result["first"], result["size"], result["channels"]) == ("cat/0.png", "4 × 6", "grey")
+    assert (result["first"], result["size"], result["channels"]) == ("cat/0.png", "6 × 4", "grey")
 
 
 def test_what_the_options_ask_for_is_no_finding(folder: Path) -> None:

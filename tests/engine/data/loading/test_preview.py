@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from netwright.engine.data.loading.load import facts
+from netwright.engine.data.loading.preview import Selection
 from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS
@@ -195,3 +196,19 @@ def test_of_much_data_some_samples_are_read_and_it_says_how_a_run_loads_it(tmp_p
     assert len(found["rows"]) == 10
     monkeypatch.setattr("netwright.engine.data.loading.preview.MOST_COUNTED", 50)
     assert look(options, tmp_path)["columns"] == whole["columns"]
+
+
+def test_samples_of_one_split_and_class_and_other_draws_of_them(tmp_path):
+    options = arrays(tmp_path, x=np.arange(400 * 3.0).reshape(400, 3, 1), y=np.array(["a", "b"] * 200))
+    folder, count = tmp_path / "out", 8
+
+    def numbers_of(**values):
+        shown = preview(options, tmp_path, folder, count, selection=Selection(**values))["series"]
+        assert {one["split"] for one in shown} == {"test"}
+        return {one["number"] for one in shown}, {one["label"] for one in shown}
+
+    first, labels = numbers_of(split="test")
+    assert (len(first), labels) == (8, {"a", "b"})
+    assert numbers_of(split="test", class_name="b")[1] == {"b"}
+    draws = [numbers_of(split="test", draw=draw)[0] for draw in (1, 2, 1)]
+    assert draws[0] == draws[2] != draws[1]

@@ -253,7 +253,7 @@ def test_a_bad_address_book_is_refused_in_words(tmp_path: Path, content: str) ->
 
 
 def test_every_entry_of_ours_belongs_to_a_template() -> None:
-    from netwright.engine.cli.new_command import shipped
+    from netwright.engine.operations.new import shipped
 
     templates = {row["name"] for row in shipped()}
     for one in published().values():

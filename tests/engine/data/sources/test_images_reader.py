@@ -19,6 +19,7 @@ from netwright.engine.data.sources import image_file
 from netwright.engine.data.sources.image_file import read
 from netwright.engine.data.sources.images_reader import Images
 from netwright.engine.project.data import DataOptions
+from netwright.engine.project.project import Project, set_option
 
 LENIENT = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
 OPTIONS = LENIENT.replace(bad_samples="fatal")
@@ -265,11 +266,17 @@ def test_a_picture_that_would_explode_is_refused(tmp_path, monkeypatch):
     assert "dog/huge.png: it has more than 1,000 pixels" in refused(tmp_path)
 
 
+@pytest.mark.parametrize("size", ["32,48", "32x48", "9000"])
+def test_two_sizes_are_refused_with_what_one_number_means(size: str) -> None:
+    with pytest.raises(UserError, match="from 1 to 8,192 for both width and height, received"):
+        set_option(Project(), f"data.image_size={size}")
+
+
 def test_too_many_pixels_for_the_memory_are_refused_before_reading(tmp_path, monkeypatch):
     two_classes(tmp_path)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=6 * 4 * 6 * 4 - 1))
     text = refused(tmp_path)
-    assert text.startswith("6 images of 1 × 4 × 6 need")
+    assert text.startswith("6 grey images of 6 × 4 need")
     assert text.endswith("Choose a smaller image size, or use fewer images.")
 
 
@@ -365,7 +372,7 @@ def test_what_all_images_get_from_most_of_them_is_told(tmp_path):
     two_classes(tmp_path)
     put(tmp_path, "cat/00.png", plain((9, 8, 7), mode="RGB", size=(10, 8)))
     resized = (
-        "Images differ in size, such as 8 × 10: all are resized to the most frequent one, 4 × 6 (data.image_size)."
+        "Images differ in size, such as 10 × 8: all are resized to the most frequent one, 6 × 4 (data.image_size)."
     )
     grey = "6 of 7 images that were looked at are grey: those with colours are taken as grey. data.channels=rgb keeps"
     found = facts(OPTIONS, tmp_path)
