@@ -31,5 +31,5 @@ def main(arguments: list[str]) -> None:
     data: dict[str, Any] = json.load(sys.stdin)
     links, unseen = (tuple(tuple(row) for row in data[key]) for key in ("links", "unseen"))
     names, hints, first = (tuple(data[key]) for key in ("names", "hints", "first"))
-    places = positions(Outline(names, links, unseen, hints, first, data["flow"], data["may_fold"]))
+    places = positions(Outline(names, links, unseen, hints, first, data["flow"], data["may_fold"], data["aspect"]))
     json.dump([places[name] for name in names], sys.stdout, separators=(",", ":"))

@@ -4,11 +4,13 @@ Also decides from the graph alone which connections are shown as a name at the i
 that every block of a network takes.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from math import ceil
 from typing import Literal
 
 from netwright.engine.network.annotations import Mark, make_room, standing_in
@@ -29,10 +31,16 @@ _ALONG = 272.0
 """Distance between columns where the network flows to the right: room for a size label on the connection."""
 _LEAST = 4
 _FAR = 3
-_LONGEST_COLUMN = 18
-_MOST_COLUMNS = 5
-"""A chain is broken into columns of so many layers, which a window of 1440 x 900 shows at 60 % and more."""
-_NEXT_COLUMN = 264.0
+_LONGEST_CHAIN, _LONGEST = 18, 24
+"""Rows of a chain, and of a network with branches, that stay in one column: a window shows them at 60 %."""
+_BETWEEN = 88.0
+"""Room between columns, for the connections from one to the next."""
+ASPECT = 1.5
+"""Width of the canvas by its height, where it is not known."""
+_REACH = 0.35
+"""Part of a column by which a cut moves to a row that few connections pass."""
+_MOST_CUT = 4
+"""A column does not end where connections from more layers pass."""
 _ARM = 2 * COLUMN
 """Distance between the arms of a U: room for the size on a connection from one to the other."""
 _LEAST_JUMPS = 3
@@ -54,7 +62,9 @@ class Outline:
     """Return the layers in the order of the network."""
     flow: Flow = "down"
     may_fold: bool = True
-    """Whether a long chain may go on in a next column, and an encoder with its decoder be a U."""
+    """Whether a long network may go on in a next column, and an encoder with its decoder be a U."""
+    aspect: float = ASPECT
+    """Width by height that columns are made for."""
 
 
 def placed(network: Network, layout: Layout) -> Layout:
@@ -74,7 +84,7 @@ def arrange(
     network: Network, layout: Layout | None = None, flow: Flow | None = None, *, may_fold: bool = True
 ) -> Layout:
     """Return a layout of all layers. Where nothing else decides, layers keep their order across the flow from
-    `layout`. With `may_fold` long chains continue in a next column, and U-Nets are a U."""
+    `layout`. With `may_fold` long networks continue in a next column, and U-Nets are a U."""
     old = layout or Layout()
     shape = replace(outline(network, old, flow), may_fold=may_fold)
     return arranged(old, positions(shape), flow)
@@ -98,7 +108,7 @@ def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None)
     return layout
 
 
-def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outline:
+def outline(network: Network, layout: Layout, flow: Flow | None = None, aspect: float = ASPECT) -> Outline:
     """Return the graph of a network, without the connections that would close a cycle."""
     ids = set(network.order)
     order = [*network.order, *(id for id in network.layers if id not in ids)]
@@ -118,52 +128,107 @@ def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outli
         hints=tuple(layout.at(id)[axis] for id in order),
         first=tuple(number[id] for id in network.layers),
         flow=flow,
+        aspect=aspect,
     )
 
 
 def positions(shape: Outline) -> dict[str, Position]:
     """Return positions of all layers of an outline, with unconnected components side by side."""
     is_down = shape.flow == "down"
-    along, across, size = (ROW, COLUMN, NODE_WIDTH) if is_down else (_ALONG, _ACROSS, NODE_HEIGHT)
+    across, size = (COLUMN, NODE_WIDTH) if is_down else (_ACROSS, NODE_HEIGHT)
     start = 0.0
     coordinates: dict[str, Position] = {}
     for part in _parts(shape):
-        if is_down and shape.may_fold and (places := _folded(part, shape)):
-            for v, (x, y) in places.items():
-                coordinates[shape.names[v]] = (x + start, y)
-            start += max(x for x, _ in places.values()) + across + size / 4
-            continue
-        graph = _graph(part, shape)
-        ordered(graph)
-        xs = columns(graph, across)
-        low = min((xs[v] for v in range(graph.real)), default=0.0)
-        end = start
-        for v in range(graph.real):
-            x = round((xs[v] - low + start) / GRID) * GRID
-            y = graph.row[v] * along
-            coordinates[graph.names[v]] = (x, y) if is_down else (y, x)
-            end = max(end, x)
-        start = end + across + size / 4
+        places = _folded(part, shape) if is_down and shape.may_fold else None
+        places = places or _in_rows(part, shape)
+        for v, (x, y) in places.items():
+            coordinates[shape.names[v]] = (x + start, y) if is_down else (y, x + start)
+        start += max(x for x, _ in places.values()) + across + size / 4
     return coordinates
 
 
+def _in_rows(part: list[int], shape: Outline) -> dict[int, Position]:
+    """Return the positions of connected layers in rows along the flow: across and along it, from 0."""
+    along, across = (ROW, COLUMN) if shape.flow == "down" else (_ALONG, _ACROSS)
+    graph = _graph(part, shape)
+    ordered(graph)
+    xs = columns(graph, across)
+    low = min(xs[v] for v in range(graph.real))
+    return {layer: (round((xs[v] - low) / GRID) * GRID, graph.row[v] * along) for v, layer in enumerate(part)}
+
+
 def _folded(part: list[int], shape: Outline) -> dict[int, Position] | None:
-    """Return the positions of a chain of layers that is better folded: an encoder and its decoder as a U, a long chain
-    in columns. None for any other network."""
+    """Return the positions of layers that are better folded: an encoder and its decoder as a U, a long network in as
+    many columns as fit the view. None for any other network."""
     number = {v: n for n, v in enumerate(part)}
     jumps = []
+    is_chain = True
     for n, v in enumerate(part[:-1]):
         ends = {number[target] for target in shape.links[v]}
-        if n + 1 not in ends:
-            return None
+        is_chain = is_chain and n + 1 in ends
         jumps += [(n, end) for end in ends if end > n + 1]
-    if jumps:
-        return _as_u(part, jumps)
-    count = -(-len(part) // _LONGEST_COLUMN)
-    if not 1 < count <= _MOST_COLUMNS:
+    if is_chain and jumps and (places := _as_u(part, jumps)):
+        return places
+    return _in_columns(part, shape, _LONGEST if jumps or not is_chain else _LONGEST_CHAIN)
+
+
+def _in_columns(part: list[int], shape: Outline, longest: int) -> dict[int, Position] | None:
+    """Return the positions of a long network, cut into columns where few connections pass; None for a short one, and
+    for one that cannot be cut."""
+    row = _late_rows(part, shape)
+    depth = max(row.values()) + 1
+    if depth <= longest:
         return None
-    rows = -(-len(part) // count)
-    return {v: (n // rows * _NEXT_COLUMN, n % rows * ROW) for n, v in enumerate(part)}
+    passing = [0] * depth
+    for v in part:
+        for between in range(row[v], max((row[target] for target in shape.links[v]), default=row[v])):
+            passing[between] += 1
+    width = NODE_WIDTH + _BETWEEN
+    tried: dict[int, list[dict[int, Position]]] = {}
+    most = -(-depth // _LONGEST_CHAIN)
+    while (count := min(most, round((shape.aspect * depth * ROW / width) ** 0.5))) not in tried and count > 1:
+        cuts = _cuts(passing, count)
+        bands: list[list[int]] = [[] for _ in range(len(cuts) + 1)]
+        for v in part:
+            bands[bisect_right(cuts, row[v])].append(v)
+        tried[count] = [_in_rows(band, shape) for band in bands]
+        width = sum(max(x for x, _ in band.values()) for band in tried[count]) / len(bands) + NODE_WIDTH + _BETWEEN
+    if count not in tried or len(tried[count]) < 2:
+        return None
+    places: dict[int, Position] = {}
+    left = 0.0
+    for band in tried[count]:
+        places |= {v: (x + left, y) for v, (x, y) in band.items()}
+        left += max(x for x, _ in band.values()) + NODE_WIDTH + _BETWEEN
+    return places
+
+
+def _cuts(passing: Sequence[int], count: int) -> list[int]:
+    """Return the rows with which columns begin, near equal parts of the depth: where few connections pass."""
+    length = -(-len(passing) // count)
+    cuts: list[int] = []
+    for number in range(1, count):
+        middle, reach = number * length, _REACH * length
+        rows = range(max(1, ceil(middle - reach)), min(len(passing) - 1, int(middle + reach)) + 1)
+        best = min(rows, key=lambda row: (passing[row - 1] + abs(row - middle) / reach, row), default=0)
+        if best and passing[best - 1] <= _MOST_CUT and best not in cuts:
+            cuts.append(best)
+    return cuts
+
+
+def _late_rows(part: list[int], shape: Outline) -> dict[int, int]:
+    """Return the row of each layer on the longest path; a layer without a source stands just before its first target,
+    as does one that only such layers feed."""
+    row = dict.fromkeys(part, 0)
+    sources = dict.fromkeys(part, 0)
+    for v in part:
+        for target in shape.links[v]:
+            row[target] = max(row[target], row[v] + 1)
+            sources[target] += 1
+    for v in reversed(part):
+        if not sources[v] and shape.links[v]:
+            row[v] = min(row[target] for target in shape.links[v]) - 1
+    return row
 
 
 def _as_u(part: list[int], jumps: list[tuple[int, int]]) -> dict[int, Position] | None:
@@ -216,17 +281,17 @@ def _parts(shape: Outline) -> list[list[int]]:
 
 
 def _graph(part: list[int], shape: Outline) -> Graph:
-    """Return the graph of one connected component: its layers in rows, and a way-point in every row that a connection
-    passes."""
+    """Return the graph of some layers: in rows, with a way-point in every row that a connection passes."""
     number = {layer: v for v, layer in enumerate(part)}
     row = [0] * len(part)
+    links = {layer: [target for target in shape.links[layer] if target in number] for layer in part}
     for v, layer in enumerate(part):
-        for target in shape.links[layer]:
+        for target in links[layer]:
             row[number[target]] = max(row[number[target]], row[v] + 1)
     graph = Graph([shape.names[layer] for layer in part], row, [shape.hints[layer] for layer in part])
     for v, layer in enumerate(part):
         chain = {row[v]: v}
-        for below in sorted((number[target] for target in shape.links[layer]), key=lambda u: row[u]):
+        for below in sorted((number[target] for target in links[layer]), key=lambda u: row[u]):
             for between in range(row[v] + len(chain), row[below]):
                 chain[between] = graph.way_point(chain[between - 1], between)
             graph.join(chain[row[below] - 1], below)

@@ -108,12 +108,9 @@ def short_count(number: int) -> str:
     return f"{number:,}"
 
 
-def layers_text(network: Network, *, has_word: bool = True) -> str:
-    """Return `3 layers`; with blocks also the total number: `15 layers (70 with blocks)`."""
-    count = len(network)
-    word = "" if not has_word else " layer" if count == 1 else " layers"
-    has_blocks = any(isinstance(layer.type, Block) for layer in network.layers.values())
-    return f"{count:,}{word}" + (f" ({num_layers(network):,} with blocks)" if has_blocks else "")
+def has_blocks(network: Network) -> bool:
+    """Return whether a layer of the network is a block."""
+    return any(isinstance(layer.type, Block) for layer in network.layers.values())
 
 
 def num_layers(network: Network) -> int:

@@ -190,7 +190,6 @@ class DataOptions(SourceOptions):
     readers = Choice(
         "auto",
         options=("auto", "threads", "processes"),
-        words={"auto": "Automatic", "threads": "Threads", "processes": "Processes"},
         notes={
             "auto": "By processes where a worker has at least 2 cores and 2,000 samples, else by threads",
             "threads": "By threads of the worker, which take turns with each other in what Python does itself",

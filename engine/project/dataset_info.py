@@ -114,7 +114,8 @@ class Forecast:
     """Windows of time series: the columns `targets` are predicted `horizon` steps ahead from the last `lags` steps.
 
     A window begins every `stride` steps. The target is one vector, step by step: all targets one step ahead, then two.
-    `season` is the period of the data in steps; 0 where it is not known.
+    `season` is the period of the data in steps that the options give, `period` the one that its values show; 0 where it
+    is not known.
     """
 
     targets: tuple[str, ...]
@@ -122,6 +123,7 @@ class Forecast:
     horizon: int
     stride: int = 1
     season: int = 0
+    period: int = 0
 
 
 @dataclass(frozen=True)

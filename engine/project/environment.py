@@ -220,7 +220,7 @@ class EnvironmentOptions(Record):
         group="Environment",
         help="Pipeline stage per layer: conv_2: 2, fc: 3. Default empty: stages of about equal work. One stage per "
         "worker. Unlisted layers join the latest stage among their inputs. The canvas shows and changes them (View > "
-        "Pipeline stages)",
+        "Lens > Stages)",
         matlab="none",
         torch="pipe_split",
         visible_when=_strategy("pipeline"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from netwright.engine.core.errors import FieldError, UserError
-from netwright.engine.core.fields import Choice, FilePath, Float, Int, Text, quoted
+from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int, Text, quoted
 from netwright.engine.core.formula import Formula
 from netwright.engine.core.list_fields import Texts
 from netwright.engine.core.records import Record
@@ -19,7 +19,8 @@ from netwright.engine.project.options.execution import PYTHON
 from netwright.engine.project.options.metric_options import is_better_low
 from netwright.engine.project.parameters import MOST_TRIALS, Parameters, Rows
 
-GROUP, COMPARED, REPEATED, LIMITS = "Experiment", "What is compared", "Repeats", "Limits"
+GROUP, COMPARED, REPEATED, LIMITS = "How", "What is compared", "Repeats", "Limits"
+CODE = "Constraints and code"
 LISTED = ("grid", "table")
 NEEDS_OPTUNA = ("tpe", "gp", "nsga2")
 SPLITS = ("training", "validation", "test")
@@ -55,6 +56,16 @@ class ExperimentOptions(Record):
             "table": "The rows of a table, one per trial",
             "function": "A function of your own, called with the trials so far",
         },
+        words={
+            "grid": "Every combination",
+            "random": "Random values",
+            "sobol": "Sobol sequence",
+            "tpe": "Bayesian, Parzen estimator",
+            "gp": "Bayesian, Gaussian process",
+            "nsga2": "Genetic, NSGA-II",
+            "table": "Rows of a table",
+            "function": "A function of your own",
+        },
         group=GROUP,
         help="How the values of a trial are chosen. Default grid",
         matlab="exhaustive sweep, random sampling, Bayesian optimization",
@@ -76,7 +87,7 @@ class ExperimentOptions(Record):
     initialization_function = FilePath(
         "",
         pattern=PYTHON,
-        group=GROUP,
+        group=CODE,
         help="Python file with a function initialize(values), called before each trial. Default none. It may return "
         "other values by path; FILE.py:NAME for a function of another name",
         matlab="initialization function",
@@ -91,16 +102,23 @@ class ExperimentOptions(Record):
         matlab="Maximum number of trials",
         visible_when=lambda options: not options.is_listed,
     )
+    baseline = Bool(
+        False,
+        group=GROUP,
+        label="Begin with the project",
+        help="Whether the first trial has the values of the project. Default no",
+        visible_when=_strategy("random", "sobol", *NEEDS_OPTUNA),
+    )
     constraints = Texts(
         (),
-        group=GROUP,
+        group=CODE,
         help="Conditions that the values of a trial fulfil: network.conv_1.filters <= network.conv_2.filters",
         matlab="Deterministic constraints",
     )
     seed = Int(
         0,
         low=0,
-        group=GROUP,
+        group=CODE,
         help="Seed of the values that are chosen. Default 0. It is not the seed of the training",
         visible_when=lambda options: not options.is_listed,
     )
@@ -138,6 +156,8 @@ class ExperimentOptions(Record):
             "successive-halving": "Of each group of trials the better part goes on (ASHA)",
             "hyperband": "Successive halving with several first lengths",
         },
+        words={"none": "Run to the end", "median": "Stop below the median"},
+        label="Weak trials",
         group=COMPARED,
         help="Whether trials that fall behind are stopped, by their validation curves. Default none",
     )

@@ -116,6 +116,12 @@ class Project:
         changes: dict[str, Any] = {name: record}
         return replace(self, **changes)
 
+    @property
+    def data_of_trials(self) -> DataOptions:
+        """The data that the trials of its experiment share: its splits, or the first fold."""
+        folds = self.experiment.folds
+        return self.data.replace(split="k-fold", folds=folds, fold=1) if folds else self.data
+
     def option_problems(self) -> list[FieldError]:
         """Return the errors of options that contradict each other."""
         errors = all_problems((name, self.section(name)) for name in SECTIONS)

@@ -133,6 +133,16 @@ def _looked_up(project: Project, values: Mapping[str, Any], name: str) -> Any:
     return values[name] if name in values else value_at(project, name)
 
 
+def own_values(project: Project) -> Mapping[str, Any]:
+    """Return the values of a project at the paths that its experiment varies, without those whose condition does not
+    hold, and without whole networks."""
+    values: dict[str, Any] = {}
+    for parameter in project.experiment.parameters:
+        if parameter.path != NETWORK and applies(project, parameter, values):
+            values[parameter.path] = value_at(project, parameter.path)
+    return values
+
+
 def grid_size(project: Project, options: ExperimentOptions) -> int:
     """Return the number of combinations of a grid, without regard to conditions and constraints. Raises `UserError`."""
     size = 1
@@ -167,7 +177,7 @@ def definition_problems(project: Project, base: Path) -> Iterator[FieldError]:
     wrong = set()
     for parameter in options.parameters:
         try:
-            _check_parameter(project, parameter, base)
+            check_parameter(project, parameter, base)
         except UserError as error:
             wrong.add(parameter.path)
             yield FieldError("experiment.parameters", str(error))
@@ -191,7 +201,7 @@ def refuse_wrong_definition(project: Project, base: Path) -> None:
         raise FieldErrors(errors)
 
 
-def _check_parameter(project: Project, parameter: Parameter, base: Path) -> None:
+def check_parameter(project: Project, parameter: Parameter, base: Path) -> None:
     """Raise `UserError` if a parameter does not fit the project."""
     field = field_of(project, parameter.path)
     if parameter.when:

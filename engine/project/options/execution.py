@@ -155,14 +155,14 @@ class WatchingOptions(Record):
         False,
         group="Monitoring",
         help="Plots the norm of all gradients at every step. Default off. The norm before clipping, as a curve of the "
-        "Train tab",
+        "run",
         matlab="none",
         torch="the result of clip_grad_norm_",
     )
     watch_layers = Bool(
         False,
         group="Monitoring",
-        help="Shows layer health as badges on the canvas. Default off. At intervals, for each layer: the norm of its "
+        help="Shows the health of layers on the canvas. Default off. At intervals, for each layer: the norm of its "
         "gradient, the size of its output, and the fraction of its units that are zero for every sample",
         matlab="none",
         torch="none",

@@ -8,7 +8,7 @@ from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int
 from netwright.engine.core.list_fields import Choices
 from netwright.engine.core.records import Record
-from netwright.engine.core.text import format_figure, format_percent
+from netwright.engine.core.text import format_value
 from netwright.engine.project.options.execution import PYTHON
 
 
@@ -83,9 +83,12 @@ def is_share(name: str) -> bool:
     return name in METRICS and METRICS[name].is_share
 
 
-def format_score(name: str, value: float) -> str:
-    """Return a loss or a value of a metric as text, such as `0.113` or `96.4 %`; `name` may begin with a split."""
-    return format_percent(value, 1) if is_share(name.rpartition(".")[2]) else format_figure(value)
+def format_score(name: str, value: float | None) -> str:
+    """Return a loss or a value of a metric as text, such as `0.113` or `96.4 %`; `name` may begin with a split. What is
+    counted, such as parameters, has none, and is whole."""
+    if value is not None and "." not in name and name not in METRICS and name != "loss" and float(value).is_integer():
+        value = int(value)
+    return format_value(value, is_percent=is_share(name.rpartition(".")[2]), is_measured=True)
 
 
 def of_training(name: str) -> bool:

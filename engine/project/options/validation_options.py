@@ -54,7 +54,7 @@ class ValidationOptions(Record):
     output_network = Choice(
         "auto",
         options=("auto", "best-validation", "last-iteration"),
-        notes={"auto": "best-validation if there is a validation split"},
+        notes={"auto": "That of the best validation if there is a validation split"},
         group="Validation",
         help="Network kept as the result. Default auto",
         matlab="OutputNetwork",

@@ -17,7 +17,6 @@ class ArrayOptions(Record):
     integer_arrays = Choice(
         "indices",
         options=("indices", "numbers"),
-        words={"indices": "Indices", "numbers": "Numbers"},
         notes={
             "indices": "Sequences of indices, such as words, for an embedding",
             "numbers": "Features, as arrays of fractions are",

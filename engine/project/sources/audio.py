@@ -41,7 +41,6 @@ class AudioOptions(Record):
     sound_channels = Choice(
         "mono",
         options=("mono", "stereo"),
-        words={"mono": "Mono", "stereo": "Stereo"},
         notes={"mono": "One channel, the mean of all", "stereo": "Two channels; a mono file gives two equal ones"},
         label="Sound channels",
         group="Source",
@@ -74,7 +73,6 @@ class AudioOptions(Record):
     sound_layout = Choice(
         "image",
         options=("image", "sequence"),
-        words={"image": "Image", "sequence": "Sequence"},
         notes={"image": "channels × bands × steps of time", "sequence": "steps of time × bands"},
         label="Layout",
         group="Source",

@@ -103,9 +103,11 @@ class ImageOptions(Record):
         low=0,
         high=8192,
         zero="auto",
+        purpose="for both width and height",
         unit="pixels",
         group="Source",
-        help="Height and width that images are resized to. Default auto: the most frequent size",
+        help="Width and height that images are resized to, one number for both: 64 makes images of 64 × 64. Default "
+        "auto: the most frequent width × height",
     )
     channels = Choice(
         "auto",

@@ -56,6 +56,7 @@ class SeriesOptions(Record):
     time_gaps = Choice(
         "auto",
         options=("auto", "break", "ignore"),
+        words={"auto": "Automatic", "break": "Windows end there", "ignore": "Ignore"},
         notes={
             "auto": "As break, unless more than one step in 20 is longer than usual, as without weekends",
             "break": "No window crosses a step that is longer than 1.5 times the usual one",
@@ -140,7 +141,6 @@ class SequenceOptions(Record):
     response_per = Choice(
         "auto",
         options=("auto", "sequence", "step"),
-        words={"auto": "Automatic", "sequence": "Sequence", "step": "Step"},
         notes={
             "auto": "One response per sequence where it is the same in all its rows, else one per step",
             "sequence": "One response for the whole sequence",

@@ -47,13 +47,6 @@ class SharedOptions(Record):
     task = Choice(
         "auto",
         options=("auto", "classes", "numbers", "labels", "transcripts"),
-        words={
-            "auto": "Automatic",
-            "classes": "Classes",
-            "numbers": "Numbers",
-            "labels": "Labels",
-            "transcripts": "Transcripts",
-        },
         notes={
             "auto": "By what the responses are: text, truth values and few whole numbers are classes, several columns "
             "of truth values are labels",
@@ -86,7 +79,6 @@ class SharedOptions(Record):
     decimal_mark = Choice(
         "auto",
         options=("auto", "point", "comma"),
-        words={"auto": "Automatic", "point": "Point", "comma": "Comma"},
         notes={
             "auto": "As most numbers of the first rows show it",
             "point": "0.5; commas stand between thousands",
@@ -100,7 +92,6 @@ class SharedOptions(Record):
     date_order = Choice(
         "auto",
         options=("auto", "day-first", "month-first"),
-        words={"auto": "Automatic", "day-first": "Day first", "month-first": "Month first"},
         notes={
             "auto": "As the dates tell; else the day where decimals have a comma, and the month where they have a "
             "point",

@@ -43,7 +43,6 @@ class TableOptions(Record):
     impute_numbers = Choice(
         "mean",
         options=("mean", "median"),
-        words={"mean": "Mean", "median": "Median"},
         group="Source",
         help="Value of missing numbers, of the training rows. Default mean. Dates get the median. scikit-learn: "
         "SimpleImputer",

@@ -110,7 +110,6 @@ class TextOptions(Record):
     text_samples = Choice(
         "blocks",
         options=("blocks", "lines"),
-        words={"blocks": "Blocks", "lines": "Lines"},
         notes={
             "blocks": "Stretches of the same number of tokens, whatever they hold",
             "lines": "Each line that is not empty, up to a block's length",

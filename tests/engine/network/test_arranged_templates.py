@@ -1,5 +1,6 @@
 """How the arrangement reads, measured on the templates that come with the program: crossings, length, and air."""
 
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 from math import hypot
 
@@ -9,13 +10,14 @@ from netwright.engine.core.files import ROOT
 from netwright.engine.drawing.picture import Line, draw
 from netwright.engine.drawing.routes import LANE, Curve, Point
 from netwright.engine.network.analysis import analyse
-from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.arrangement import arrange, outline, positions
 from netwright.engine.network.block import Block
-from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load
-from tests.builders import chain, layer
+from tests.builders import add, chain, layer
 
+Box = tuple[float, float, float, float]
 TEMPLATES = sorted(path.stem for path in (ROOT / "resources" / "templates").glob("*.netwright"))
 LONGEST = {"unet": 2900, "seq2seq": 1200}
 """Total length of the connections of the outer network, where it is more than short straight lines."""
@@ -40,11 +42,33 @@ def insides(network: Network) -> list[Network]:
 def crossings(curves: list[Curve]) -> int:
     """Return the pairs of curves that cross; those from or to a common port may touch."""
     lines = [list(pairwise(curve.points(10))) for curve in curves]
+    boxes = [box(curve.points(10)) for curve in curves]
     return sum(
         any(_cross(a, b) for a in lines[one] for b in lines[other])
         for one, other in combinations(range(len(curves)), 2)
-        if curves[one].start != curves[other].start and curves[one].end != curves[other].end
+        if curves[one].start != curves[other].start
+        and curves[one].end != curves[other].end
+        and overlap(boxes[one], boxes[other])
     )
+
+
+def box(points: Sequence[Point]) -> Box:
+    """Return left, top, right and bottom of what surrounds the points."""
+    xs, ys = zip(*points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def overlap(one: Box, other: Box) -> bool:
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+
+
+def points_over_layers(curve: Curve, layout: Layout) -> list[Point]:
+    """Return the points of the curve that lie over a layer, its ends left out."""
+    points = curve.points(40)[1:-1]
+    around = box(points)
+    nodes = [(x, y, x + NODE_WIDTH, y + NODE_HEIGHT) for x, y in layout.positions.values()]
+    near = [node for node in nodes if overlap(node, around)]
+    return [(x, y) for x, y in points for node in near if node[0] < x < node[2] and node[1] < y < node[3]]
 
 
 def _cross(one: tuple[Point, Point], other: tuple[Point, Point]) -> bool:
@@ -120,19 +144,35 @@ def test_the_branches_inside_a_residual_block_are_no_u() -> None:
 
 def test_a_long_chain_goes_on_in_a_next_column_that_the_window_shows() -> None:
     relu = layer("relu")
-    for count, columns in ((18, 1), (19, 2), (40, 3), (90, 5), (91, 1)):
+    for count, columns in ((18, 1), (19, 2), (40, 3), (90, 5), (91, 6), (316, 10)):
         network = chain(layer("feature_input", channels=4), *[relu] * (count - 1))
         layout = arrange(network)
         assert len({x for x, _ in layout.positions.values()}) == columns
         assert len({x for x, _ in arrange(network, may_fold=False).positions.values()}) == 1
         assert arrange(network, layout) == layout
         drawn = draw(network, layout, analyse(network))
-        nodes = list(layout.positions.values())
-        for shape in drawn.shapes():
-            if isinstance(shape, Line):
-                on = [p for p in shape.curve.points(40)[1:-1] for x, y in nodes if inside(p, x, y)]
-                assert not on, "no connection runs over a layer"
+        lines = [shape.curve for shape in drawn.shapes() if isinstance(shape, Line)]
+        assert not any(points_over_layers(curve, layout) for curve in lines), "no connection runs over a layer"
 
 
-def inside(point: Point, x: float, y: float) -> bool:
-    return x < point[0] < x + NODE_WIDTH and y < point[1] < y + NODE_HEIGHT
+def test_a_long_network_with_shortcuts_is_cut_where_one_connection_passes() -> None:
+    """Residual blocks of four layers and an addition: 316 layers, as many columns as make the shape of the view."""
+    relu, network = layer("relu"), chain(layer("feature_input", channels=4))
+    (last,) = network.layers.values()
+    for _ in range(63):
+        before = last
+        for _ in range(4):
+            network, last = add(network, relu, last)
+        network, last = add(network, layer("addition"), last, before)
+    for aspect, least, most in ((1.0, 6, 9), (1.5, 8, 12), (3.0, 11, 17)):
+        layout = Layout(positions(outline(network, Layout(), aspect=aspect)))
+        xs, ys = zip(*layout.positions.values(), strict=True)
+        width, height = max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT
+        assert 0.5 * aspect < width / height < 1.6 * aspect
+        tops = [id for id, (_, y) in layout.positions.items() if y == 0]
+        assert least <= len(tops) <= most
+        for id in tops[1:]:
+            assert len(network.incoming[id]) == 1, "no column begins inside a block"
+        drawn = draw(network, layout, analyse(network))
+        lines = [shape.curve for shape in drawn.shapes() if isinstance(shape, Line)]
+        assert not any(points_over_layers(curve, layout) for curve in lines), "no connection runs over a layer"
