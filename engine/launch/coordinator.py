@@ -14,21 +14,19 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from netwright.engine.cluster.cluster_environment import profile_of
 from netwright.engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
 from netwright.engine.core.files import remove, write_checked_json
 from netwright.engine.core.platform import STOP_SIGNALS, boot_id, hold_stop_signals, release_stop_signals
 from netwright.engine.launch import outcome
 from netwright.engine.launch.channel import SILENCE_S
-from netwright.engine.launch.launcher import Launcher, StartPoint
+from netwright.engine.launch.launcher import Launcher, Placer, StartPoint
 from netwright.engine.launch.local_launcher import LocalLauncher, preload_for
 from netwright.engine.launch.notification import announce
 from netwright.engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
 from netwright.engine.launch.outcome import AttemptOutcome, ResultTally
 from netwright.engine.launch.prepare import lock_of
-from netwright.engine.launch.remote.placers import Placer
 from netwright.engine.launch.worker_attempt import WorkerAttempt
-from netwright.engine.project.file import load as load_project
+from netwright.engine.placement.cluster_part import cluster_function
 from netwright.engine.runs.checkpoint_files import all_checkpoints, newest_whole, put_in_place
 from netwright.engine.runs.events import (
     Checkpointed,
@@ -239,16 +237,12 @@ class _Coordinator:
         return self._launcher
 
     def _make_cluster_launcher(self) -> Launcher:
-        from netwright.engine.launch.remote.cluster_launcher import ClusterLauncher  # few runs need it
-
-        environment = load_project(self._folder.project).project.environment
-
         def say(text: str) -> None:
             self._write(Message(severity="warning", text=text))
 
-        profile, strategy, placer = profile_of(environment), self._strategy, self._placer
-        least, most = environment.min_workers, environment.num_workers
-        return ClusterLauncher(self._folder, profile, say, strategy=strategy, least=least, most=most, placer=placer)
+        make = cluster_function("cluster_launcher")
+        launcher: Launcher = make(self._folder, say, strategy=self._strategy, placer=self._placer)
+        return launcher
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Return whether a restart may succeed and is allowed, and no stop was requested."""

@@ -118,7 +118,7 @@ def search(
     if project.environment.strategy == "pipeline" and project.environment.target in SEVERAL:
         raise UserError(
             "A trial runs the whole network, and the workers of a pipeline each have a stage of it. What each stage "
-            "takes is seen on the canvas (View > Pipeline stages); a trial can be made with another strategy."
+            "takes is seen on the canvas (View > Lens > Stages); a trial can be made with another strategy."
         )
     trials = Search(project, inventory, share, tell)
     most = samples or MOST

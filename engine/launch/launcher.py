@@ -4,8 +4,12 @@ Needs no torch. A coordinator supervises the workers through these protocols alo
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from netwright.engine.placement.cluster_part import cluster_function, has_clusters
+from netwright.engine.project.environment import EnvironmentOptions
 
 
 @dataclass(frozen=True)
@@ -89,3 +93,20 @@ class Launcher(Protocol):
 
     def close(self) -> None:
         """Give back everything, at the end of the run."""
+
+
+class Placer(Protocol):
+    """Starter of the agents of a run on the hosts of a cluster, which the launcher of that uses."""
+
+    @property
+    def is_of_profile(self) -> bool:
+        """Return whether any process could make another one, from the cluster profile."""
+
+
+def begun_placer(environment: EnvironmentOptions) -> AbstractContextManager[Placer | None]:
+    """Return a context that connects to the cluster of a run while the run is still being prepared; it gives None where
+    there is nothing to begin."""
+    if environment.target != "parallel" or not has_clusters():
+        return nullcontext()
+    placer: AbstractContextManager[Placer | None] = cluster_function("begun_placer")(environment)
+    return placer

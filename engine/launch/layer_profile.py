@@ -26,6 +26,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform import num_cores
 from netwright.engine.core.process import print_line
+from netwright.engine.core.progress import notice
 from netwright.engine.hardware.speed import measure
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.trial import mean_square, refusals, synthetic_inputs
@@ -38,6 +39,7 @@ from netwright.engine.operations.projects import read_project
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
+from netwright.engine.runs.model_files import model_files
 from netwright.engine.training.precision import Precision
 
 Tensors = tuple[torch.Tensor, ...]
@@ -89,8 +91,10 @@ def profile(
 
 
 def profile_project(request: ProfileRequest) -> ProfileResult:
-    """Measure the layers of a project. Raises `UserError`."""
-    project, notices = read_project(request.project, request.settings, request.text)
+    """Measure the layers of a model. Raises `UserError`."""
+    path = request.project if request.text else model_files(request.project).project
+    project, notices = read_project(path, request.settings, request.text)
+    notice(*notices)
     trace = request.trace.absolute() if request.trace is not None else None
     device, *layers, whole = profile(project, request.device, request.batch, request.threads, trace)
     return ProfileResult(
@@ -98,7 +102,6 @@ def profile_project(request: ProfileRequest) -> ProfileResult:
         layers=[LayerCost(**line["layer"]) for line in layers],
         whole=WholeCost(**whole["whole"]),
         trace=str(trace) if trace else None,
-        notices=notices,
     )
 
 

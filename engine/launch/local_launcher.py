@@ -5,13 +5,12 @@ import mmap
 import os
 import secrets
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from netwright.engine.core.errors import RunError, UserError
-from netwright.engine.core.fork import PATIENCE_S, read_from_fork
-from netwright.engine.core.platform import address_limit_bytes
+from netwright.engine.core.fork import PATIENCE_S, read_from_child
+from netwright.engine.core.platform import CAN_FORK, address_limit_bytes
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch import worker_process
 from netwright.engine.launch.launcher import StartPoint
@@ -98,7 +97,7 @@ def preload_for(folder: RunFolder) -> Callable[[WorkerSpec], int]:
         return b"fits"
 
     limit_bytes = address_limit_bytes()
-    if limit_bytes is not None and read_from_fork(attempt, PATIENCE_S) != b"fits":
+    if limit_bytes is not None and read_from_child(attempt, PATIENCE_S) != b"fits":
         raise RunError(
             f"There is not enough memory to load torch: this process is limited to {limit_bytes / 2**20:,.0f} MiB of "
             "addresses (`ulimit -v`).",
@@ -113,7 +112,7 @@ def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
     torch's compiler takes as long to import as the rest of torch. An idle server imports it in advance; otherwise only
     workers that need it do. Workers that are not forked import everything themselves.
     """
-    if sys.platform != "linux":
+    if not CAN_FORK:
         return lambda spec: worker_process.EXIT_BROKEN
     calm_threads()  # before torch is imported
     importlib.import_module("torch")

@@ -21,10 +21,11 @@ from typing import Any
 
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
+from netwright.engine.core.nvidia_driver import Driver, Readings
 from netwright.engine.core.platform import cpu_model, num_cores, total_memory_bytes
 from netwright.engine.core.process import module_command, print_line
 from netwright.engine.hardware.accelerators import Accelerators, TorchAccelerators, find
-from netwright.engine.hardware.health import Check, Driver, Readings, build_here, checks, driver_here, rendezvous
+from netwright.engine.hardware.health import Check, build_here, checks, driver_here, rendezvous
 from netwright.engine.hardware.speed import FIGURE_S, Figure, figures
 
 BACKENDS = {"cuda": "nccl", "xpu": "xccl"}

@@ -13,14 +13,14 @@ from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from netwright.engine.project.sources.guess import with_guessed_source
 from netwright.engine.project.transferred_layers import frozen_layers
-from netwright.engine.runs.project_from_run import Transfer, project_from_project, project_from_run, transferred
+from netwright.engine.runs.project_from_run import Transfer, project_from_model, transferred
 
 
 def transfer(request: TransferRequest) -> TransferResult:
     """Write a project that starts from a trained network. Raises `UserError`."""
     to, source = request.destination, request.source
     look_up(source)
-    project = (project_from_run if source.is_dir() else project_from_project)(source, to)
+    project = project_from_model(source, to)
     guessed = ""
     if request.data is not None:
         options, guessed = with_guessed_source(DataOptions(path=path_from(request.data, to.parent)), to.parent)

@@ -4,7 +4,7 @@ import json
 import math
 import signal
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +12,8 @@ from netwright.engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.platform import was_ended_by_force
 from netwright.engine.core.text import format_percent
-from netwright.engine.runs.baselines import SPLITS, with_network
+from netwright.engine.runs.baselines import SPLITS, loss_fall, with_network
+from netwright.engine.runs.curve_findings import RunCurves
 from netwright.engine.runs.events import (
     Best,
     EpochEnded,
@@ -259,6 +260,8 @@ class ResultTally:
     best: Best | None = None
     skipped: dict[str, str] = field(default_factory=dict)
     """Samples that could not be read, with the reasons."""
+    curves: RunCurves = field(default_factory=RunCurves)
+    """Losses so far, and what they show."""
     _scores: dict[int, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
@@ -271,6 +274,7 @@ class ResultTally:
 
     def add(self, event: Event) -> None:
         """Update the tally with an event."""
+        self.curves.take(event)
         match event:
             case Started():
                 self.metric = event.metric
@@ -337,13 +341,15 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
         **({"skipped_samples": _skipped(tally.skipped)} if tally.skipped else {}),
         **({"code": ending.failure.code} if ending.failure is not None else {}),
         **_baselines(report, measured),
+        **({"loss_fall": fall} if (fall := loss_fall(tally.curves.validation)) is not None else {}),
+        **({"finding": asdict(finding)} if (finding := tally.curves.finding) is not None else {}),
         **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
     }
     return {key: to_json(value) for key, value in whole.items()}
 
 
 def _baselines(report: Mapping[str, Any] | None, measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry `baselines` of a run that forecasts."""
+    """Return the entry `baselines` of a run that has them."""
     baselines = (report or {}).get("baselines")
     return {"baselines": with_network(baselines, {split: measured[split] for split in SPLITS})} if baselines else {}
 

@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.cluster.cluster_environment import profile_of, with_cluster
-from netwright.engine.cluster.job_list import note_run_here
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.platform import boot_id
@@ -21,6 +19,7 @@ from netwright.engine.hardware.devices import probe
 from netwright.engine.hardware.speed import measure_cores, measure_in_process
 from netwright.engine.placement.candidates import open_placements, record_of
 from netwright.engine.placement.choose import Placement, resolve
+from netwright.engine.placement.cluster_part import cluster_function, with_cluster
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.project import user_code
 from netwright.engine.project.check import CheckResult, check, describe
@@ -146,7 +145,7 @@ def list_run(folder: RunFolder, project: Project, project_id: str, placement: Pl
     """Enter a run in the history of its project; where it trains on a cluster, also in the list of jobs."""
     register(folder, project_id)
     if placement.resolved == "parallel":
-        note_run_here(folder, profile_of(project.environment))
+        cluster_function("note_run_here")(folder, project.environment)
 
 
 def _absolute(run_dir: Path) -> Path:

@@ -1,7 +1,7 @@
 """Memory and time of a few training steps on synthetic samples, measured in a child process.
 
-The parent has imported torch but never used it, and forks one child per trial: a child that runs out of memory, or
-hangs an accelerator, does not affect the parent.
+The parent has imported torch but never used it, and starts one child per trial, by a fork where it can: a child that
+runs out of memory, or hangs an accelerator, does not affect the parent.
 """
 
 import importlib
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import torch
 
-from netwright.engine.core.fork import read_from_fork
-from netwright.engine.core.platform import CAN_FORK, limit_memory, peak_resident_bytes
+from netwright.engine.core.fork import read_from_child
+from netwright.engine.core.platform import limit_memory, peak_resident_bytes
 from netwright.engine.core.types import TensorType
 from netwright.engine.data.loading.augment_mixing import Mixing
 from netwright.engine.data.loading.augmentation import PICTURES, Augmentation, Image
@@ -53,12 +53,12 @@ def run_trial(
 ) -> TrialResult:
     """Train one worker with this many samples per step, in a child process.
 
-    `limit_bytes` limits its memory on the CPU; 0: no limit. Needs `os.fork`.
+    `limit_bytes` limits its memory on the CPU; 0: no limit.
     """
     for module in ("torch._dynamo", __name__):  # what every child needs; torch's optimizers import the compiler
         importlib.import_module(module)
     measure = partial(_measure, project, samples, device, threads, steps, limit_bytes)
-    output = read_from_fork(partial(_result, samples, measure), PATIENCE_S)
+    output = read_from_child(partial(_result, samples, measure), PATIENCE_S)
     if output is None:
         return TrialResult(samples, refusal=f"{steps} steps take longer than {PATIENCE_S:.0f} s")
     return (
@@ -83,7 +83,7 @@ def _measure(
 ) -> TrialResult:
     """Make the steps in this process and return what they took."""
     torch.set_num_threads(threads)
-    if limit_bytes and sys.platform == "linux":
+    if limit_bytes and sys.platform != "darwin":
         limit_memory(limit_bytes)
     device = torch.device(device_name)
     if device.type != "cpu":
@@ -189,5 +189,5 @@ def refusals(project: Project, *, takes_full_batch: bool = False) -> Iterator[st
         yield "The network has errors; correct them first (see the command check)."
     if user_code.has_code(project):
         yield "The project has code of its own, which trials do not run yet."
-    if not takes_full_batch and (not CAN_FORK or sys.platform != "linux"):
-        yield "Trials are forked processes, which this system does not have."
+    if not takes_full_batch and sys.platform == "darwin":
+        yield "Trials need a limit of memory, which macOS does not enforce."

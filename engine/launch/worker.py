@@ -1,6 +1,5 @@
 """One worker of a run: starts, trains, and reports how it ended."""
 
-import os
 import re
 import traceback
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import torch
 from netwright.engine.core import progress
 from netwright.engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.platform_files import inherited
 from netwright.engine.data.loading.baseline import baselines
 from netwright.engine.data.sources import bad_samples
 from netwright.engine.hardware.accelerators import refusal_of
@@ -143,7 +143,5 @@ def main(arguments: list[str]) -> int:
     """Run a worker in an interpreter of its own."""
     spec = WorkerSpec.read(arguments[0])
     begin(spec)
-    for descriptor in (spec.reports, spec.requests, spec.listener):
-        if descriptor >= 0:
-            os.set_inheritable(descriptor, False)
-    return work(spec)
+    reports, requests, listener = map(inherited, (spec.reports, spec.requests, spec.listener))
+    return work(replace(spec, reports=reports, requests=requests, listener=listener))

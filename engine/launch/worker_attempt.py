@@ -1,13 +1,11 @@
 """One attempt at a run: its workers from their start to their end. The coordinator may make several. Needs no torch."""
 
-import selectors
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from netwright.engine.core.platform import out_of_memory_kills
-from netwright.engine.core.process import MessageReader
+from netwright.engine.core.process import MessageReader, readable
 from netwright.engine.launch import outcome
 from netwright.engine.launch.channel import SILENCE_S, HeartbeatMonitor
 from netwright.engine.launch.launcher import Launcher, StartPoint, Worker
@@ -52,7 +50,8 @@ class WorkerAttempt:
         self._warned: set[int] = set()
         self._workers: list[Worker] = []
         self._waiting: list[dict[str, Any]] = []
-        self._start: Callable[[int], None] = lambda count: None
+        self._open_pipes: dict[int, int] = {}
+        """The pipes of reports that are open, and the worker of each."""
         self._lines: dict[int, MessageReader] = {}
         self._outcome: dict[str, Any] | None = None
         self._errors: list[tuple[int, dict[str, Any]]] = []
@@ -80,44 +79,43 @@ class WorkerAttempt:
             while not self._launcher.is_ready():
                 if (ending := self._forward_requests(self)) is not None:
                     return ending
-            with selectors.DefaultSelector() as selector:
-                self._start = partial(self._start_up_to, selector)
-                info = self._folder.read_info()
-                self._start(1 if info.is_undecided else len(info.placement.places))
-                for request in self._waiting:
-                    self.send_request(request)
-                return self._watch(selector)
+            info = self._folder.read_info()
+            self._start_up_to(1 if info.is_undecided else len(info.placement.places))
+            for request in self._waiting:
+                self.send_request(request)
+            return self._watch()
         finally:
             for worker in self._workers:
                 worker.kill()
                 worker.close()
             self._launcher.end()
 
-    def _start_up_to(self, selector: selectors.BaseSelector, count: int) -> None:
+    def _start_up_to(self, count: int) -> None:
         """Start workers until there are `count`."""
         for rank in range(len(self._workers), count):
             worker = self._launcher.start(rank, self._start_point)
             self._workers.append(worker)
             self._lines[rank] = MessageReader(worker.reports)
-            selector.register(worker.reports, selectors.EVENT_READ, rank)
+            self._open_pipes[worker.reports] = rank
         self._launcher.await_started()
         update_info(self._folder, workers=tuple(worker.pid for worker in self._workers))
 
-    def _watch(self, selector: selectors.BaseSelector) -> AttemptOutcome:
+    def _watch(self) -> AttemptOutcome:
         """Watch until all workers have ended or the attempt has to end; return its outcome."""
         failed_at: float | None = None
         while True:
             self._monitor.tick()
             self._launcher.watch()
-            for key, _ in selector.select(POLL_S if selector.get_map() else END_POLL_S):
-                self._read_reports(key.data)
-                if not self._lines[key.data].is_open:
-                    selector.unregister(key.fileobj)
+            for pipe in readable(list(self._open_pipes), POLL_S if self._open_pipes else END_POLL_S):
+                rank = self._open_pipes[pipe]
+                self._read_reports(rank)
+                if not self._lines[rank].is_open:
+                    del self._open_pipes[pipe]
             if (ending := self._forward_requests(self)) is not None:
                 return ending
             if self._outcome is not None:
                 # All workers took part in the last collective, so later failures of the others do not matter.
-                all_ended = all(worker.poll() is not None for worker in self._workers) and not selector.get_map()
+                all_ended = all(worker.poll() is not None for worker in self._workers) and not self._open_pipes
                 if all_ended or time.monotonic() - self._done_at > SHUTDOWN_S:
                     return outcome.well(self._outcome)
                 continue
@@ -142,7 +140,7 @@ class WorkerAttempt:
             elif "chosen" in message:
                 info = self._folder.read_info().decided(**message["chosen"])
                 write_info(self._folder, info)
-                self._start(len(info.placement.places))
+                self._start_up_to(len(info.placement.places))
             elif "error" in message:
                 self._reported.add(rank)
                 self._errors.append((rank, message["error"]))

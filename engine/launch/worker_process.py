@@ -22,6 +22,7 @@ from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.fork import fork
 from netwright.engine.core.platform import (
+    CAN_FORK,
     STOP_SIGNALS,
     end_process,
     end_with_parent,
@@ -32,7 +33,7 @@ from netwright.engine.core.platform import (
     start_process,
     wait_for_process,
 )
-from netwright.engine.core.platform_files import open_descriptor, opened_paths, widen_pipe
+from netwright.engine.core.platform_files import name_for_child, open_descriptor, opened_paths, widen_pipe
 from netwright.engine.core.process import module_command
 from netwright.engine.parallel.worker_spec import WorkerSpec
 
@@ -108,7 +109,7 @@ def _process_status(pid: int) -> str:
 def can_fork() -> bool:
     """Return whether workers can be forked: torch is imported, and no accelerator is initialised."""
     torch = sys.modules.get("torch")
-    return sys.platform == "linux" and torch is not None and not _is_touched(torch)
+    return CAN_FORK and torch is not None and not _is_touched(torch)
 
 
 def _is_touched(torch: Any) -> bool:
@@ -157,11 +158,17 @@ def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, log: Path) -> 
 def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
     """Start a fresh interpreter as a worker."""
     return start_process(
-        module_command("netwright.engine.launch.worker", spec.write()),
+        module_command("netwright.engine.launch.worker", _for_child(spec).write()),
         (subprocess.DEVNULL, printing, printing),
         folder=ROOT,
         inherits=_descriptors(spec),
     )
+
+
+def _for_child(spec: WorkerSpec) -> WorkerSpec:
+    """Return the spec with the numbers by which a fresh interpreter opens the descriptors."""
+    reports, requests, listener = map(name_for_child, (spec.reports, spec.requests, spec.listener))
+    return replace(spec, reports=reports, requests=requests, listener=listener)
 
 
 def _descriptors(spec: WorkerSpec) -> list[int]:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from netwright.engine.core.errors import UnavailableError, UserError, plural
 from netwright.engine.core.files import number_in
+from netwright.engine.placement.cluster_part import ABSENT, has_clusters
 from netwright.engine.placement.inventory import NO_LOOPBACK, ClusterSize, Device, DeviceInventory
 from netwright.engine.project.check_strategies import pieces_of_batch
 from netwright.engine.project.environment import TARGETS, EnvironmentOptions
@@ -90,7 +91,9 @@ def shares(total: int, parts: int, loads: Sequence[float] = ()) -> list[int]:
 def refusal(target: str, inventory: DeviceInventory) -> str | None:
     """Return the reason why this target cannot run on this machine, or None."""
     if target == "parallel":
-        return None if inventory.cluster is not None else "needs a cluster profile, and there is none yet"
+        if inventory.cluster is not None:
+            return None
+        return "needs a cluster profile, and there is none yet" if has_clusters() else ABSENT
     usable = len(inventory.usable)
     refused = "; ".join(f"{device.name}: {device.refusal}" for device in inventory.devices if device.refusal)
     if target in ("gpu", "multi-gpu") and usable == 0:

@@ -11,7 +11,8 @@ from netwright.engine.core.platform import CAN_WATCH
 from netwright.engine.core.platform_files import CAN_SHARE_MEMORY
 from netwright.engine.project.environment import EnvironmentOptions
 
-LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+LOOPBACK = {"linux": "lo", "win32": "Loopback Pseudo-Interface 1"}.get(sys.platform, "lo0")
+"""Its name, for messages on Windows: workers ask the system there."""
 NO_LOOPBACK = (
     f"the loopback network interface {LOOPBACK}, over which workers find each other, is down or missing (a "
     f"container or sandbox may have none; as root, `ip link set {LOOPBACK} up` starts it)"

@@ -21,13 +21,14 @@ from typing import Any
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import (
     CHECKSUM,
-    flush,
+    flush_path,
     open_file,
     read_file,
     remove,
     without_checksum,
     write_checked_json,
 )
+from netwright.engine.core.platform_files import rename
 from netwright.engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"
@@ -117,7 +118,7 @@ def put_in_place(folder: RunFolder, iteration: int, limit: int) -> None:
     target = place(folder, iteration)
     if target.exists():  # of an abandoned attempt
         _remove(target)
-    beside(folder, iteration).rename(target)
+    rename(beside(folder, iteration), target)
     _flush(folder.checkpoints)  # before older checkpoints are removed
     remaining = []
     for checkpoint in all_checkpoints(folder):
@@ -136,7 +137,7 @@ def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):
         remove(doomed)
     with contextlib.suppress(FileNotFoundError):
-        path.rename(doomed)
+        rename(path, doomed)
     with contextlib.suppress(OSError):
         remove(doomed)
 
@@ -144,11 +145,7 @@ def _remove(path: Path) -> None:
 def _flush(path: Path) -> None:
     """Flush the entries of a folder to disk (fsync), if its file system supports that."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            flush(descriptor)
-        finally:
-            os.close(descriptor)
+        flush_path(path)
 
 
 def write_manifest(path: Path, iteration: int, shards: Mapping[str, str] | None = None) -> None:

@@ -33,7 +33,9 @@ from netwright.engine.core.folders import data_folder
 from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
 from netwright.engine.core.own_files import COPY, EXPERIMENTS
 from netwright.engine.core.process import start_detached_module
+from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.file import load
+from netwright.engine.project.project import SECTIONS
 from netwright.engine.runs.create import is_shipped, new_folder_in
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.trial_log import Trial, trials_from
@@ -252,8 +254,26 @@ def experiment_title(folder: ExperimentFolder) -> str:
         options = load(folder.project).project.experiment
     except UserError:
         return folder.path.name
-    varied = ", ".join(parameter.path.rpartition(".")[2] for parameter in options.parameters[:3])
-    return f"{options.strategy}: {varied or 'repeats'} · {day} {time}"
+    return f"{varied_title(options)} · {day} {time}"
+
+
+def varied_title(options: ExperimentOptions) -> str:
+    """Return the title of an experiment by what varies in it: `Mini-batch size × learn rate`."""
+    labels = [_label(parameter.path) for parameter in options.parameters[:3]]
+    more = f" and {len(options.parameters) - 3} more" if len(options.parameters) > 3 else ""
+    if labels:
+        first, *rest = labels
+        return " × ".join([first, *(label[:1].lower() + label[1:] for label in rest)]) + more
+    if options.table:
+        return "Table of values"
+    return f"{options.folds} folds" if options.folds > 1 else f"{options.repeats} repeats"
+
+
+def _label(path: str) -> str:
+    section, _, name = path.partition(".")
+    record = SECTIONS.get(section)
+    field = record.fields.get(name) if record is not None else None
+    return field.label if field is not None else name.replace(".", " ")
 
 
 def experiments_of(project_path: Path | None, project_id: str = "") -> list[ExperimentFolder]:
@@ -296,12 +316,17 @@ def hold(folder: ExperimentFolder) -> int:
         raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
 
 
-def start_runner(folder: ExperimentFolder) -> "subprocess.Popen[bytes]":
+def start_runner(folder: ExperimentFolder, leash: int | None = None) -> "subprocess.Popen[bytes]":
     """Start a runner of the experiment that outlives this process, and return it. Its output goes to `runner.log`.
-    Raises `UserError`."""
+    With a `leash`, the end of a pipe to read from, it stops once all writing ends are closed. Raises `UserError`."""
+    pipe = () if leash is None else (leash,)
     try:
         return start_detached_module(
-            folder.log, "netwright.engine.experiments.runner_program", str(folder.path.absolute())
+            folder.log,
+            "netwright.engine.experiments.runner_program",
+            str(folder.path.absolute()),
+            *map(str, pipe),
+            descriptors=pipe,
         )
     except OSError as error:
         raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None

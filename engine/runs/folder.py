@@ -32,7 +32,7 @@ from netwright.engine.core.files import (
 )
 from netwright.engine.core.own_files import COPY
 from netwright.engine.core.platform import is_paused
-from netwright.engine.core.platform_files import has_open, open_descriptor
+from netwright.engine.core.platform_files import has_open, open_descriptor, touch
 from netwright.engine.runs import liveness
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.info import RunInfo
@@ -319,7 +319,7 @@ def restore_lock(folder: RunFolder, lock: int) -> bool:
     Raises `RunError` if another engine has locked the new file, or if it cannot be restored.
     """
     try:
-        os.utime(lock)
+        touch(lock)
         return locks.restore_lock(folder.lock, lock, patience_s=LOCK_PATIENCE_S)
     except locks.LockHeldError:
         cause = "was replaced while it trained, and another engine has locked the new file"

@@ -87,10 +87,11 @@ class MachineShare:
     def close(self) -> None:
         """Take nothing any more."""
         if self._lock >= 0:
-            for path in (self._path, self._path.with_suffix(".lock")):
-                path.unlink(missing_ok=True)
-            os.close(self._lock)
+            self._path.unlink(missing_ok=True)
+            os.close(self._lock)  # before its file is removed: Windows keeps a file that is open
             self._lock = -1
+            with contextlib.suppress(OSError):  # another process has a look at it
+                self._path.with_suffix(".lock").unlink(missing_ok=True)
 
     def __exit__(self, *_: object) -> None:
         self.close()

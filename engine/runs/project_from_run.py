@@ -1,11 +1,13 @@
 """Start a project from a trained network: from a run, with its weights, a new head and frozen layers."""
 
 import os
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import FilePath
+from netwright.engine.core.files import not_written
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project, new_identity
@@ -13,6 +15,7 @@ from netwright.engine.project.published_weights import entry_of, with_inputs_of
 from netwright.engine.project.transferred_layers import freeze_up_to, replace_head, scale_rates
 from netwright.engine.project.weights import chosen
 from netwright.engine.runs.folder import open_run, origin
+from netwright.engine.runs.model_files import ModelFiles, model_files
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,31 @@ def project_from_run(run: Path, to: Path) -> Project:
     moved = _moved(project, origin(folder.project).base, to.parent)
     weights = chosen(folder.path, to.parent)
     return replace(moved, identity=new_identity(), weights=weights)
+
+
+def project_from_model(path: Path, to: Path) -> Project:
+    """Return a new project at `to` that starts from a model. Raises `UserError`."""
+    files = model_files(path)
+    if files.run is not None:
+        return project_from_run(path, to)
+    return _with_own_files(files, to) if files.is_imported else project_from_project(files.project, to)
+
+
+def _with_own_files(files: ModelFiles, to: Path) -> Project:
+    """Return the project of an imported file, with its weights and constants in files beside `to`. Raises
+    `UserError`."""
+    project = replace(load(files.project).project, identity=new_identity())
+    for section in ("weights", "constants"):
+        record = project.section(section)
+        if not (file := getattr(record, "file", "")):
+            continue
+        name = f"{to.stem}.{section}.safetensors"
+        try:
+            shutil.copyfile(files.base / file, to.with_name(name))
+        except OSError as error:
+            raise not_written(to.with_name(name), error) from None
+        project = project.with_section(section, record.replace(file=name))
+    return project
 
 
 def project_from_project(path: Path, to: Path) -> Project:

@@ -2,7 +2,7 @@
 
 digits failed            contains both words: in name, state, environment, tags, note or changes
 state:failed tag:paper   has this state, has this tag
-accuracy>0.9             metric of the test and of the validation split, as far as there are any
+accuracy>0.9             metric of the test and of the validation split, as far as there are any; also accuracy > 90 %
 test.accuracy>0.9        metric of one split; also epochs, iterations, seconds
 training.max_epochs=30   has this value of an option
 """
@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar, get_args
 from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.errors import UserError, closest_word, did_you_mean
 from netwright.engine.core.fields import path_part
-from netwright.engine.project.options.metric_options import METRICS, is_better_low
+from netwright.engine.project.options.metric_options import METRICS, is_better_low, is_share
 from netwright.engine.project.project import SECTIONS
 from netwright.engine.runs.events import SPLIT_PRIORITY, State
 from netwright.engine.runs.notes import Notes
@@ -84,9 +84,14 @@ def score(run: Searched, name: str) -> float | None:
     return next((scores[key] for part in ("test", "validation") if (key := f"{part}.{name}") in scores), None)
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words and conditions of a query: `accuracy > 98 %` is one condition."""
+    return re.sub(r"\s*(>=|<=|>|<|=)\s*|\s+(?=%)", lambda sign: sign[1] or "", text.strip()).split()
+
+
 def matching(runs: Iterable[AnySearched], text: str) -> list[AnySearched]:
     """Return the runs that meet every word and condition of the query text."""
-    conditions = [_condition(word) for word in text.split()]
+    conditions = [_condition(word) for word in words_of(text)]
     if not conditions:
         return list(runs)
     return [run for run in runs if all(holds(run) for holds in conditions)]
@@ -124,7 +129,7 @@ def unknown_name(
     names = {"loss", *METRICS, *COUNTS, *metrics, *(name.partition(".")[2] for name in metrics)}
     splits = {f"{split}.{name}" for split in SPLIT_PRIORITY for name in ("loss", *METRICS)}
     options = {f"{section}.{name}" for section, record in SECTIONS.items() for name in record.fields}
-    for word in text.split():
+    for word in words_of(text):
         name, colon, value = word.partition(":")
         if colon and value and name == "state" and value.casefold() not in states:
             hint = f"States are: {', '.join(states)}."
@@ -168,6 +173,9 @@ def _measured(name: str, compare: Callable[[float, float], bool], limit: float) 
     """Return a condition on a count, or on a metric: without a split of all held-out samples, so that no listed run
     has a test or validation metric that contradicts it."""
 
+    if limit > 1 and is_share(name.rpartition(".")[2]):
+        limit /= 100
+
     def holds(run: Searched) -> bool:
         held_out = [run.scores[key] for split in ("test", "validation") if (key := f"{split}.{name}") in run.scores]
         value = score(run, name)
@@ -196,8 +204,9 @@ def _said(word: str) -> Condition:
 
 
 def _number(text: str) -> float | None:
+    number, percent, _ = text.partition("%")
     try:
-        return float(text)
+        return float(number) / (100 if percent else 1)
     except ValueError:
         return None
 

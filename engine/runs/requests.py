@@ -9,7 +9,7 @@ All workers apply requests at the same step: the pending requests of the first w
 report point.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -48,9 +48,9 @@ class RequestField:
         """Return the combined value of two consecutive requests."""
         return value
 
-    def text(self, value: float) -> str:
-        """Return the action of the run, in words."""
-        return self.done.format(value=format_number(value, 4))
+    def done_by(self, value: float) -> str:
+        """Return the action of the run on a value, in words with a placeholder for it."""
+        return self.done
 
     def value_text(self, value: float) -> str:
         """Return the value alone, as a person types it."""
@@ -102,7 +102,7 @@ class Switch(RequestField):
     def read(self, value: Any) -> float:
         return {1: 1.0, 0: -1.0}.get(value, 0.0) if type(value) in (int, float, bool) else 0.0
 
-    def text(self, value: float) -> str:
+    def done_by(self, value: float) -> str:
         return self.done if value > 0 else self.done_off
 
     def value_text(self, value: float) -> str:
@@ -332,10 +332,21 @@ def refuse_unknown(name: str) -> None:
 
 def done_text(event: Requested) -> str:
     """Return the action of the run on request: `paused`, `learn rate 0.002`; empty if unknown."""
+    return done_template(event).format(value=format_number(event.value, 4))
+
+
+def done_template(event: Requested) -> str:
+    """Return the action of the run on request with a placeholder for the value: `learn rate {value}`."""
     row = _BY_WHAT.get(event.what)
-    if isinstance(row, RequestField):
-        return row.text(event.value)
-    return row.done if row is not None else ""
+    return row.done_by(event.value) if isinstance(row, RequestField) else row.done if row is not None else ""
+
+
+def request_texts() -> Iterator[str]:
+    """Yield the texts of the requests that the window shows."""
+    for row in REQUESTS:
+        yield from (row.label, row.tooltip, row.done)
+        for field in row.fields:
+            yield from (field.label, field.tooltip, field.done_by(1), field.done_by(-1))
 
 
 def request_text(event: Requested) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from netwright.engine.core.errors import UserError, listed
 from netwright.engine.core.files import number_in, open_file, read_object
 from netwright.engine.core.finite_json import from_json
+from netwright.engine.core.own_files import EXPERIMENTS
 from netwright.engine.core.text import format_flops, format_number, format_percent
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.project.options.solver import FULL_BATCH
@@ -107,11 +108,13 @@ class RunSummary:
     @property
     def title(self) -> str:
         """Name of the run for a person: as the user gave it, else its number, solver and learn rate, such as
-        `Run 5 · adam, 0.001`; for runs without a number the name of the folder."""
-        if self.notes.run_name or not self.run_number:
+        `Run 5 · adam, 0.001`, or `Trial 3 · adam, 0.01` in an experiment; for others the name of the folder."""
+        is_trial = self.path.parent.parent.parent.name == EXPERIMENTS
+        if self.notes.run_name or not (self.run_number or is_trial):
             return self.notes.run_name or self.path.name
+        number = f"Trial {self.path.name}" if is_trial else f"Run {self.run_number}"
         solver, rate = shown(self.options, "training.solver"), self.option_text(RATE)
-        return f"Run {self.run_number} · {solver}" + (f", {rate}" if solver != "lm" else "")
+        return f"{number} · {solver}" + (f", {rate}" if solver != "lm" else "")
 
     def option_text(self, path: str) -> str:
         """Return an option as a person would type it; of the learn rate also the one that was set while the run
@@ -393,3 +396,13 @@ def achieved_text(event: Progress) -> str:
 def format_metric(name: str, value: float) -> str:
     """Format a metric with its name, such as `accuracy 96.4 %` or `loss 0.113`."""
     return f"{name} {format_score(name, value)}"
+
+
+def result_text(run: RunSummary) -> str:
+    """Return the metrics of the test split, else of the validation split, as text."""
+    scores = run.scores
+    for part in ("test.", "validation."):
+        of_part = {name.removeprefix(part): value for name, value in scores.items() if name.startswith(part)}
+        if of_part:
+            return ", ".join(format_metric(name, value) for name, value in of_part.items())
+    return ""

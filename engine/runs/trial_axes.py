@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from netwright.engine.core.text import format_number
+from netwright.engine.core.fields import Choice
+from netwright.engine.core.text import format_number, format_percent
 from netwright.engine.project.experiment import MEASURED, ExperimentOptions, Objective
 from netwright.engine.project.options.metric_options import in_a_line, is_share
 from netwright.engine.project.parameters import value_text
@@ -88,8 +89,17 @@ class TrialAxis:
         if self.categories:
             return self.categories[min(max(round(place), 0), len(self.categories) - 1)]
         if self.is_percent:
-            return f"{format_number(100 * place, 4)} %"
+            return format_percent(place, 1)
         return f"{place:,.0f}" if self.is_whole else format_number(place, 4)
+
+
+def value_words(path: str, value: Any) -> str:
+    """Return a value at a path as a person reads it: for an option to choose from, its words in the form."""
+    section, _, name = path.partition(".")
+    field = SECTIONS[section].fields.get(name) if section in SECTIONS else None
+    if isinstance(value, bool):
+        return "On" if value else "Off"
+    return field.word(value) if isinstance(field, Choice) and isinstance(value, str) else value_text(value)
 
 
 def axes_of(trials: Sequence[Trial], options: ExperimentOptions, objectives: Sequence[str]) -> list[TrialAxis]:
@@ -116,9 +126,9 @@ def _value_axis(path: str, values: Mapping[int, Any], listed: Sequence[Any], *, 
         least, most = min(numbers.values()), max(numbers.values())
         is_whole = all(number.is_integer() for number in numbers.values())
         return TrialAxis(path, numbers, is_log=least > 0 and (is_log or most >= WIDE * least), is_whole=is_whole)
-    texts = {number: value_text(value) for number, value in values.items()}
+    texts = {number: value_words(path, value) for number, value in values.items()}
     distinct = set(texts.values())
-    order = [text for text in dict.fromkeys(map(value_text, listed)) if text in distinct]
+    order = [text for text in dict.fromkeys(value_words(path, value) for value in listed) if text in distinct]
     order += sorted(distinct.difference(order))
     places = {text: float(place) for place, text in enumerate(order)}
     return TrialAxis(path, {number: places[text] for number, text in texts.items()}, tuple(order))

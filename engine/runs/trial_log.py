@@ -64,6 +64,13 @@ STUDENT = (
 T = TypeVar("T")
 
 
+def half_interval(values: Sequence[float]) -> float:
+    """Return half the width of the 95 % interval of the mean of two values or more, by Student's t distribution."""
+    degrees = len(values) - 1
+    quantile = STUDENT[degrees - 1] if degrees <= len(STUDENT) else 1.96
+    return quantile * statistics.stdev(values) / math.sqrt(len(values))
+
+
 @dataclass(frozen=True)
 class TrialRun:
     """One run of a trial: the only one, or one of its repeats and folds. `name` is that of its folder, `scores` are by
@@ -127,9 +134,7 @@ class Trial:
         values = self._by_name().get(name, ())
         if len(values) < 2:
             return None
-        deviation = statistics.stdev(values)
-        quantile = STUDENT[len(values) - 2] if len(values) - 2 < len(STUDENT) else 1.96
-        return deviation, quantile * deviation / math.sqrt(len(values))
+        return statistics.stdev(values), half_interval(values)
 
     def _by_name(self) -> dict[str, list[float]]:
         by_name: dict[str, list[float]] = {}

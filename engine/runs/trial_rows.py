@@ -208,21 +208,23 @@ def rows_csv(rows: Sequence[TrialRow], columns: Sequence[str]) -> str:
 
 
 def ranked(trials: Iterable[Trial], objective: str) -> list[Trial]:
-    """Return the trials that have a number for the objective, the best first. Pruned and stopped ones come after those
-    that were trained to their end."""
+    """Return the trials that have a number for the objective, the best first; of equal ones the one with the lower loss
+    on the same split, then the earlier one. Pruned and stopped ones come after those that were trained to their end."""
     return [trial for *_, trial in sorted(_ranks(trials, objective))]
 
 
-def _ranks(trials: Iterable[Trial], objective: str) -> Iterator[tuple[bool, float, int, Trial]]:
+def _ranks(trials: Iterable[Trial], objective: str) -> Iterator[tuple[bool, float, float, int, Trial]]:
     """Yield the trials that have a value of the objective, each with its sort key; numbers differ."""
     sign = 1.0 if Objective(objective).is_low_better else -1.0
+    split = objective.partition(".")[0] if "." in objective else "validation"
     for trial in trials:
         if trial.state in COUNTED and not math.isnan(score := trial.scores.get(objective, math.nan)):
-            yield trial.state != "finished", sign * score, trial.number, trial
+            loss = trial.scores.get(f"{split}.loss", math.nan)
+            yield trial.state != "finished", sign * score, math.inf if math.isnan(loss) else loss, trial.number, trial
 
 
 def best_trial(trials: Iterable[Trial], objectives: Sequence[str]) -> Trial | None:
-    """Return the best trial by the first objective; None where none has ended with a value."""
+    """Return the best trial by the first objective, see `ranked`; None where none has ended with a value."""
     return min(_ranks(trials, objectives[0]), default=(None,))[-1]
 
 

@@ -93,7 +93,7 @@ class TrainerBuilder:
     def build(self) -> Trainer:
         """Create the trainer."""
         job, options = self.job, self.options
-        validation, test = self._split("validation"), self._split("test")
+        validation, test = self.split("validation"), self.split("test")
         self.notes += [*_loading_note(job), *weights_note(job), *self.precision.notes]
         self.notes += filter(None, [whole_batch_note(options, len(self.training))])
         self.notes += choose_threads(job, self.network, self.precision, self.training)
@@ -132,7 +132,7 @@ class TrainerBuilder:
         trainer = Trainer(
             plan,
             step,
-            self._evaluator(step, metrics),
+            self.evaluator(step, metrics),
             batches,
             reporter,
             tracker,
@@ -170,7 +170,7 @@ class TrainerBuilder:
     @cached_property
     def training(self) -> ResidentDataset:
         """Return the training split on the device."""
-        split = self._split("training")
+        split = self.split("training")
         assert split is not None  # `prepare` refuses a project whose training split is empty
         return split
 
@@ -346,7 +346,7 @@ class TrainerBuilder:
 
         return step
 
-    def _evaluator(self, step: TrainStep, metrics: Sequence[Metric]) -> Evaluator:
+    def evaluator(self, step: TrainStep, metrics: Sequence[Metric]) -> Evaluator:
         """Create the evaluation of the model on splits of the data."""
         job, options = self.job, self.options
         parts = job.group.size * options.gradient_accumulation
@@ -391,7 +391,7 @@ class TrainerBuilder:
             remark=LAYERS_OF_SHARDED if is_sharded else "",
         )
 
-    def _split(self, name: str) -> ResidentDataset | None:
+    def split(self, name: str) -> ResidentDataset | None:
         """Return a split of the data on the device, or None where it is empty."""
         job = self.job
         if job.data is None or not job.dataset.samples.get(name):

@@ -6,7 +6,6 @@ states continues bit for bit, as far as the computation itself is deterministic.
 
 import contextlib
 import json
-import os
 import random
 import shutil
 import time
@@ -23,7 +22,7 @@ from torch.utils._pytree import tree_map
 
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import path_part, printable
-from netwright.engine.core.files import flush, remove
+from netwright.engine.core.files import flush_path, remove
 from netwright.engine.parallel.process_group import ProcessGroup
 from netwright.engine.parallel.tensor_shards import local_shard, whole
 from netwright.engine.project.training import TrainingOptions
@@ -232,12 +231,8 @@ def _not_written(path: Path, iteration: int, error: object) -> RunError:
 
 
 def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # some file systems flush no folders
-            flush(descriptor)
-    finally:
-        os.close(descriptor)
+    with contextlib.suppress(OSError):  # some file systems flush no folders
+        flush_path(path)
 
 
 def read(checkpoint: Checkpoint, *, by_shards: bool = False) -> JsonState:

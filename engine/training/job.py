@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -270,7 +271,14 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module, loaded: frozenset[st
         assert isinstance(inverse, InverseNorm)
         axis = job.analysis.shapes[id].output.dim("C")
         targets = training.targets[job.targets[output].number]
-        fit_inverse(module.get_submodule(job.module_names[id][0]), inverse.kind, targets, axis)
+        layer = module.get_submodule(job.module_names[id][0])
+        if (forecast := job.dataset.forecast) is None:
+            fit_inverse(layer, inverse.kind, targets, axis)
+            continue
+        # As the columns of the history, each counted once: a network may add what it predicts to their last value.
+        columns = training.real(0)[:, : len(forecast.targets)].astype(np.float32)
+        shift, scale = (np.tile(part, forecast.horizon) for part in fit(inverse.kind, columns, 1))
+        layer.load_state_dict({"shift": torch.from_numpy(shift), "scale": 1.0 / torch.from_numpy(scale)})
 
 
 def _head_id(network: Network, port: Port) -> str:

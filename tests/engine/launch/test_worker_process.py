@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from netwright.engine.core import platform_files
+from netwright.engine.core import posix_files
 from netwright.engine.launch import worker_process
 
 
@@ -31,7 +31,7 @@ def test_drivers_are_known_by_what_they_open(
 ) -> None:
     (tmp_path / "3").symlink_to(path)
     (tmp_path / "4").write_text("no link: it has gone meanwhile")
-    monkeypatch.setattr(platform_files, "OPEN_FILES", tmp_path)
+    monkeypatch.setattr(posix_files, "OPEN_FILES", tmp_path)
     assert worker_process.has_driver_open() is is_driver
-    monkeypatch.setattr(platform_files, "OPEN_FILES", tmp_path / "nothing shows them")
+    monkeypatch.setattr(posix_files, "OPEN_FILES", tmp_path / "nothing shows them")
     assert not worker_process.has_driver_open()

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from netwright.engine.cli.runs_commands import result_text
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_bytes, format_duration
 from netwright.engine.runs.create import SHIPPED, create, runs_beside
@@ -32,7 +31,7 @@ from netwright.engine.runs.history import (
 from netwright.engine.runs.info import RunInfo
 from netwright.engine.runs.log import EventLog
 from netwright.engine.runs.notes import write_notes
-from netwright.engine.runs.summary import format_metric
+from netwright.engine.runs.summary import format_metric, result_text
 
 
 def made(folder: Path, name: str, created: Any, **info: Any) -> Path:
@@ -61,7 +60,7 @@ def test_a_run_with_odd_facts_is_still_listed(tmp_path: Path, created: object) -
     made(tmp_path, "good", 100)
     runs = list_runs(tmp_path)
     assert {run.name for run in runs} == {"odd", "good"}
-    assert {run.name: result_text(run) for run in runs} == {"odd": "loss not a number", "good": ""}
+    assert {run.name: result_text(run) for run in runs} == {"odd": "loss –", "good": ""}
 
 
 def test_a_damaged_run_is_listed_as_such_and_a_damaged_result_counts_as_none(tmp_path: Path) -> None:
@@ -111,7 +110,7 @@ def test_other_numbers() -> None:
     assert (format_bytes(2**20 * 612), format_bytes(3 * 2**29)) == ("612 MiB", "1.5 GiB")
     assert format_metric("accuracy", 0.964) == "accuracy 96.4 %"
     assert format_metric("loss", 0.11312) == "loss 0.113"
-    assert format_metric("accuracy", math.nan) == "accuracy not a number"
+    assert format_metric("accuracy", math.nan) == "accuracy –"
 
 
 def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netwright.engine.cli.answers import print_json
-from netwright.engine.cli.runs_commands import _as_json, _rows
+from netwright.engine.operations.runs import _as_json, run_rows
 from netwright.engine.runs.history import list_runs
 from netwright.engine.runs.query import as_csv, matching, order_by
 from netwright.engine.runs.summary import summary_from
@@ -50,7 +50,7 @@ def use(folder: Path) -> list[Any]:
         matching(runs, text)
     for key in ("created", "name", "seconds", "changes", "tags"):
         order_by(key, ()).sorted(runs)
-    _rows(runs)
+    run_rows(runs)
     as_csv(runs).encode("utf-8", "backslashreplace")
     print_json(Namespace(command="runs"), {"runs": [_as_json(run) for run in runs]})
     return runs

@@ -21,8 +21,8 @@ def test_a_rate_is_logarithmic_and_texts_are_categories_in_their_order() -> None
     rate, solver = axes()[RATE], axes()[SOLVER]
     assert rate.is_log
     assert rate.share(0.01) == pytest.approx(0.5)
-    assert solver.categories == ("sgdm", "adam")
-    assert (solver.said(1.0), solver.ends) == ("adam", (-0.5, 1.5))
+    assert solver.categories == ("SGD with momentum", "Adam")
+    assert (solver.said(1.0), solver.ends) == ("Adam", (-0.5, 1.5))
 
 
 def test_scores_count_of_trials_that_were_trained_and_are_finite() -> None:

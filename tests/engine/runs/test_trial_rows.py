@@ -4,7 +4,17 @@ from netwright.engine.runs.notes import Notes
 from netwright.engine.runs.query import matching, unknown_name
 from netwright.engine.runs.trial_log import STATES, Trial, TrialRun, trials_from
 from netwright.engine.runs.trial_marks import TrialMarks
-from netwright.engine.runs.trial_rows import TrialRow, columns_of, difference, grouped, ordered, rows_csv
+from netwright.engine.runs.trial_rows import (
+    TrialRow,
+    best_trial,
+    columns_of,
+    difference,
+    grouped,
+    ordered,
+    ranked,
+    rows_csv,
+)
+from tests.trials import trial
 
 ACCURACY, LOSS, MOMENTUM = "validation.accuracy", "validation.loss", "option:training.momentum"
 
@@ -98,3 +108,13 @@ def test_the_hosts_of_a_trial_survive_its_log() -> None:
     assert one.write()["hosts"] == ["node2", "node1"]
     assert "hosts" not in other.write()
     assert [TrialRow(trial).value("host") for trial in (one, other)] == ["node2, node1", None]
+
+
+def test_equal_trials_are_ranked_by_their_loss() -> None:
+    same = [trial(n, {}, accuracy=0.9, loss=loss) for n, loss in enumerate((0.3, math.nan, 0.1, 0.2), 1)]
+    better = trial(9, {}, accuracy=0.95, loss=5.0)
+    assert [each.number for each in ranked([*same, better], ACCURACY)] == [9, 3, 4, 1, 2]
+    assert [each.number for each in ranked(same, LOSS)] == [3, 4, 1]
+    best = best_trial(same, [ACCURACY])
+    assert best is not None
+    assert best.number == 3

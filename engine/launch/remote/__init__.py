@@ -1,1 +1,0 @@
-"""Workers on the nodes of a cluster: agents there, the streams to them, and what places them."""
