@@ -1,0 +1,1 @@
+"""The doctor in the window."""
