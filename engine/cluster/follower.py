@@ -16,15 +16,15 @@ from pathlib import Path
 from netwright.engine.cluster.hosts import UnreachableHostError
 from netwright.engine.cluster.job_control import host_of, remote_of, resume, submit, sync
 from netwright.engine.cluster.job_list import refuse_unlisted
-from netwright.engine.cluster.profile_file import find_profile, is_in_job
+from netwright.engine.cluster.profile_file import is_in_job, profile_of
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.platform import lower_priority
 from netwright.engine.core.process import start_detached_module
 from netwright.engine.project.project import Project
-from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
-from netwright.engine.runs.remote import read_remote, write_remote
+from netwright.engine.runs.followed import is_open
+from netwright.engine.runs.remote import write_remote
 
 POLL_S = 1.0
 POLL_BY_SSH_S = 3.0
@@ -32,18 +32,13 @@ LONGEST_WAIT_S = 60.0
 MODULE = "netwright.engine.cluster.follower"
 
 
-def is_open(folder: RunFolder) -> bool:
-    """Return whether there is more to come of a run on a cluster."""
-    remote = remote_of(folder)
-    return remote.job_state not in ("ended", "gone") and folder.read_info().state not in ENDS
-
-
 def ensure_follower(folder: RunFolder) -> bool:
     """Start a follower for a run on a cluster unless there is one, or the run has ended. Returns whether one was
     started. Raises `UserError` for a run that is not one of the user's jobs."""
-    if not is_open(folder):
+    remote = remote_of(folder)
+    if not is_open(folder, remote):
         return False
-    refuse_unlisted(folder, remote_of(folder))
+    refuse_unlisted(folder, remote)
     try:
         lock = take_lock(folder)
     except RunError:
@@ -56,14 +51,6 @@ def ensure_follower(folder: RunFolder) -> bool:
     return True
 
 
-def open_followed(path: Path) -> RunFolder:
-    """Return a run folder; one of a run on a cluster is followed from now on. Raises `UserError`."""
-    folder = open_run(path)
-    if read_remote(folder.path) is not None:
-        ensure_follower(folder)
-    return folder
-
-
 def follow_to_end(folder: RunFolder, lock: int, wait: Callable[[float], None] = time.sleep) -> None:
     """Copy what is new of a run until it has ended or its job is gone. `wait` waits so many seconds."""
     with contextlib.suppress(OSError, UserError):
@@ -71,7 +58,7 @@ def follow_to_end(folder: RunFolder, lock: int, wait: Callable[[float], None] = 
     remote = remote_of(folder)
     wait_s = usual = POLL_BY_SSH_S if remote.kind != "ray" and remote.host else POLL_S
     with host_of(folder, remote) as host:
-        while is_open(folder):
+        while is_open(folder, remote_of(folder)):
             restore_lock(folder, lock)
             try:
                 sync(folder, host)
@@ -79,7 +66,7 @@ def follow_to_end(folder: RunFolder, lock: int, wait: Callable[[float], None] = 
             except UnreachableHostError as error:
                 _note_lost(folder, error)
                 wait_s = min(LONGEST_WAIT_S, 2 * wait_s)
-            if is_open(folder):
+            if is_open(folder, remote_of(folder)):
                 wait(wait_s)
 
 
@@ -103,18 +90,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def job_profile(project: Project, name: str | None = None) -> ClusterProfile | None:
-    """Return the profile of a project whose target is parallel, or that was named; None for other targets."""
-    if project.environment.target != "parallel":
-        if name:
-            raise UserError(
-                f"--profile {name}: a profile goes with the execution environment parallel.",
-                hint="Add --environment parallel.",
-            )
-        return None
-    return find_profile(name or project.environment.cluster)
-
-
 def is_job(profile: ClusterProfile) -> bool:
     """Return whether a run on this cluster is a job of its own there. Otherwise it has workers there, and its
     coordinator here; so have the nodes of the job that this process is in."""
@@ -122,10 +97,9 @@ def is_job(profile: ClusterProfile) -> bool:
 
 
 def start_job(project: Project, path: Path | None, run_dir: Path | None) -> RunFolder | None:
-    """Start the run of a project as a job and follow it. Returns None where its environment takes no
-    jobs."""
-    profile = job_profile(project)
-    if profile is None or not is_job(profile):
+    """Start the run of a project as a job of its cluster and follow it. Returns None where that takes no jobs."""
+    profile = profile_of(project.environment)
+    if not is_job(profile):
         return None
     folder = submit(project, path, run_dir, profile)
     ensure_follower(folder)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import ctypes
-import fcntl
 import glob
 import json
 import os
@@ -22,6 +21,9 @@ import sys
 import tarfile
 import time
 from typing import Any
+
+if sys.platform != "win32":  # where this is only read, to be sent to a host
+    import fcntl
 
 MARK = "netwright-answer "
 ARCHIVE = "netwright-archive"
@@ -112,7 +114,7 @@ def rendezvous(message: dict[str, Any]) -> dict[str, Any]:
     that ssh has made."""
     address = (os.environ.get("SSH_CONNECTION", "").split() or ["", "", "127.0.0.1"])[2]
     with socket.socket() as free:
-        if message["interface"]:
+        if message["interface"] and sys.platform != "win32":
             request = struct.pack("256s", message["interface"].encode()[:15])
             address = socket.inet_ntoa(fcntl.ioctl(free, 0x8915, request)[20:24])  # SIOCGIFADDR
         free.bind((address, 0))
@@ -153,6 +155,8 @@ def start(message: dict[str, Any]) -> dict[str, Any]:
 
 def run_to_end(folder: str) -> int:
     """Run the job script of a folder, which is killed with the thread that calls this. Return its exit code."""
+    if sys.platform == "win32":
+        return 1  # it is no host
     library, kill = ctypes.CDLL(None), int(signal.SIGKILL)
     with open(os.path.join(folder, "output.txt"), "ab") as log:
         return subprocess.run(
@@ -250,7 +254,8 @@ def _is_locked(path: str) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        if sys.platform != "win32":
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True
@@ -328,7 +333,7 @@ def cancel(message: dict[str, Any]) -> dict[str, Any]:
         status, output, errors = _run(["scancel", message["job"]])
         if status and "Invalid job id" not in errors:
             raise Refused(f"scancel: {(errors or output).strip()[-SAID:]}")
-    elif _is_running(message["job"]):
+    elif sys.platform != "win32" and _is_running(message["job"]):
         os.killpg(int(message["job"].partition(":")[0]), signal.SIGKILL if message.get("now") else signal.SIGTERM)
     return {}
 

@@ -27,6 +27,7 @@ LINE_BYTES = 2**16
 SSH_LOST = 255
 """Exit code of ssh where the connection, and not the command, failed."""
 SSH_OPTIONS = (
+    "-T",
     *("-o", "BatchMode=yes"),  # never asks for a password: nobody may be there
     *("-o", f"ConnectTimeout={CONNECT_S}"),
     *("-o", "ServerAliveInterval=5"),
@@ -62,9 +63,7 @@ class Host:
         """Return the command line that runs a command on the host."""
         if not self.name:
             return list(words)
-        host, _, port = self.name.partition(":") if "]" not in self.name else (self.name.strip("[]"), "", "")
-        where = ["-p", port, "--", host] if port else ["--", host]
-        return ["ssh", *SSH_OPTIONS, *where, shlex.join(words)]
+        return [*ssh_words(self.name), shlex.join(words)]
 
     def ask(self, do: str, timeout_s: float = ANSWER_S, **values: Any) -> dict[str, Any]:
         """Return the answer of `host_script` to a request. Raises `UnreachableHostError` where the host does not answer
@@ -168,6 +167,13 @@ class Host:
                 raise RunError(f"{self}: the run has not arrived whole: {error}.") from error
             process.stdout.read()
             self._communicate(process, None, min(timeout_s, ANSWER_S))
+
+
+def ssh_words(host: str) -> list[str]:
+    """Return the command line of ssh to a host such as `anna@node:22`; it asks nothing, and does not wait for one that
+    does not answer."""
+    name, _, port = host.partition(":") if "]" not in host else (host.strip("[]"), "", "")
+    return ["ssh", *SSH_OPTIONS, *(["-p", port] if port else []), "--", name]
 
 
 def add_to_archive(archive: tarfile.TarFile, name: str, content: Path | bytes) -> None:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.cluster.profile_file import PROFILES_VARIABLE
-from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.profile_file import PROFILES_VARIABLE, profile_of
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import printable
 from netwright.engine.core.files import write_json
 from netwright.engine.core.folders import state_folder
+from netwright.engine.project.environment import EnvironmentOptions
+from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.remote import RemoteRun, read_remote
 
@@ -66,6 +67,16 @@ class Job:
         return (self.remote.host if self.remote else "") or "this machine"
 
 
+def state_text(state: str, job_state: str, reason: str, lost: str) -> str:
+    """Return the state of a run in words, with why it waits or is not heard of. The others are those of `RemoteRun`,
+    empty for a run whose coordinator is here."""
+    if state in ENDS:
+        return state
+    if job_state == "waiting":
+        state = f"waits: {reason}" if reason else "waits"
+    return f"{state}, not connected" if lost else state
+
+
 def _list_folder() -> Path:
     try:
         return state_folder() / "jobs"
@@ -89,9 +100,10 @@ def note_job(folder: RunFolder, **values: Any) -> None:
         raise RunError(f"The job cannot be noted in {file.parent}: {error.strerror}.") from error
 
 
-def note_run_here(folder: RunFolder, profile: ClusterProfile) -> None:
+def note_run_here(folder: RunFolder, environment: EnvironmentOptions) -> None:
     """Put a run into the list whose coordinator is on this machine, unless that is a job of a cluster itself. A list
-    that cannot be written ends no run."""
+    that cannot be written ends no run. Raises `UserError` for the profile that the options name."""
+    profile = profile_of(environment)
     if not os.environ.get(PROFILES_VARIABLE):
         with contextlib.suppress(UserError):
             note_job(folder, profile=profile.name, kind=profile.kind, submitted=round(time.time(), 3))

@@ -17,6 +17,8 @@ from netwright.engine.core.fields import JSON
 from netwright.engine.core.files import make_private_folder, read_file, write_atomically
 from netwright.engine.core.folders import config_folder
 from netwright.engine.core.locks import LockHeldError, take_lock
+from netwright.engine.placement.inventory import ClusterSize
+from netwright.engine.project.environment import EnvironmentOptions
 
 MOST_PROFILES = 200
 SIZE_LIMIT = 2**20
@@ -32,6 +34,13 @@ class Profiles:
 
     default: str = ""
     by_name: Mapping[str, ClusterProfile] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> ClusterProfile:
+        """Return the profile of this name. Raises `UserError`."""
+        if name not in self.by_name:
+            hint = did_you_mean(name, self.by_name) or f"There are: {', '.join(self.by_name) or 'none'}."
+            raise UserError(f"There is no cluster profile '{name}'.", code="no_profile", hint=hint)
+        return self.by_name[name]
 
 
 def profiles_file() -> Path:
@@ -79,11 +88,24 @@ def find_profile(name: str = "", file: Path | None = None) -> ClusterProfile:
     if not choice:
         hint = f"Name one of {', '.join(by_name)}, or choose it: netwright-engine cluster default NAME."
         raise UserError("There are several cluster profiles and none is the default.", code="no_profile", hint=hint)
-    if choice not in by_name:
-        hint = did_you_mean(choice, by_name) or f"There are: {', '.join(by_name)}."
-        raise UserError(f"There is no cluster profile '{choice}'.", code="no_profile", hint=hint)
-    by_name[choice].refuse_problems()
-    return by_name[choice]
+    profiles[choice].refuse_problems()
+    return profiles[choice]
+
+
+def profile_of(environment: EnvironmentOptions) -> ClusterProfile:
+    """Return the profile that the options name, or the default one. Raises `UserError`."""
+    return find_profile(environment.cluster)
+
+
+def cluster_size(environment: EnvironmentOptions) -> ClusterSize | None:
+    """Return the size of the cluster of the options; None where there is no profile at all.
+
+    Raises `UserError` for a profile that is missing among others, or not chosen.
+    """
+    if not load_profiles():
+        return None
+    profile = profile_of(environment)
+    return ClusterSize(profile.name, profile.kind, profile.workers, profile.cores_per_worker, profile.gpus_per_worker)
 
 
 def save_profile(profile: ClusterProfile, *, replacing: str | None = None, file: Path | None = None) -> None:
@@ -92,8 +114,8 @@ def save_profile(profile: ClusterProfile, *, replacing: str | None = None, file:
     profile.refuse_problems()
     with _change(file) as change:
         profiles = change.profiles
-        if replacing is not None and replacing not in profiles.by_name:
-            raise unknown_profile(replacing, profiles)
+        if replacing is not None:
+            profiles[replacing]  # refuses an unknown one
         if profile.name != replacing and profile.name in profiles.by_name:
             hint = "Choose another name, or change that one: netwright-engine cluster edit."
             raise UserError(f"There is a cluster profile '{profile.name}' already.", code="exists", hint=hint)
@@ -109,19 +131,15 @@ def save_profile(profile: ClusterProfile, *, replacing: str | None = None, file:
 def remove_profile(name: str, file: Path | None = None) -> None:
     """Remove a profile. Raises `UserError`."""
     with _change(file) as change:
-        profiles = change.profiles
-        if name not in profiles.by_name:
-            raise unknown_profile(name, profiles)
-        others = {other: profile for other, profile in profiles.by_name.items() if other != name}
+        profiles, removed = change.profiles, change.profiles[name]
+        others = {other: profile for other, profile in profiles.by_name.items() if profile is not removed}
         change.profiles = Profiles("" if profiles.default == name else profiles.default, others)
 
 
 def set_default(name: str, file: Path | None = None) -> None:
     """Make a profile the one that a project without a name means; an empty name means none. Raises `UserError`."""
     with _change(file) as change:
-        if name and name not in change.profiles.by_name:
-            raise unknown_profile(name, change.profiles)
-        change.profiles = replace(change.profiles, default=name)
+        change.profiles = replace(change.profiles, default=change.profiles[name].name if name else "")
 
 
 def exported(profile: ClusterProfile) -> str:
@@ -130,20 +148,24 @@ def exported(profile: ClusterProfile) -> str:
     return _dumps(Profiles("", {profile.name: ClusterProfile(**shared)}))
 
 
-def imported(text: str, source: str) -> tuple[ClusterProfile, ...]:
-    """Return the profiles in a file that `exported` made. `source` names it. Raises `UserError`."""
-    profiles = tuple(_parse(text, source).by_name.values())
+def profiles_in(file: Path) -> tuple[ClusterProfile, ...]:
+    """Return the profiles in a file that has what `exported` returned. Raises `UserError`."""
+    if not file.exists():
+        raise UserError(f"{file} cannot be read: there is no such file.", code="not_found")
+    profiles = load_profiles(file)
     if not profiles:
-        raise UserError(f"{source} has no cluster profile.", hint="Write one: netwright-engine cluster export NAME.")
+        raise UserError(f"{file} has no cluster profile.", hint="Write one: netwright-engine cluster export NAME.")
     for profile in profiles:
         profile.refuse_problems()
     return profiles
 
 
-def unknown_profile(name: str, profiles: Profiles) -> UserError:
-    """Return the error for a name that no profile has."""
-    hint = did_you_mean(name, profiles.by_name) or f"There are: {', '.join(profiles.by_name) or 'none'}."
-    return UserError(f"There is no cluster profile '{name}'.", code="no_profile", hint=hint)
+def write_profile(file: Path, text: str) -> None:
+    """Write what `exported` returned to a file. Raises `UserError`."""
+    try:
+        write_atomically(file, text.encode())
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def _sorted(profiles: Mapping[str, ClusterProfile]) -> dict[str, ClusterProfile]:

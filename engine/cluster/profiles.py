@@ -41,7 +41,7 @@ class ProfileName(Text):
 class ClusterProfile(Record):
     """Address of a cluster, its workers, and what they need."""
 
-    name = ProfileName("", help="By which projects refer to it", group="Cluster")
+    name = ProfileName("", help="Name by which projects refer to it", group="Cluster")
     kind = Choice(
         "ray",
         options=KINDS,
@@ -50,15 +50,15 @@ class ClusterProfile(Record):
             "slurm": "Jobs of Slurm, by sbatch",
             "ssh": "Hosts that ssh reaches without a password",
         },
-        help="What starts the workers. Default ray",
+        help="Program that starts the workers. Default ray",
         group="Cluster",
         matlab="the type of a cluster profile",
     )
     address = Text(
         "",
-        help="Where it is reached. Ray: host:port of its head, or auto for the one of this machine. Slurm: host to "
-        "log in to, empty where sbatch is on this machine. ssh: hosts separated by semicolons, such as anna@node1; "
-        "node2",
+        help="Address of the cluster. Ray: host:port of its head, or auto for the Ray of this machine. Slurm: host "
+        "to log in to, empty if sbatch is on this machine. ssh: hosts separated by semicolons, such as "
+        "anna@node1; node2",
         group="Cluster",
         matlab="Host",
     )
@@ -69,7 +69,7 @@ class ClusterProfile(Record):
             "here": "On this machine, which must stay on",
             "cluster": "On a node of Ray; runs go on when this machine is off",
         },
-        help="Where the process is that directs a run. With cluster, the run and its data are copied to the storage, "
+        help="Machine whose process directs a run. With cluster, the run and its data are copied to the storage, "
         "which all nodes must see. Default here",
         group="Cluster",
         visible_when=_kind("ray"),
@@ -80,7 +80,7 @@ class ClusterProfile(Record):
         low=1,
         high=4096,
         unit="workers",
-        help="They share each batch. Default 2",
+        help="Number of workers, which share each batch. Default 2",
         group="Workers",
         matlab="NumWorkers",
     )
@@ -98,20 +98,20 @@ class ClusterProfile(Record):
         group="Workers",
     )
     memory = Float(
-        0.0, low=0.0, high=1e6, unit="GB", help="Memory per worker. Default 0: as the cluster gives", group="Workers"
+        0.0, low=0.0, high=1e6, unit="GB", help="Memory per worker. Default 0: the cluster decides", group="Workers"
     )
     storage = Text(
         "",
-        help="Folder for runs and their data. As the hosts name it; all of them must see it. Default "
-        "empty: netwright-jobs in the home folder there; with Ray the folder of the run itself",
+        help="Folder for runs and their data. Name it as the hosts do; all of them must see it. Default empty: "
+        "netwright-jobs in the home folder there; with Ray the folder of the run itself",
         group="Files",
         matlab="JobStorageLocation",
     )
     path_map = Pairs(
         (),
         label="Paths",
-        help="Folders that hosts see. What the hosts call folders of this machine, such as "
-        "/data/images=/shared/images. Files in them are not copied",
+        help="Folders with another name on the hosts. Such as /data/images=/shared/images, this machine first. "
+        "Files in them are not copied",
         group="Files",
         matlab="AttachedFiles, AdditionalPaths",
     )
@@ -125,13 +125,13 @@ class ClusterProfile(Record):
             "wheel": "Netwright is installed in a folder of its own on the hosts",
         },
         label="Python environment",
-        help="Where the hosts have Netwright and torch. Default python",
+        help="Environment of the hosts with Netwright and torch. Default python",
         group="Software",
     )
     python = Text(
         "python3",
         label="Python",
-        help="Interpreter on the hosts. A path or a command. Default python3",
+        help="Interpreter on the hosts, a path or a command. Default python3",
         group="Software",
         visible_when=_environment("python", "wheel"),
     )
@@ -152,20 +152,21 @@ class ClusterProfile(Record):
     interface = Text(
         "",
         label="Network interface",
-        help="For gradients, such as ib0. Default empty: the one that leads to the "
-        "first worker. Nothing listens on another one",
+        help="Interface for gradients, such as ib0. Default empty: the one that leads to the first worker. Nothing "
+        "listens on others",
         group="Network",
         torch="GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME",
     )
     encrypted = Bool(
         False,
-        help="Reports and requests by TLS. Default off: they are authenticated. Gradients are "
-        "never encrypted: use a network of your own",
+        help="Encrypt reports and requests with TLS. Default off: they are authenticated. Gradients are never "
+        "encrypted: use a network of your own",
         group="Network",
     )
     token_file = FilePath(
         "",
-        help="Token of the Ray cluster. A file that only you can read. Default empty: the one of ray itself",
+        help="File with the token of the Ray cluster. Only you may be able to read it. Default empty: the file of "
+        "Ray itself",
         group="Network",
         visible_when=_kind("ray"),
     )
@@ -179,22 +180,22 @@ class ClusterProfile(Record):
         torch="torchrun --nnodes",
         visible_when=_kind("slurm"),
     )
-    partition = Text("", help="Default: that of Slurm", group="Slurm", visible_when=_kind("slurm"))
-    account = Text("", help="Default: your own", group="Slurm", visible_when=_kind("slurm"))
+    partition = Text("", help="Partition for the job. Default: Slurm's", group="Slurm", visible_when=_kind("slurm"))
+    account = Text("", help="Account that is charged. Default: your own", group="Slurm", visible_when=_kind("slurm"))
     time_limit = Int(
         0,
         low=0,
         high=525_600,
         zero="auto",
         unit="min",
-        help="Slurm ends a job then. Default auto: as the partition says",
+        help="Time after which Slurm ends a job. Default auto: the limit of the partition",
         group="Slurm",
         visible_when=_kind("slurm"),
     )
     sbatch_options = Texts(
         (),
         label="More options",
-        help="Further ones of sbatch. Such as --constraint=a100; --exclusive",
+        help="More options of sbatch. Such as --constraint=a100; --exclusive",
         group="Slurm",
         visible_when=_kind("slurm"),
     )

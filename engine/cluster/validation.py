@@ -1,7 +1,6 @@
 """Try a cluster profile in stages, as MATLAB's cluster validation does: each passes, fails with the way out, or is
 skipped."""
 
-import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -14,10 +13,9 @@ from typing import Any, Literal, TypeVar
 from netwright.engine.cluster.bundle import interface_lines, python_words, sbatch_lines
 from netwright.engine.cluster.hosts import Host, hosts_of, python_of
 from netwright.engine.cluster.job_control import DEFAULT_STORAGE
-from netwright.engine.cluster.local_ray import local_ray
 from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.cluster.ray_validation import RayCluster
-from netwright.engine.cluster.shared_folder import SAMPLE_FILE, SharedFolder, blind_error
+from netwright.engine.cluster.ray_address import address_of_head, refuse_silent
+from netwright.engine.cluster.shared_folder import SAMPLE_FILE, RayCluster, SharedFolder, blind_error
 from netwright.engine.core.errors import RunError, UserError, listed, plural
 from netwright.engine.core.version import VERSION
 
@@ -34,7 +32,7 @@ STALE_S = 1800.0
 """Age in seconds of a folder that was left by a validation that was killed; a later one deletes it."""
 LEAST_PYTHON = (3, 11)
 LEAST_FREE_BYTES = 2**30
-PROBE = Path(__file__).parents[1] / "launch" / "cluster_probe.py"
+PROBE = Path(__file__).parent / "nodes" / "cluster_probe.py"
 """Program of the workers, which needs torch and is not imported here."""
 StageState = Literal["passed", "failed", "skipped"]
 
@@ -94,20 +92,19 @@ def reach(attempt: Attempt) -> str:
 
 def _reach_ray(profile: ClusterProfile) -> str:
     """Return the address of the head of Ray, which answers."""
-    address = local_ray() if profile.address == "auto" else profile.address
-    host, _, port = address.rpartition(":")
+    address = address_of_head(profile.address)
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_S):
-            return address
-    except (OSError, ValueError) as error:
+        refuse_silent(address, REACH_S)
+    except RunError as error:
         hint = "Check the address (host:port of the head), its firewall, and that Ray runs there: ray status."
-        raise RunError(f"Ray does not answer at {address}: {error}.", hint=hint) from error
+        raise RunError(str(error), hint=hint) from error
+    return address
 
 
 def versions(attempt: Attempt) -> str:
     """Every host has Netwright in this version, torch, and a Python that is new enough."""
     if attempt.ray is not None:
-        answers = attempt.ray.ask("versions", 2 * TASK_S)
+        answers = attempt.ray.call("versions", 2 * TASK_S)
         distinct = {_judged(attempt.profile, f"{each['host']} of Ray", each) for each in answers}
         return f"{plural(len(answers), 'node')}: {'; '.join(sorted(distinct))}"
     python = python_of(attempt.profile)
@@ -135,7 +132,7 @@ def _judged(profile: ClusterProfile, host: str, answer: Mapping[str, Any]) -> st
 def task(attempt: Attempt) -> str:
     """One task runs where the workers run."""
     if attempt.ray is not None:
-        answer = attempt.ray.ask("task", TASK_S)
+        answer = attempt.ray.call("task", TASK_S)
     else:
         profile = attempt.profile.replace(workers=1, nodes=1)
         answers = _on_all(attempt.hosts, lambda host: _tried(profile, Share(host, (0,), 1), "task", TASK_S)[0])
@@ -149,7 +146,7 @@ def workers(attempt: Attempt) -> str:
     """As many workers as the profile has run at the same time, each with its GPUs."""
     profile = attempt.profile
     if attempt.ray is not None:
-        answers = attempt.ray.ask(
+        answers = attempt.ray.call(
             "workers", WORKERS_S, folder=attempt.ray.folder, program=PROBE.read_text(encoding="utf-8")
         )
     else:

@@ -4,7 +4,7 @@ import pytest
 
 from netwright.engine.cluster import bundle as module
 from netwright.engine.cluster.bundle import bundle, job_script
-from netwright.engine.cluster.profile_file import imported
+from netwright.engine.cluster.profile_file import profiles_in
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.data import DataOptions
@@ -141,7 +141,8 @@ def test_a_job_on_several_nodes_has_a_task_on_each_and_starts_agents_from_there(
     packed = bundle(Project(environment=environment), tmp_path, {}, profile)
     text = packed.files["clusters.toml"]
     assert isinstance(text, bytes)
-    (there,) = imported(text.decode(), "clusters.toml")
+    (tmp_path / "clusters.toml").write_bytes(text)
+    (there,) = profiles_in(tmp_path / "clusters.toml")
     assert there == profile.replace(address="", path_map=())
     expected = EnvironmentOptions(target="parallel", cluster="hpc", min_workers=2)
     assert module.environment_of(Project(environment=environment), profile) == expected
@@ -164,7 +165,8 @@ def test_a_job_of_ray_has_a_profile_whose_coordinator_is_where_the_job_is(tmp_pa
     text = packed.files["clusters.toml"]
     assert isinstance(text, bytes)
     assert "token" not in text.decode()
-    (there,) = imported(text.decode(), "clusters.toml")
+    (tmp_path / "clusters.toml").write_bytes(text)
+    (there,) = profiles_in(tmp_path / "clusters.toml")
     assert (there.address, there.coordinator, there.path_map, there.workers) == ("10.0.0.1:6379", "here", (), 4)
     options = module.environment_of(Project(environment=asked), profile)
     assert (options.target, options.cluster, options.num_workers, options.min_workers) == ("parallel", "ray", 3, 2)

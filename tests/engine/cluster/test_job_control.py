@@ -14,10 +14,12 @@ from netwright.engine.cluster import follower
 from netwright.engine.cluster.hosts import Host, UnreachableHostError
 from netwright.engine.cluster.job_control import delete, fetch, remote_of, resume, submit, sync
 from netwright.engine.cluster.job_list import Job, jobs, note_run_here
+from netwright.engine.cluster.profile_file import profiles_file, save_profile
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.files import write_checked_json
 from netwright.engine.project.data import DataOptions
+from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from netwright.engine.runs.events import Ended, Points
@@ -291,8 +293,9 @@ def test_a_run_whose_coordinator_is_here_is_one_of_the_jobs(
     folder = RunFolder(cluster.folder / "run")
     folder.control.mkdir(parents=True)
     write_info(folder, RunInfo(name="net", state="running", coordinator=os.getpid()))
-    lab = ClusterProfile(name="lab", kind="ray", address="auto")
-    monkeypatch.setenv("NETWRIGHT_PROFILES", "clusters.toml")
+    lab = EnvironmentOptions(target="parallel", cluster="lab")
+    save_profile(ClusterProfile(name="lab", kind="ray", address="auto"))
+    monkeypatch.setenv("NETWRIGHT_PROFILES", str(profiles_file()))
     note_run_here(folder, lab)
     assert jobs() == [], "in a job of a cluster, which has a list of its own machine"
     monkeypatch.delenv("NETWRIGHT_PROFILES")

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.cluster.local_ray import running_ray
 from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.ray_address import address_of_head, running_ray
 from netwright.engine.cluster.validation import validate
 from netwright.engine.core.errors import UnavailableError
-from netwright.engine.launch.remote.ray_address import address_of_head
 from tests.clusters import hide_local_ray
 
 

@@ -8,15 +8,18 @@ from netwright.engine.cluster.profile_file import (
     Profiles,
     exported,
     find_profile,
-    imported,
     load_profiles,
+    profiles_in,
     read_profiles,
     remove_profile,
     save_profile,
     set_default,
+    write_profile,
 )
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import UserError
+from netwright.engine.project.layer_reference import COMMAND
+from scripts.make_reference import CLUSTERS, clusters_text
 
 LAB = ClusterProfile(name="lab", kind="ray", address="head:6379", token_file="/secrets/token")
 SLURM = ClusterProfile(
@@ -126,14 +129,17 @@ def test_fields_that_cannot_be_are_refused_before_anything_is_saved(
     assert not file.exists()
 
 
-def test_an_exported_profile_has_no_path_of_a_secret() -> None:
-    text = exported(LAB)
-    assert "token" not in text
-    assert imported(text, "lab.toml") == (LAB.replace(token_file=""),)
+def test_an_exported_profile_has_no_path_of_a_secret(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    write_profile(file, exported(LAB))
+    assert "token" not in file.read_text()
+    assert profiles_in(file) == (LAB.replace(token_file=""),)
+    file.write_text("")
     with pytest.raises(UserError, match=r"lab\.toml has no cluster profile"):
-        imported("", "lab.toml")
+        profiles_in(file)
+    file.write_text("[profiles.lab]")
     with pytest.raises(UserError, match="Ray needs"):
-        imported("[profiles.lab]", "lab.toml")
+        profiles_in(file)
 
 
 def test_changes_of_several_programs_are_all_kept(file: Path) -> None:
@@ -167,3 +173,9 @@ def test_a_path_is_mapped_by_its_longest_match() -> None:
 )
 def test_a_profile_takes_jobs_where_their_coordinator_is_there(values: dict[str, Any], takes: bool) -> None:
     assert ClusterProfile(name="lab", **values).takes_jobs == takes
+
+
+def test_the_page_has_the_fields_of_a_profile() -> None:
+    page = CLUSTERS.read_text(encoding="utf-8")
+    assert clusters_text(page) == page, f"fields have changed: run `{COMMAND}` and commit the page"
+    assert all(page.count(f"\n| `{name}` |") == 1 for name in ClusterProfile.fields)

@@ -102,7 +102,7 @@ def test_a_wrong_sum_is_noticed(profile: ClusterProfile) -> None:
 def test_a_ray_that_does_not_answer_is_not_waited_for() -> None:
     results = list(validate(ClusterProfile(name="lab", address="127.0.0.1:1")))
     assert states(results) == ["failed", *["skipped"] * 6]
-    assert results[0].detail.startswith("Ray does not answer at 127.0.0.1:1: ")
+    assert results[0].detail.startswith("The head of the Ray cluster at 127.0.0.1:1 does not answer: ")
 
 
 def test_stages_run_in_order_and_only_what_passed_counts(profile: ClusterProfile) -> None:

@@ -1,0 +1,1 @@
+"""Clusters: dialogs of their profiles and of the runs on them."""

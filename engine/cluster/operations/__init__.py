@@ -1,0 +1,1 @@
+"""Operations on runs on clusters, as declarations."""
