@@ -1,1 +1,1 @@
-"""The Experiments tab: every run of a project, to find, annotate, compare and delete."""
+"""Experiments: what varies, the trials, and what they have reached."""

@@ -15,7 +15,8 @@ from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.forms.form import Form
-from netwright.engine.core.errors import UserError, plural
+from netwright.designer.language import in_sentence, noop, tr, translation
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.experiments.operations import experiment_report
 from netwright.engine.experiments.operations.experiment_export import OPERATION, TrialExportRequest
@@ -26,10 +27,10 @@ from netwright.engine.runs.trial_log import FAILED
 BUDGET = ("trials", "max_hours", "at_once")
 DIALOG_WIDTH = 420
 FORMATS = {
-    ".csv": "The trials and columns that are shown (*.csv)",
-    ".json": "All trials as JSON (*.json)",
-    ".log": "Study of optuna, a journal (*.log)",
-    ".db": "Study of optuna, an SQLite database (*.db)",
+    ".csv": noop("The trials and columns that are shown (*.csv)"),
+    ".json": noop("All trials as JSON (*.json)"),
+    ".log": noop("Study of optuna, a journal (*.log)"),
+    ".db": noop("Study of optuna, an SQLite database (*.db)"),
 }
 
 
@@ -37,9 +38,9 @@ def save_experiment_report(shell: Shell, folder: Path) -> ReportWriter | None:
     """Ask for a file, and start writing the report of an experiment; None where none was named."""
     if (to := ask_for_page(shell, folder.name)) is None:
         return None
-    asked = experiment_report.ExperimentReportRequest(experiment=folder.absolute(), output=to)
-    lacks = "importances of the parameters"
-    return ReportWriter(shell, experiment_report.OPERATION, asked, to, "Writing the report…", lacks)
+    request = experiment_report.ExperimentReportRequest(experiment=folder.absolute(), output=to)
+    lacks = tr("importances of the parameters")
+    return ReportWriter(shell, experiment_report.OPERATION, request, to, tr("Writing the report…"), lacks)
 
 
 class BudgetDialog(Dialog):
@@ -48,18 +49,22 @@ class BudgetDialog(Dialog):
     def __init__(self, options: ExperimentOptions, *, is_alive: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._before = options
-        self.setWindowTitle("Budget of the experiment")
+        self.setWindowTitle(tr("Budget of the experiment"))
         self.setMinimumWidth(DIALOG_WIDTH)
         skip = [name for name in type(options).fields if name not in BUDGET]
         self.form = Form(options, skip=skip, has_headings=False)
-        text = "It holds from the next trial on." if is_alive else "The experiment is then resumed."
+        text = tr("It holds from the next trial on.") if is_alive else tr("The experiment is then resumed.")
         if options.strategy in ("grid", "table"):
-            text = f"The trials are those of its {options.strategy}; other values need another experiment. {text}"
+            text = tr(
+                "The trials are those of its {strategy}; other values need another experiment. {text}",
+                strategy=in_sentence(type(options).strategy.word(options.strategy)),
+                text=text,
+            )
         note = QLabel(text)
         note.setWordWrap(True)
         theme.mark(note, "role", "help")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.ok = buttons.addButton("Change" if is_alive else "Resume", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.ok = buttons.addButton(tr("Change") if is_alive else tr("Resume"), QDialogButtonBox.ButtonRole.AcceptRole)
         theme.mark(self.ok, "primary", True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -80,19 +85,19 @@ class ExperimentMenu(QPushButton):
     """Carries out what concerns an experiment as a whole."""
 
     def __init__(self, shell: Shell, panel: TrialsPanel, commands: TrialCommands) -> None:
-        super().__init__("More")
-        self.setToolTip("Try failed trials again, change the budget, export")
+        super().__init__(tr("More"))
+        self.setToolTip(tr("Try failed trials again, change the budget, export"))
         self._shell, self._panel, self._commands = shell, panel, commands
         menu = QMenu(self)
         self.actions_by_key: dict[str, QAction] = {
-            "finish": menu.addAction("Stop after the trials under way", lambda: commands.ask("finish")),
-            "again": menu.addAction("Try failed trials again", self._try_again),
-            "budget": menu.addAction("Add trials, change the budget…", self._change_budget),
+            "finish": menu.addAction(tr("Stop after the trials under way"), lambda: commands.ask("finish")),
+            "again": menu.addAction(tr("Try failed trials again"), self._try_again),
+            "budget": menu.addAction(tr("Add trials, change the budget…"), self._change_budget),
         }
         menu.addSeparator()
-        menu.addAction("Export report…", self._export_report)
-        menu.addAction("Export trials…", self._ask_and_export)
-        menu.addAction("Open folder", self._open_folder)
+        menu.addAction(tr("Export report…"), self._export_report)
+        menu.addAction(tr("Export trials…"), self._ask_and_export)
+        menu.addAction(tr("Open folder"), self._open_folder)
         menu.aboutToShow.connect(self.update_actions)
         self.setMenu(menu)
 
@@ -103,7 +108,8 @@ class ExperimentMenu(QPushButton):
         actions = self.actions_by_key
         actions["finish"].setEnabled(watcher.is_alive)
         actions["again"].setEnabled(bool(failed))
-        actions["again"].setText(f"Try {plural(failed, 'failed trial')} again" if failed else "Try failed trials again")
+        again = tr("Try %n failed trial(s) again", "", failed) if failed else tr("Try failed trials again")
+        actions["again"].setText(again)
 
     def _try_again(self) -> None:
         self._commands.ask("again")
@@ -116,7 +122,7 @@ class ExperimentMenu(QPushButton):
         try:
             options = load(folder.project).project.experiment
         except UserError as error:
-            self._shell.show_error("The experiment cannot be read", str(error))
+            self._shell.show_error(tr("The experiment cannot be read"), str(error))
             return
         dialog = BudgetDialog(options, is_alive=folder.is_alive(), parent=self._shell.dialog_parent)
         if dialog.exec() and (changes := dialog.changes()):
@@ -127,7 +133,9 @@ class ExperimentMenu(QPushButton):
     def _open_folder(self) -> None:
         folder = self._panel.watcher.folder
         if folder is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder.path))):
-            self._shell.show_error("The folder cannot be opened", f"No program was found that shows {folder.path}.")
+            self._shell.show_error(
+                tr("The folder cannot be opened"), tr("No program was found that shows {path}.", path=folder.path)
+            )
 
     # ---- exporting ----
 
@@ -137,12 +145,13 @@ class ExperimentMenu(QPushButton):
             save_experiment_report(self._shell, folder.path)
 
     def _ask_and_export(self) -> None:
-        filters = ";;".join(FORMATS.values())
-        name, choice = QFileDialog.getSaveFileName(self._shell.dialog_parent, "Export trials", "trials.csv", filters)
+        formats = {translation(text): suffix for suffix, text in FORMATS.items()}
+        name, choice = QFileDialog.getSaveFileName(
+            self._shell.dialog_parent, tr("Export trials"), "trials.csv", ";;".join(formats)
+        )
         if name:
             path = Path(name)
-            suffix = next((suffix for suffix, text in FORMATS.items() if text == choice), ".csv")
-            self.export(path if path.suffix else path.with_suffix(suffix))
+            self.export(path if path.suffix else path.with_suffix(formats.get(choice, ".csv")))
 
     def export(self, path: Path) -> None:
         """Write the trials: by the end of the name as JSON, as a study of optuna, else as CSV as they are shown."""
@@ -157,12 +166,14 @@ class ExperimentMenu(QPushButton):
         try:
             write_atomically(path, self._panel.table.all_as_text().encode("utf-8", "backslashreplace"))
         except OSError as error:
-            self._refuse(f"{path} cannot be written: {error.strerror}. Choose another folder.")
+            self._refuse(
+                tr("{path} cannot be written: {reason}. Choose another folder.", path=path, reason=error.strerror)
+            )
         else:
             self._tell(path)
 
     def _refuse(self, reason: str) -> None:
-        self._shell.show_error("The trials cannot be exported", reason)
+        self._shell.show_error(tr("The trials cannot be exported"), reason)
 
     def _tell(self, path: Path) -> None:
-        self._shell.hint(f"Wrote the trials to {path.name}.")
+        self._shell.hint(tr("Wrote the trials to {name}.", name=path.name))

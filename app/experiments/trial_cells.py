@@ -8,9 +8,9 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from netwright.app.experiments.trials_model import CURVE, INDENT, IS_NOTED, SHARE, TINT, TrialsModel
-from netwright.app.history.runs_model import Index
 from netwright.app.widgets import RowDelegate
 from netwright.designer import icons, theme
+from netwright.designer.items import Index
 from netwright.engine.runs.trial_rows import Group
 
 STEP = 16

@@ -12,11 +12,12 @@ from PySide6.QtCore import QObject, QPoint, QTimer, QUrl, Signal
 from PySide6.QtGui import QAction, QColor, QDesktopServices, QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QColorDialog, QInputDialog, QMenu
 
-from netwright.app.experiments.trial_texts import COLOURS, column_label
+from netwright.app.experiments.trial_texts import COLOUR_NAMES, COLOURS, column_label, trial_title
 from netwright.app.experiments.trials_panel import TrialsPanel
 from netwright.app.shell import Shell
 from netwright.designer import markup
-from netwright.engine.core.errors import UserError, plural
+from netwright.designer.language import noop, tr, translation
+from netwright.engine.core.errors import UserError
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
 from netwright.engine.project.project_differences import compare
@@ -29,23 +30,27 @@ from netwright.engine.runs.trial_marks import Marks, mark_trials, pin_baseline
 from netwright.engine.runs.trial_rows import TrialRow
 
 ROWS = (
-    ("show", "Show curves", "In the Train tab (Return)"),
-    ("use", "Use values", "Put the values of the trial into the project; can be undone"),
-    ("compare", "Compare", "Curves, results and options of the selected trials side by side"),
-    ("networks", "Compare networks…", "Layer by layer: with the other trial, with the baseline, or with the project"),
-    ("test", "Confusion matrix and ROC…", "Open the run of the trial on the Test tab"),
+    ("show", noop("Show curves"), noop("The run of the trial, with its curves (Return)")),
+    ("use", noop("Use values"), noop("Put the values of the trial into the project; can be undone")),
+    ("compare", noop("Compare"), noop("Curves, results and options of the selected trials side by side")),
+    (
+        "networks",
+        noop("Compare networks…"),
+        noop("Layer by layer: with the other trial, with the baseline, or with the project"),
+    ),
+    ("test", noop("Confusion matrix and ROC…"), noop("The scores of the run of the trial")),
     ("", "", ""),
-    ("baseline", "Pin as baseline", "Show the differences of all trials to this one"),
-    ("hide", "Hide", "Leave these trials out of the table until they are asked for"),
-    ("tags", "Tags…", "Tags of the selected trials, separated by commas"),
-    ("note", "Note…", "A note on the selected trials"),
-    ("cell", "Note on this cell…", "A note on this value"),
+    ("baseline", noop("Pin as baseline"), noop("Show the differences of all trials to this one")),
+    ("hide", noop("Hide"), noop("Leave these trials out of the table until they are asked for")),
+    ("tags", noop("Tags…"), noop("Tags of the selected trials, separated by commas")),
+    ("note", noop("Note…"), noop("A note on the selected trials")),
+    ("cell", noop("Note on this cell…"), noop("A note on this value")),
     ("", "", ""),
-    ("stop", "Stop trial", "Stop these trials and go on with the others"),
-    ("again", "Try again", "Train trials that have failed or were stopped again; their files are kept"),
+    ("stop", noop("Stop trial"), noop("Stop these trials and go on with the others")),
+    ("again", noop("Try again"), noop("Train trials that have failed or were stopped again; their files are kept")),
     ("", "", ""),
-    ("copy", "Copy as CSV", "The columns that are shown (Ctrl+C)"),
-    ("folder", "Open folder", "Show the folder with the files of the run"),
+    ("copy", noop("Copy as CSV"), noop("The columns that are shown (Ctrl+C)")),
+    ("folder", noop("Open folder"), noop("Show the folder with the files of the run")),
 )
 
 TURN_S = 0.02
@@ -56,8 +61,7 @@ class TrialCommands(QObject):
     """The actions for the trials that are selected in the table, by their keys in `ROWS`."""
 
     show_requested = Signal(object)
-    test_requested = Signal(object, str)
-    """The folder of a run, and its title."""
+    test_requested = Signal(object)
     use_requested = Signal()
     compare_requested = Signal(object)
     marked = Signal()
@@ -93,8 +97,8 @@ class TrialCommands(QObject):
             if not key:
                 self.menu.addSeparator()
                 continue
-            action = self.actions[key] = QAction(text, self)
-            action.setToolTip(tip)
+            action = self.actions[key] = QAction(translation(text), self)
+            action.setToolTip(translation(tip))
             action.triggered.connect(lambda _=False, act=done_by[key]: act())
             self.menu.addAction(action)
             if key == "cell":
@@ -104,14 +108,14 @@ class TrialCommands(QObject):
         self.offer_note("")
 
     def _add_colours(self) -> None:
-        colours = self.menu.addMenu("Colour")
+        colours = self.menu.addMenu(tr("Colour"))
         for name, value in COLOURS.items():
             pixmap = QPixmap(14, 14)
             pixmap.fill(QColor(value))
-            colours.addAction(QIcon(pixmap), name.capitalize(), partial(self._mark, colour=name))
-        colours.addAction("Other…", self._choose_colour)
+            colours.addAction(QIcon(pixmap), translation(COLOUR_NAMES[name]), partial(self._mark, colour=name))
+        colours.addAction(tr("Other…"), self._choose_colour)
         colours.addSeparator()
-        colours.addAction("None", partial(self._mark, colour=""))
+        colours.addAction(tr("None"), partial(self._mark, colour=""))
 
     # ---- what is possible ----
 
@@ -143,10 +147,10 @@ class TrialCommands(QObject):
         for key, action in self.actions.items():
             action.setEnabled(possible.get(key, bool(rows)))
         is_pinned = trial is not None and trial is baseline
-        self.actions["baseline"].setText("Unpin baseline" if is_pinned else "Pin as baseline")
+        self.actions["baseline"].setText(tr("Unpin baseline") if is_pinned else tr("Pin as baseline"))
         is_hidden = bool(rows) and all(row.marks.is_hidden for row in rows)
-        self.actions["hide"].setText("Show again" if is_hidden else "Hide")
-        self.actions["stop"].setText("Stop trial" if len(rows) == 1 else "Stop trials")
+        self.actions["hide"].setText(tr("Show again") if is_hidden else tr("Hide"))
+        self.actions["stop"].setText(tr("Stop trial") if len(rows) == 1 else tr("Stop trials"))
 
     def show_menu(self, place: QPoint, column: str) -> None:
         """Show the menu of the selected trials; `column` is that of the cell under the pointer."""
@@ -159,7 +163,7 @@ class TrialCommands(QObject):
         self._column = column
         if column:
             label = markup.without_mnemonic(column_label(column))
-            self.actions["cell"].setText(f"Note on this cell ({label})…")
+            self.actions["cell"].setText(tr("Note on this cell ({label})…", label=label))
         self.actions["cell"].setVisible(bool(column))
         self.update()
 
@@ -177,13 +181,14 @@ class TrialCommands(QObject):
     def _test(self) -> None:
         row = self._one()
         if row is not None and (run := self._panel.run_of(row)) is not None:
-            self.test_requested.emit(run, row.trial.title)
+            self.test_requested.emit(run)
 
     def _open_folder(self) -> None:
         row = self._one()
         run = self._panel.run_of(row) if row is not None else None
         if run is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(run))):
-            self._shell.show_error("The folder cannot be opened", f"No program was found that shows {run}.")
+            reason = tr("No program was found that shows {path}.", path=run)
+            self._shell.show_error(tr("The folder cannot be opened"), reason)
 
     def _compare(self) -> None:
         """Compare the first runs of the selected trials, which are read a few at a time."""
@@ -197,12 +202,12 @@ class TrialCommands(QObject):
             run = self._panel.run_of(row)
             if run is not None:
                 try:
-                    runs.append(replace(read_summary(run), notes=Notes(run_name=row.trial.title[:80])))
+                    runs.append(replace(read_summary(run), notes=Notes(run_name=trial_title(row.trial)[:80])))
                 except OSError as error:
-                    self._shell.show_error("The trials cannot be compared", f"{run}: {error.strerror}.")
+                    self._shell.show_error(tr("The trials cannot be compared"), f"{run}: {error.strerror}.")
                     return
             if time.monotonic() > ended:
-                self._shell.hint(f"Reading the runs to compare: {len(runs):,} so far…")
+                self._shell.hint(tr("Reading the runs to compare: {count:,} so far…", count=len(runs)))
                 QTimer.singleShot(0, self, partial(self._read_on, rows, runs))
                 return
         if rows is not self._reading:  # others were asked for meanwhile
@@ -210,7 +215,7 @@ class TrialCommands(QObject):
         if len(runs) >= 2:
             self.compare_requested.emit(runs)
         else:
-            self._shell.hint("Fewer than two of these trials have a run to compare.")
+            self._shell.hint(tr("Fewer than two of these trials have a run to compare."))
 
     def _compare_networks(self) -> None:
         """Compare the networks of two trials, or of one with the baseline or the open project."""
@@ -222,11 +227,11 @@ class TrialCommands(QObject):
         try:
             projects = [self.project_of(row) for row in rows]
         except UserError as error:
-            self._shell.show_error("The networks cannot be compared", str(error))
+            self._shell.show_error(tr("The networks cannot be compared"), str(error))
             return
-        names = [row.trial.title for row in rows]
+        names = [trial_title(row.trial) for row in rows]
         if len(projects) == 1:
-            projects, names = [self._shell.editor.project, *projects], ["The open project", *names]
+            projects, names = [self._shell.editor.project, *projects], [tr("The open project"), *names]
         dialog = CompareDialog(projects[0], projects[1], (names[0], names[1]), self._shell.dialog_parent)
         dialog.exec()
         dialog.deleteLater()
@@ -271,7 +276,7 @@ class TrialCommands(QObject):
         try:
             self._panel.marks = change()
         except UserError as error:
-            self._shell.show_error("The mark is not kept", str(error))
+            self._shell.show_error(tr("The mark is not kept"), str(error))
             return
         self._panel.refresh()
         self.update()
@@ -293,16 +298,16 @@ class TrialCommands(QObject):
         self._mark(is_hidden=not all(row.marks.is_hidden for row in self._rows))
 
     def _choose_colour(self) -> None:
-        colour = QColorDialog.getColor(parent=self._shell.dialog_parent, title="Colour of the rows")
+        colour = QColorDialog.getColor(parent=self._shell.dialog_parent, title=tr("Colour of the rows"))
         if colour.isValid():
             self._mark(colour=colour.name())
 
     def _edit_tags(self) -> None:
         rows = self._rows
         common = set(rows[0].notes.tags).intersection(*(row.notes.tags for row in rows))
-        title = f"Tags of {self._said(rows)}"
+        title = tr("Tags of {trials}", trials=trials_in_words(rows))
         text, is_ok = QInputDialog.getText(
-            self._shell.dialog_parent, title, "Separated by commas:", text=", ".join(sorted(common))
+            self._shell.dialog_parent, title, tr("Separated by commas:"), text=", ".join(sorted(common))
         )
         if is_ok:
             self._mark(tags=tags_in(text))
@@ -310,7 +315,7 @@ class TrialCommands(QObject):
     def _edit_note(self) -> None:
         rows = self._rows
         notes = {row.notes.note for row in rows}
-        text = self._asked(f"Note on {self._said(rows)}", notes.pop() if len(notes) == 1 else "")
+        text = self._asked(tr("Note on {trials}", trials=trials_in_words(rows)), notes.pop() if len(notes) == 1 else "")
         if text is not None:
             self._mark(note=text)
 
@@ -318,19 +323,16 @@ class TrialCommands(QObject):
         row = self._one()
         if row is None or not self._column:
             return
-        title = f"Note on {column_label(self._column)} of trial {row.trial.number}"
+        title = tr("Note on {column} of trial {number}", column=column_label(self._column), number=row.trial.number)
         text = self._asked(title, row.marks.cells.get(self._column, ""))
         if text is not None:
             self._mark(cell=(self._column, text))
 
     def _asked(self, title: str, text: str) -> str | None:
         parent = self._shell.dialog_parent
-        answer, is_ok = QInputDialog.getMultiLineText(parent, title, f"Up to {LONGEST_NOTE:,} characters:", text)
+        limit = tr("Up to {count:,} characters:", count=LONGEST_NOTE)
+        answer, is_ok = QInputDialog.getMultiLineText(parent, title, limit, text)
         return answer if is_ok else None
-
-    @staticmethod
-    def _said(rows: Sequence[TrialRow]) -> str:
-        return f"trial {rows[0].trial.number}" if len(rows) == 1 else plural(len(rows), "trial")
 
     # ---- the runner ----
 
@@ -338,7 +340,8 @@ class TrialCommands(QObject):
         for row in self._rows:
             if not row.trial.is_over:
                 self.ask("stop_trial", trial=row.trial.number)
-        self._shell.hint(f"Stopping {self._said(self._rows)}. The experiment goes on with the others.")
+        trials = trials_in_words(self._rows)
+        self._shell.hint(tr("Stopping {trials}. The experiment goes on with the others.", trials=trials))
 
     def _try_again(self) -> None:
         self.ask("again", trials=[row.trial.number for row in self._rows if row.trial.state in STARTS_AGAIN])
@@ -350,7 +353,7 @@ class TrialCommands(QObject):
             if self._folder is not None:
                 self._folder.request(name, **values)
         except UserError as error:
-            self._shell.show_error("The experiment cannot be asked", str(error))
+            self._shell.show_error(tr("The experiment cannot be asked"), str(error))
 
     def go_on(self) -> None:
         """Let a runner go on with the experiment, if none is at work."""
@@ -362,7 +365,7 @@ class TrialCommands(QObject):
         try:
             self._starting = folder.path, start_runner(folder)
         except UserError as error:
-            self._shell.show_error("The experiment cannot begin", str(error))
+            self._shell.show_error(tr("The experiment cannot begin"), str(error))
             return False
         return True
 
@@ -375,3 +378,9 @@ class TrialCommands(QObject):
         if self._panel.watcher.is_alive or self._starting[1].poll() is not None:
             self._starting = None
         return self._starting is not None
+
+
+def trials_in_words(rows: Sequence[TrialRow]) -> str:
+    """Return trials among other words: `trial 3`, or how many they are."""
+    count = len(rows)
+    return tr("trial {number}", number=rows[0].trial.number) if count == 1 else tr("%n trial(s)", "", count)

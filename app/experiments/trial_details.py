@@ -8,20 +8,21 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from netwright.app.experiments.trial_texts import column_label
+from netwright.app.experiments.trial_texts import column_label, trial_title
 from netwright.app.experiments.trials_model import TrialsModel
-from netwright.app.history.details import Details, selectable_label
 from netwright.app.messages import breakable
+from netwright.app.runs.details import Details, selectable_label
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.runs.confusion import FILE, Confusion, read_confusions
 from netwright.engine.runs.events import SPLIT_PRIORITY
 from netwright.engine.runs.query import OPTION
 from netwright.engine.runs.trial_log import FAILED
 from netwright.engine.runs.trial_rows import TrialRow, is_score
 
-NOTHING = "Select a trial to see its results. Select several to compare them."
+NOTHING = noop("Select a trial to see its results. Select several to compare them.")
 CONFUSION_LIMIT_BYTES = 2**18
-"""Size of the results of a run up to which its confusion matrix is shown here; larger ones are on the Test tab."""
+"""Size of the results of a run up to which its confusion matrix is shown here; larger ones are among its scores."""
 MOST_DIFFERENCES = 12
 BUTTONS = ("show", "use", "compare")
 
@@ -70,11 +71,17 @@ def confusion_text(table: Confusion) -> str:
         for column, count in enumerate(counts)
         if row != column and count
     ]
-    text = f"{right:,} of {total:,} right"
+    text = tr("{right:,} of {total:,} right", right=right, total=total)
     if not wrong:
         return text
     count, actual, predicted = max(wrong, key=lambda cell: cell[0])
-    return f"{text}. Most frequent error: {actual} taken for {predicted}, {count:,} times"
+    return tr(
+        "{text}. Most frequent error: {actual} taken for {predicted}, {count:,} times",
+        text=text,
+        actual=actual,
+        predicted=predicted,
+        count=count,
+    )
 
 
 class TrialDetails(Details):
@@ -85,17 +92,17 @@ class TrialDetails(Details):
     def __init__(self, model: TrialsModel, actions: Mapping[str, QAction], menu: QMenu) -> None:
         super().__init__("trial")
         self._model = model
-        self.again = QPushButton("Try again")
-        self.again.setToolTip("Train this trial again; its files are kept")
+        self.again = QPushButton(tr("Try again"))
+        self.again.setToolTip(tr("Train this trial again; its files are kept"))
         self.again.clicked.connect(actions["again"].trigger)
         self.differences = selectable_label()
         self.picture, self.confusion_words = ConfusionPicture(), QLabel()
         self.confusion_words.setWordWrap(True)
         theme.mark(self.confusion_words, "role", "help")
-        self.networks = QPushButton("Compare networks…")
+        self.networks = QPushButton(tr("Compare networks…"))
         self.networks.clicked.connect(actions["networks"].trigger)
-        self.test = QPushButton("Confusion matrix and ROC…")
-        self.test.setToolTip("Open the run of the trial on the Test tab")
+        self.test = QPushButton(tr("Confusion matrix and ROC…"))
+        self.test.setToolTip(tr("The scores of the run of the trial"))
         self.test.clicked.connect(self.test_requested)
         for button in (self.networks, self.test):
             theme.mark(button, "role", "link")
@@ -122,15 +129,15 @@ class TrialDetails(Details):
         inside.setContentsMargins(0, 0, 0, 0)
         inside.addWidget(self.picture)
         inside.addWidget(self.confusion_words)
-        parts: tuple[tuple[str, tuple[QWidget, ...]], ...] = (
-            ("Values and results", (self.facts,)),
-            ("Differs from the project", (self.differences, self.networks)),
-            ("Confusion", (self._confusion, self.test)),
-            ("", (self.notes,)),
+        self.other = self.make_heading(tr("Differs from the project"))
+        self._confusion_heading = self.make_heading(tr("Confusion"))
+        parts: tuple[tuple[QWidget, ...], ...] = (
+            (self.make_heading(tr("Values and results")), self.facts),
+            (self.other, self.differences, self.networks),
+            (self._confusion_heading, self._confusion, self.test),
+            (self.notes,),
         )
-        for title, widgets in parts:
-            if title:
-                below.addWidget(self.make_heading(title))
+        for widgets in parts:
             for widget in widgets:
                 is_button = isinstance(widget, QPushButton)
                 below.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if is_button else Qt.AlignmentFlag(0))
@@ -150,11 +157,12 @@ class TrialDetails(Details):
         if row is None:
             self.notes.show_notes(None)
             self._run = None
-            self.name.setText(f"{len(rows):,} trials selected" if rows else "No trial selected")
-            self.say("" if rows else NOTHING, "help")
+            self.name.setText(tr("{count:,} trials selected", count=len(rows)) if rows else tr("No trial selected"))
+            self.say("" if rows else translation(NOTHING), "help")
             return
         trial = row.trial
-        self.name.setText(trial.title, note=f"{trial.title}\n{run}" if run is not None else "")
+        title = trial_title(trial)
+        self.name.setText(title, note=f"{title}\n{run}" if run is not None else "")
         self.show_state(*self._model.state_of(row))
         reason = trial.reason[:1].upper() + trial.reason[1:]
         self.say(breakable(reason), "error" if trial.state in FAILED else "help")
@@ -162,12 +170,14 @@ class TrialDetails(Details):
         self.facts.show_facts([(column_label(c), self._model.text_of(row, c)) for c in columns], {})
         lines = list(differences[:MOST_DIFFERENCES])
         if len(differences) > MOST_DIFFERENCES:
-            lines.append(f"and {len(differences) - MOST_DIFFERENCES:,} more")
-        self.differences.setText(breakable("\n".join(lines)) or "In nothing")
+            lines.append(tr("and {count:,} more", count=len(differences) - MOST_DIFFERENCES))
+        self.differences.setText(breakable("\n".join(lines)) or tr("In nothing"))
         theme.mark(self.differences, "role", "" if lines else "muted")
         baseline = self._model.baseline
-        other = "the project" if baseline is None or baseline is row else f"trial {baseline.trial.number}"
-        self.headings["Differs from the project"].setText(f"Differs from {other}".upper())
+        heading = tr("Differs from the project")
+        if baseline is not None and baseline is not row:
+            heading = tr("Differs from trial {number}", number=baseline.trial.number)
+        self.other.setText(heading.upper())
         if run != self._run or trial.is_over:
             self._run = run
             self._show_confusion(run)
@@ -183,5 +193,5 @@ class TrialDetails(Details):
         self.confusion_words.setText(confusion_text(table) if table is not None else "")
         self._confusion.setVisible(table is not None)
         is_tested = run is not None and (run / "result.json").is_file()
-        self.headings["Confusion"].setVisible(is_tested)
+        self._confusion_heading.setVisible(is_tested)
         self.test.setVisible(is_tested)

@@ -7,14 +7,17 @@ import pyqtgraph as pg
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QMouseEvent
 
+from netwright.app.experiments.trial_texts import axis_label, path_label
 from netwright.app.plots.axes import Unit, tick_labels, values_axis
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
+from netwright.designer.language import in_sentence, tr
 from netwright.designer.markup import Markup
 from netwright.engine.project.experiment import Objective
 from netwright.engine.project.options.metric_options import format_score, is_share
 from netwright.engine.project.parameters import texts_of
+from netwright.engine.runs.trial_axes import TrialAxis
 from netwright.engine.runs.trial_log import COUNTED, Trial
 
 MINIMUM_HEIGHT = 160
@@ -39,7 +42,7 @@ class TrialPlot(Plot):
         self._best, self._points, self._stars = Line(), Markers(size=7), Markers(size=12, symbol="star")
         for item in (self._best, self._points, self._stars):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName("What the trials reach")
+        self.setAccessibleName(tr("What the trials reach"))
 
     def show_trials(self, trials: Sequence[Trial], objective: str, marked: set[int]) -> None:
         """Show trials; `marked` are the numbers of the best ones."""
@@ -60,7 +63,7 @@ class TrialPlot(Plot):
         self.refresh()
 
     def dress(self) -> None:
-        """Trials in the accent colour, the best marked, the best so far as a line."""
+        """Trials in the accent colour, the best marked, the best so far as a line of steps."""
         palette = theme.current()
         self._points.setPen(pg.mkPen(None))
         self._points.setBrush(pg.mkBrush(palette.accent))
@@ -76,20 +79,20 @@ class TrialPlot(Plot):
         self._places = np.array([self._place(trial) for trial in trials], dtype=float)
         self._values = np.array([trial.scores[self._objective] for trial in trials], dtype=float)
         if not np.isfinite(self._values).any():
-            return "Trials that have ended are shown here."
+            return tr("Trials that have ended are shown here.")
         numbers = self._along == NUMBER
         is_log = not numbers and (self._places > 0).all() and self._places.max() >= 20 * self._places.min()
         x = values_axis(self._places, self.num_x_ticks, is_log=bool(is_log))
         y = values_axis(self._values, self.num_y_ticks)
         metric = self._objective.rpartition(".")[2]
-        name = "trial" if numbers else self._along.rpartition(".")[2]
+        name = tr("trial") if numbers else in_sentence(path_label(self._along))
         self.show_axes(x, Unit(name=name), y, tick_labels(y, is_percent=is_share(metric)))
         is_marked = np.array([trial.number in self._marked for trial in trials])
         self.lay(self._points, self._places[~is_marked], self._values[~is_marked])
         self.lay(self._stars, self._places[is_marked], self._values[is_marked])
         if numbers:
             best = np.minimum.accumulate if Objective(self._objective).is_low_better else np.maximum.accumulate
-            self.lay(self._best, self._places, best(self._values))
+            self.lay(self._best, self._places, best(self._values), stepMode="right")
         return ""
 
     def _place(self, trial: Trial) -> float:
@@ -107,8 +110,10 @@ class TrialPlot(Plot):
         if trial is None:
             return place, Markup()
         values = ", ".join(texts_of(trial.values, 4))
-        score = f"{self._objective.rpartition('.')[2]} {format_score(self._objective, trial.scores[self._objective])}"
-        return self._place(trial), markup.filled("Trial {}<br>{}<br>{}", str(trial.number), values, score)
+        label = axis_label(TrialAxis(self._objective, {}, is_score=True))
+        score = f"{label} {format_score(self._objective, trial.scores[self._objective])}"
+        head = tr("Trial {number}", number=trial.number)
+        return self._place(trial), markup.filled("{}<br>{}<br>{}", head, values, score)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Pick the trial under the pointer."""

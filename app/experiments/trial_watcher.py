@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.history import curve_reader
 from netwright.app.processes import ENDING_S, ChildProcess
+from netwright.designer.language import tr
 from netwright.engine.core.files import number_in
 from netwright.engine.core.process import module_command
 from netwright.engine.runs.experiments import ExperimentFolder
@@ -83,7 +84,7 @@ class TrialWatcher(QObject):
         try:
             has_changed = reader.read()
         except OSError as error:
-            self.failed.emit(f"{folder.trials} cannot be read: {error.strerror}.")
+            self.failed.emit(tr("{path} cannot be read: {reason}.", path=folder.trials, reason=error.strerror))
             return
         is_behind, is_alive = reader.is_behind, folder.is_alive()
         if self._timer.isActive():

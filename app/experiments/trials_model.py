@@ -11,17 +11,19 @@ from PySide6.QtGui import QColor, QFont
 from netwright.app.experiments.trial_texts import (
     COLOURS,
     NO_CHANGE,
-    WORDS,
     column_label,
     difference_text,
-    score_text,
+    state_words,
+    trial_title,
+    value_in_words,
     value_of_group,
 )
-from netwright.app.history.runs_model import Index, ago, state_in_words, when
+from netwright.app.runs.run_texts import ago, when
 from netwright.designer import theme
-from netwright.designer.items import TableModel
+from netwright.designer.items import Index, TableModel
+from netwright.designer.language import tr
 from netwright.engine.core.text import format_duration, format_percent
-from netwright.engine.project.parameters import value_text
+from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.query import OPTION, UnknownName, matching, unknown_name
 from netwright.engine.runs.run_options import Options, shown
 from netwright.engine.runs.trial_log import OVER, STATES, Trial, TrialRun
@@ -43,7 +45,6 @@ from netwright.engine.runs.trial_rows import (
 CURVE, SHARE, IS_NOTED, TINT, INDENT = (Qt.ItemDataRole.UserRole + number for number in range(1, 6))
 """Roles: values of a curve; the share of a running trial that is done; whether a note stands in the cell; the colour
 that the user gave the row; the level of a group, or of what is in it."""
-INTERRUPTED = ("◌ Interrupted", "warning")
 BEST, BASELINE = "★", "◆"
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -276,11 +277,11 @@ class TrialsModel(TableModel):
                 return self._with_difference(row, column, "" if seconds is None else format_duration(seconds))
         if column.startswith(OPTION):
             path = column.removeprefix(OPTION)
-            return value_text(trial.values[path]) if path in trial.values else shown(row.options, path)
+            return value_in_words(path, trial.values[path] if path in trial.values else shown(row.options, path))
         if (now := self._value_now(row, column)) is not None:
-            return score_text(column, now)
+            return format_score(column, now)
         spread = trial.spread(column)
-        text = score_text(column, row.scores.get(column))
+        text = format_score(column, row.scores.get(column))
         return self._with_difference(row, column, f"{text} ± {spread[0]:.2g}" if spread else text)
 
     def _with_difference(self, row: TrialRow, column: str, text: str) -> str:
@@ -298,7 +299,9 @@ class TrialsModel(TableModel):
         if column in FACTS or not is_score(column):
             return ""
         mean, best = group.mean(column), group.best(column)
-        return f"mean {score_text(column, mean)}, best {score_text(column, best)}" if mean is not None else ""
+        if mean is None:
+            return ""
+        return tr("mean {mean}, best {best}", mean=format_score(column, mean), best=format_score(column, best))
 
     def _is_running(self, row: TrialRow) -> bool:
         return row.trial.state not in OVER and self.shown.is_alive
@@ -319,13 +322,13 @@ class TrialsModel(TableModel):
 
     def state_of(self, row: TrialRow) -> tuple[str, str]:
         """Return the state of a trial with its sign, and the name of its colour."""
-        if row.trial.state not in OVER and not self.shown.is_alive:
-            return INTERRUPTED
-        return WORDS.get(row.trial.state) or state_in_words(row.trial.state)
+        is_lost = row.trial.state not in OVER and not self.shown.is_alive
+        return state_words("interrupted" if is_lost else row.trial.state)
 
     def is_number(self, column: str) -> bool:
         """Return whether the cells of a column are aligned as numbers."""
-        return column in ("seconds", "runs") or is_score(column)
+        is_value = type(self._paths.get(column.removeprefix(OPTION))) in (int, float)
+        return is_value or column in ("seconds", "runs") or is_score(column)
 
     # ---- the interface of Qt ----
 
@@ -418,16 +421,15 @@ class TrialsModel(TableModel):
         parts = [row.marks.cells.get(column, "")]
         match column:
             case "trial":
-                signs = "The best trial" * (row.trial.number in self.shown.best)
-                parts += [row.trial.title, signs, "The baseline" * (row is self.baseline), row.notes.note]
+                best = tr("The best trial") if row.trial.number in self.shown.best else ""
+                baseline = tr("The baseline") if row is self.baseline else ""
+                parts += [trial_title(row.trial), best, baseline, row.notes.note]
             case "state":
                 parts.append(row.trial.reason or self.text_of(row, column))
             case "started":
                 parts.append(when(row.trial.started))
-            case "curve":
-                parts.append(
-                    f"{column_label(self.shown.objectives[0])} while it trained" if self.shown.objectives else ""
-                )
+            case "curve" if self.shown.objectives:
+                parts.append(tr("{objective} while it trained", objective=column_label(self.shown.objectives[0])))
             case _:
                 parts.append(self.text_of(row, column))
         return "\n".join(filter(None, parts))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSettings, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.experiments.trial_texts import column_label
@@ -15,8 +15,9 @@ from netwright.app.experiments.trials_model import Shown, TrialsModel
 from netwright.app.experiments.trials_table import TableLayout, TrialsTable
 from netwright.app.history.query_line import UnknownNameLine
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.panels.parts import SearchField
-from netwright.engine.core.errors import plural
+from netwright.designer.settings import settings
 from netwright.engine.core.files import read_object
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.run_options import options_in
@@ -30,8 +31,8 @@ ASK_MS = 500
 MOST_LAYOUTS = 50
 LAYOUTS = "experiments/layouts"
 """Setting: how the tables of the experiments that were seen last are arranged, as JSON by the name of their folder."""
-SEARCH_HELP = (
-    "Words and conditions, all of which must match:\n"
+SEARCH_HELP = noop("Words and conditions, all of which must match:")
+SEARCH_EXAMPLES = (
     "state:failed tag:paper accuracy>0.9 validation.loss<0.2\n"
     "training.solver=adam network.conv_1.filters>=16 seconds<60"
 )
@@ -48,18 +49,18 @@ class TrialsPanel(QFrame):
         self.watcher = TrialWatcher(self)
         self.model = TrialsModel()
         self.table = TrialsTable(self.model)
-        self.search = SearchField("Find trials", "Find trials")
+        self.search = SearchField(tr("Find trials"), tr("Find trials"))
         self.refusal = UnknownNameLine(self.search)
         self.count = QLabel()
-        self.group_button, self.columns_button = QPushButton("Group"), QPushButton("Columns")
+        self.group_button, self.columns_button = QPushButton(tr("Group")), QPushButton(tr("Columns"))
         self.hidden_button = QPushButton()
-        self.hidden_button.setAccessibleName("Show or hide hidden trials")
+        self.hidden_button.setAccessibleName(tr("Show or hide hidden trials"))
         self.marks = Marks()
         self.objectives: Sequence[str] = ()
         self._best: frozenset[int] = frozenset()
         self._defaults: dict[str, Any] = {}
         self._runs_per_trial = 1
-        self._settings = QSettings("Netwright", "Netwright")
+        self._settings = settings()
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         column.setSpacing(6)
@@ -78,15 +79,15 @@ class TrialsPanel(QFrame):
         row = QHBoxLayout()
         row.setContentsMargins(4, 0, 0, 0)
         row.setSpacing(8)
-        self.search.setToolTip(SEARCH_HELP)
+        self.search.setToolTip(f"{translation(SEARCH_HELP)}\n{SEARCH_EXAMPLES}")
         self.search.setMinimumWidth(120)
         self.search.setMaximumWidth(420)
         self.search.textChanged.connect(self._look_for)
         theme.mark(self.count, "role", "muted")
-        self.group_button.setToolTip("Show the trials in groups by the values of columns, with mean and best")
+        self.group_button.setToolTip(tr("Show the trials in groups by the values of columns, with mean and best"))
         self.group_button.setMenu(QMenu(self.group_button))
         self.group_button.menu().aboutToShow.connect(self._fill_group_menu)
-        self.columns_button.setToolTip("Choose columns; drag their headers to move them")
+        self.columns_button.setToolTip(tr("Choose columns; drag their headers to move them"))
         self.columns_button.setMenu(QMenu(self.columns_button))
         self.columns_button.menu().aboutToShow.connect(lambda: self.table.fill_columns_menu(self.columns_button.menu()))
         theme.mark(self.hidden_button, "role", "link")
@@ -137,12 +138,17 @@ class TrialsPanel(QFrame):
     def _tell(self) -> None:
         """Say how many trials are shown, and what no trial has."""
         count, total = len(self.model.trial_rows), len(self.watcher.trials)
-        self.count.setText(f"{count:,} of {plural(total, 'trial')}" if count != total else plural(total, "trial"))
+        text = tr("%n trial(s)", "", total)
+        if count != total:
+            text = tr("{count:,} of %n trial(s)", "", total, count=count)
+        self.count.setText(text)
         self.refusal.show_unknown(self.model.unknown if total and self.search.text() else None)
         hidden = self.model.num_hidden
         self.hidden_button.setVisible(bool(hidden))
-        verb = "Hide" if self.model.shows_hidden else "Show"
-        self.hidden_button.setText(f"{verb} {hidden:,} hidden")
+        text = tr("Show {count:,} hidden", count=hidden)
+        if self.model.shows_hidden:
+            text = tr("Hide {count:,} hidden", count=hidden)
+        self.hidden_button.setText(text)
 
     def _look_for(self, text: str) -> None:
         self.model.look_for(text)
@@ -173,7 +179,7 @@ class TrialsPanel(QFrame):
             action.setChecked(column in columns)
             action.toggled.connect(lambda is_on, column=column: self._group(column, is_on))
         menu.addSeparator()
-        menu.addAction("No groups", lambda: self._group_by(())).setEnabled(bool(columns))
+        menu.addAction(tr("No groups"), lambda: self._group_by(())).setEnabled(bool(columns))
 
     def _group(self, column: str, is_on: bool) -> None:
         others = [other for other in self.model.group_columns if other != column]
@@ -181,9 +187,11 @@ class TrialsPanel(QFrame):
 
     def _group_by(self, columns: Sequence[str]) -> None:
         self.table.group_by(columns)
-        names = ", ".join(map(column_label, columns))
-        self.group_button.setText("Group")
-        self.group_button.setToolTip(f"In groups by {names}" if names else "Show the trials in groups")
+        names = tr(", ").join(map(column_label, columns))
+        self.group_button.setText(tr("Group"))
+        self.group_button.setToolTip(
+            tr("In groups by {names}", names=names) if names else tr("Show the trials in groups")
+        )
         self._ask_soon()
 
     # ---- curves and progress ----

@@ -13,8 +13,9 @@ from netwright.app.experiments.trial_cells import STEP, TrialDelegate
 from netwright.app.experiments.trial_texts import column_label
 from netwright.app.experiments.trials_model import TrialsModel
 from netwright.app.history.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
-from netwright.app.history.runs_model import Index
 from netwright.designer import theme
+from netwright.designer.items import Index
+from netwright.designer.language import tr
 from netwright.engine.runs.query import OPTION
 from netwright.engine.runs.trial_rows import Group, TrialRow, rows_csv
 
@@ -93,7 +94,7 @@ class TrialsTable(RowTable):
     def __init__(self, model: TrialsModel) -> None:
         self._is_key = False  # the table scrolls while it gets its model
         """Whether a key is carried out."""
-        super().__init__(model, "Trials")
+        super().__init__(model, tr("Trials"))
         self.setItemDelegate(TrialDelegate(self))
         self._model = model
         self._layout = TableLayout()
@@ -284,12 +285,12 @@ class TrialsTable(RowTable):
         options = [f"{OPTION}{path}" for path in self._model.shown.defaults]
         rest = [column for column in options if column not in self._model.columns]
         if rest:
-            more = menu.addMenu("More options")
+            more = menu.addMenu(tr("More options"))
             theme.mark(more, "role", "choices")
             for column in rest:
                 self._add_choice(more, column)
         menu.addSeparator()
-        menu.addAction("Reset columns", self._reset)
+        menu.addAction(tr("Reset columns"), self._reset)
 
     def _add_choice(self, menu: QMenu, column: str) -> None:
         is_on = column in self._model.columns and self.is_shown(column)
@@ -370,9 +371,3 @@ class TrialsTable(RowTable):
         if self.selected:
             column = self._model.columns[index.column()] if index.isValid() else ""
             self.menu_requested.emit(event.globalPos(), column)
-
-
-def score_name(name: str) -> str:
-    """Return the name of an objective for a person: metrics of the validation without their split."""
-    split, _, metric = name.partition(".")
-    return name if not metric or split != "validation" else metric

@@ -5,24 +5,24 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.errors import EXIT_DEFECT, RunError
+from netwright.engine.core.errors import EXIT_DEFECT
 from netwright.engine.core.files import leave_flushing
-from netwright.engine.core.fork import fork
-from netwright.engine.core.platform import CAN_WATCH, end_process, lead_group, watch_process
-from netwright.engine.core.platform_files import do_not_wait
+from netwright.engine.core.fork import start_child
+from netwright.engine.core.platform import CAN_WATCH, end_process, watch_process
+from netwright.engine.core.platform_files import do_not_wait, read_available
 from netwright.engine.core.process import MessageReader
 from netwright.engine.experiments.trial_pruning import Decision
 from netwright.engine.launch.forked_coordinator import coordinate_forked
 from netwright.engine.launch.prepare import prepare
-from netwright.engine.launch.remote.offer import Offer
-from netwright.engine.launch.remote.placers import Placer
 from netwright.engine.launch.resume import prepare_resume
 from netwright.engine.network.analysis import analyse
+from netwright.engine.placement.cluster_part import cluster_function
 from netwright.engine.placement.shares import Slot
 from netwright.engine.project.experiment import MEASURED, Objective
 from netwright.engine.project.file import load
@@ -44,7 +44,7 @@ class ActiveRun:
     pidfd: int = -1
     pipe: int = -1
     requests: MessageReader | None = None
-    """Requests of the coordinator of a run on a cluster, see `PlacePlacer`."""
+    """Requests of the coordinator of a run on a cluster, by the function `place_placer`."""
     answers: int = -1
     """The pipe that its answers go to."""
     is_displaced: bool = False
@@ -74,7 +74,7 @@ class ActiveRun:
     def said(self) -> dict[str, Any]:
         """Return the report of the process before the run began, such as why it was refused."""
         with contextlib.suppress(OSError, ValueError):
-            message = json.loads(os.read(self.pipe, 2**16) or b"{}")
+            message = json.loads(read_available(self.pipe, 2**16) or b"{}")
             return message if isinstance(message, dict) else {}
         return {}
 
@@ -94,44 +94,6 @@ class ActiveRun:
         for descriptor in (*self.news, self.pipe, self.answers):
             if descriptor >= 0:
                 os.close(descriptor)
-
-
-class PlacePlacer(Placer):
-    """The placer of a coordinator whose place its runner has."""
-
-    is_of_profile = False
-
-    def __init__(self, reading: int, writing: int) -> None:
-        """`reading`, `writing`: pipes from and to the runner."""
-        self._answers, self._writing = MessageReader(reading), writing
-        self._count, self._label = 0, ""
-
-    def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
-        """Ask the runner for an agent in the place of this run."""
-        self._count += 1
-        self._label = f"{os.getpid()}.{self._count}"  # the place may still tell of the run before this one
-        line = json.dumps(asdict(replace(offer, label=self._label, slots=1))) + "\n"
-        try:
-            os.write(self._writing, line.encode())
-        except BrokenPipeError:
-            self._end()
-
-    def poll(self, connected: Collection[str]) -> str:
-        """Return nothing to wait for. Raises `RunError` where the agent has ended before it connected."""
-        for answer in self._answers.read():
-            if answer["label"] == self._label and self._label not in connected:
-                words = f": {answer['said']}" if answer["said"] else "."
-                raise RunError(f"The agent in its place on Ray ended with code {answer['code']}{words}")
-        if not self._answers.is_open:
-            self._end()
-        return ""
-
-    def _end(self) -> None:
-        """End this coordinator, whose runner is gone: the next one goes on with the run."""
-        end_process(os.getpid())
-
-    def close(self) -> None:
-        """Do nothing: the place is the runner's."""
 
 
 @dataclass
@@ -172,16 +134,29 @@ class RunPlan:
 
 
 def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
-    """Fork the coordinator of a run, which prepares it, or resumes it where it has begun."""
+    """Start the coordinator of a run, which prepares it, or resumes it where it has begun."""
     folder = plan.folder
     reading, writing = os.pipe()
-    placer, placer_ends, request_end, answers = None, [], -1, -1
+    placer_ends, request_end, answers = [], -1, -1
     if slot.place:
         (request_end, asking), (answered, answers) = os.pipe(), os.pipe()
-        placer, placer_ends = PlacePlacer(answered, asking), [answered, asking]
+        placer_ends = [answered, asking]
     is_begun = folder.info.is_file()
     if not is_begun and folder.path.exists():  # the runner was killed while it was created
         shutil.rmtree(folder.path)
+
+    pid = start_child(partial(_coordinate, plan, is_begun), (writing, *placer_ends), EXIT_DEFECT, group="outlives")
+    for descriptor in (writing, *placer_ends):
+        os.close(descriptor)
+    do_not_wait(reading)
+    pidfd = watch_process(pid) if CAN_WATCH else -1
+    requests = MessageReader(request_end) if placer_ends else None
+    return ActiveRun(plan.trial, plan.name, folder, slot, pid, pidfd, reading, requests, answers)
+
+
+def _coordinate(plan: RunPlan, is_begun: bool, writing: int, *placer_ends: int) -> int:
+    """Be the coordinator of a run, which tells what came of its preparation through the pipe `writing`."""
+    folder = plan.folder
 
     def prepared() -> RunFolder:
         if is_begun:
@@ -189,19 +164,9 @@ def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
             return folder
         return prepare(plan.project, plan.project_path, folder.path, trial=plan.trial)
 
-    def coordinate() -> int:
-        lead_group(leaves_terminal=True)
-        leave_flushing()
-        os.chdir(plan.base if plan.base.is_dir() else folder.path.parent)
-        return coordinate_forked(prepared, writing, placer)
-
-    pid = fork(coordinate, EXIT_DEFECT, keep=(writing, *placer_ends))
-    for descriptor in (writing, *placer_ends):
-        os.close(descriptor)
-    do_not_wait(reading)
-    pidfd = watch_process(pid) if CAN_WATCH else -1
-    requests = MessageReader(request_end) if placer is not None else None
-    return ActiveRun(plan.trial, plan.name, folder, slot, pid, pidfd, reading, requests, answers)
+    leave_flushing()
+    os.chdir(plan.base if plan.base.is_dir() else folder.path.parent)
+    return coordinate_forked(prepared, writing, cluster_function("place_placer")(*placer_ends) if placer_ends else None)
 
 
 def ended_run(name: str, folder: RunFolder, objectives: Sequence[Objective]) -> TrialRun:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.experiments.definition import cluster_of, read_facts, runs_of
+from netwright.engine.experiments.definition import read_facts, runs_of
 from netwright.engine.experiments.operations.experiment_begin import BeginRequest, BeginResult
 from netwright.engine.experiments.strategies import Listed, next_values, refuse_without_optuna
 from netwright.engine.hardware.devices import probe
 from netwright.engine.launch.prepare import examine, started_from
 from netwright.engine.placement.choose import resolve
+from netwright.engine.placement.cluster_part import cluster_function
 from netwright.engine.project import user_code
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit, keep_for, look_up
@@ -43,7 +44,8 @@ def begin(project: Project, project_path: Path | None, *, base: Path | None = No
     for options in places:
         admit(options)
     refuse_wrong_definition(project, base)
-    cluster_of(project)
+    if project.environment.target == "parallel":
+        cluster_function("trial_cluster")(project)
     objectives = objectives_of(project, read_facts(project, base))
     info = ExperimentInfo(
         name=source.name,

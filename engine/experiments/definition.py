@@ -5,9 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.cluster.profile_file import find_profile
-from netwright.engine.cluster.profiles import ClusterProfile
-from netwright.engine.core.errors import FieldError, UserError
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.folders import data_folder
 from netwright.engine.placement.inventory import DeviceInventory
@@ -63,8 +61,7 @@ def read_data(project: Project, base: Path) -> None:
     Raises `UserError`."""
     from netwright.engine.data.loading.load import load as load_data
 
-    folds = project.experiment.folds
-    load_data(project.data.replace(split="k-fold", folds=folds, fold=1) if folds else project.data, base)
+    load_data(project.data_of_trials, base)
 
 
 def share_of(project: Project, inventory: DeviceInventory) -> Share:
@@ -87,36 +84,6 @@ def least_environment(project: Project, share: Share) -> EnvironmentOptions:
     if not any(parameter.path.startswith("environment.") for parameter in project.experiment.parameters):
         return environment
     return environment.replace(target="gpu" if share.devices else "cpu", num_workers=0)
-
-
-def cluster_of(project: Project) -> ClusterProfile | None:
-    """Return the Ray cluster that gives a place to each run of an experiment; None for runs of this machine, and for
-    those with several workers, each of which asks the cluster for them itself.
-
-    Raises `UserError` where an experiment cannot be on its cluster.
-    """
-    options, environment = project.experiment, project.environment
-    if environment.target != "parallel":
-        return None
-    profile = find_profile(environment.cluster)
-    if profile.kind != "ray":
-        raise UserError(
-            f"Trials of an experiment are placed by Ray, and the cluster profile {profile.name} is one of "
-            f"{profile.kind}.",
-            hint="Choose a profile of Ray, or train the trials on this machine.",
-            code="environment",
-        )
-    varied = [parameter.path for parameter in options.parameters if parameter.path.startswith("environment.")]
-    if varied:
-        raise FieldError(
-            "experiment.parameters", f"{varied[0]} cannot vary on a cluster: its trials have equal places."
-        )
-    if options.gpus_per_trial > 1:
-        raise FieldError(
-            "experiment.gpus_per_trial",
-            f"on a cluster the workers of a trial are set by environment.num_workers={options.gpus_per_trial}.",
-        )
-    return profile if environment.num_workers < 2 else None
 
 
 def runs_of(project: Project, trial: Trial, base: Path) -> dict[str, Project]:

@@ -42,9 +42,9 @@ from netwright.engine.runs.trial_rows import best_trial, pareto_front
 def register(commands: Commands) -> None:
     """Add the command `experiment`."""
     text = (
-        "Train a project with many values of its options and layers, and compare what the trials reach. What varies "
-        "stands in the section experiment of the project, or is named here with --vary. An experiment that was "
-        "stopped or killed goes on where it was: `experiment run` with its folder."
+        "Train a project with many values of its options and layers, and compare the trials. The parameters that vary "
+        "are those in the section experiment of the project, or those of --vary. An experiment that was "
+        "stopped or killed continues with `experiment run` and its folder."
     )
     command = commands.add_parser("experiment", description=text)
     command.set_defaults(run=partial(_help, command))

@@ -8,8 +8,9 @@ from typing import Protocol
 import psutil
 
 from netwright.engine.experiments.active_run import ActiveRun
-from netwright.engine.experiments.definition import cluster_of, least_environment, share_of
+from netwright.engine.experiments.definition import least_environment, share_of
 from netwright.engine.hardware import devices
+from netwright.engine.placement.cluster_part import cluster_function
 from netwright.engine.placement.shares import Slot, in_slot, slot_of
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.project import Project
@@ -133,8 +134,8 @@ class LocalPlaces:
 
 def places_of(project: Project, folder: ExperimentFolder) -> Places:
     """Return the places for the runs of an experiment. Raises `UserError`."""
-    if (profile := cluster_of(project)) is None:
-        return LocalPlaces(project, folder.read_info().name)
-    from netwright.engine.experiments.cluster_places import ClusterPlaces  # few experiments need it
-
-    return ClusterPlaces(project, folder, profile)
+    is_parallel = project.environment.target == "parallel"
+    if is_parallel and (profile := cluster_function("trial_cluster")(project)) is not None:
+        places: Places = cluster_function("trial_places")(project, folder, profile)
+        return places
+    return LocalPlaces(project, folder.read_info().name)

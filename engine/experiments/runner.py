@@ -8,7 +8,6 @@ outlive a runner that is killed; the next runner of the experiment takes them ov
 
 import contextlib
 import os
-import select
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -18,6 +17,7 @@ from typing import Any
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import flush_folder
 from netwright.engine.core.platform import ended_process
+from netwright.engine.core.process import readable
 from netwright.engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, start_run
 from netwright.engine.experiments.begin import origin_of, refuse_if_none_fits
 from netwright.engine.experiments.definition import (
@@ -316,7 +316,7 @@ class Runner:
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
         news = [*self._places.descriptors[:1], *(pipe for run in self._active.values() for pipe in run.news)]
-        select.select(news, [], [], CURVES_S if self._watch.is_on else LOOK_S)
+        readable(news, CURVES_S if self._watch.is_on else LOOK_S)
 
     def _attend_places(self) -> None:
         """Let the places follow how many runs are left, and note what the experiment waits for."""

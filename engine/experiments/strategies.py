@@ -12,6 +12,7 @@ from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.extras import import_extra
 from netwright.engine.core.files import refuse_destination, write_atomically
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.progress import notice
 from netwright.engine.experiments.functions import ByFunction
 from netwright.engine.experiments.operations.experiment_export import TrialExportRequest, TrialExportResult
 from netwright.engine.experiments.operations.experiment_importance import ImportanceRequest, ImportanceResult
@@ -19,7 +20,7 @@ from netwright.engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions,
 from netwright.engine.project.file import load
 from netwright.engine.project.parameters import Parameter, lists_of
 from netwright.engine.project.project import Project
-from netwright.engine.project.trials import applies, fulfils, is_whole, key_of
+from netwright.engine.project.trials import applies, fulfils, is_whole, key_of, own_values
 from netwright.engine.runs.experiments import open_experiment
 from netwright.engine.runs.trial_log import PRUNED, Trial, damage_text
 from netwright.engine.runs.trial_marks import marks_and_damage
@@ -52,7 +53,7 @@ class Listed:
     def __init__(self, project: Project) -> None:
         options = project.experiment
         self._rest = _CHOOSERS[options.strategy](project)
-        self._known: list[dict[str, Any]] = []
+        self._known = [dict(own_values(project))] if options.baseline and not options.is_listed else []
 
     def values_of(self, number: int) -> dict[str, Any] | None:
         """Return the values of the trial of this number, from 1; None where there is none. Raises `UserError`."""
@@ -206,6 +207,8 @@ class ByOptuna:
 
     def values_of(self, number: int) -> dict[str, Any] | None:
         """Return the values of the trial of this number, from 1; None where there is none. Raises `UserError`."""
+        if number == 1 and self._project.experiment.baseline:
+            return dict(own_values(self._project))
         for attempt in range(MOST_TRIES):
             self._study.sampler = self._sampler(number + attempt * 7919)
             optuna_trial = self._study.ask()
@@ -363,11 +366,8 @@ def export_trials(request: TrialExportRequest) -> TrialExportResult:
                 write_atomically(to, text.encode())
             except OSError as error:
                 raise UserError(f"{to} cannot be written: {error.strerror}.") from None
-    return TrialExportResult(
-        files=[str(to)] if to is not None else [],
-        text="" if to is not None else text,
-        notices=tuple(filter(None, faults)),
-    )
+    notice(*filter(None, faults))
+    return TrialExportResult(files=[str(to)] if to is not None else [], text="" if to is not None else text)
 
 
 def importances(project: Project, trials: Sequence[Trial], objective: str) -> Mapping[str, float]:

@@ -11,16 +11,17 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from netwright.app.experiments.plots.frame import NO_SPOTS, WHOLE, Frame, Part, Spots
 from netwright.app.experiments.plots.marks import LEVELS, SMOOTH, Panel, label_font
+from netwright.app.experiments.trial_texts import axis_label, axis_value, value_in_words
 from netwright.app.plots.axes import TickAxis
 from netwright.app.plots.canvas import Canvas
-from netwright.app.plots.figure_card import Rows
+from netwright.app.plots.card import Rows
 from netwright.app.plots.plot import PER_NOTCH, SHIFT_PER_NOTCH
 from netwright.app.plots.plot_items import Points, ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.project.experiment import ExperimentOptions
-from netwright.engine.project.parameters import value_text
 from netwright.engine.runs.experiments import ExperimentFolder
 from netwright.engine.runs.trial_axes import TrialAxis, axes_of
 from netwright.engine.runs.trial_log import Trial
@@ -28,7 +29,7 @@ from netwright.engine.runs.trial_log import Trial
 MARGIN = 44.0
 """Pixels below and left of axes that belong to their labels."""
 MOST_TOLD = 6
-WAITING = "Trials that have ended are shown here."
+WAITING = noop("Trials that have ended are shown here.")
 LEAST_PART = 0.002
 DRAG_PIXELS, SLACK = 6.0, 8.0
 NEAR_PIXELS = 14.0
@@ -103,7 +104,7 @@ class TrialChart(Canvas):
         self.parts: dict[str, Part] = {}
         """The parts of the axes that are in view, by their names; of those that are not seen whole."""
         self.hovered: int | None = None
-        self.empty = WAITING  # why there is nothing to see
+        self.empty = translation(WAITING)  # why there is nothing to see
         self.panels: list[Panel] = []
         self._pressed: QPointF | None = None
         super().__init__(parent)
@@ -118,11 +119,11 @@ class TrialChart(Canvas):
         self.whole = QToolButton()
         self.whole.setAutoRaise(True)
         self.whole.setIcon(theme.icon("fit", "muted"))
-        self.whole.setToolTip("Show the whole axes again (double click)")
-        self.whole.setAccessibleName(f"Show all of {self.title}")
+        self.whole.setToolTip(tr("Show the whole axes again (double click)"))
+        self.whole.setAccessibleName(tr("Show all of {title}", title=translation(self.title)))
         self.whole.clicked.connect(self.show_all)
         self.whole.hide()
-        self.setAccessibleName(self.title)
+        self.setAccessibleName(translation(self.title))
         self.prepare_canvas()
 
     def controls(self) -> Sequence[QWidget]:
@@ -131,7 +132,7 @@ class TrialChart(Canvas):
 
     def why_empty(self) -> str:
         """Return the reason why the plot is empty; an empty text where it is not."""
-        return "" if self.findings.levels else WAITING
+        return "" if self.findings.levels else translation(WAITING)
 
     def prepare(self) -> None:
         """Take the findings in, before anything is drawn."""
@@ -381,13 +382,13 @@ class TrialChart(Canvas):
 def trial_markup(findings: Findings, number: int) -> Markup:
     """Return a trial with its values and scores as rich text."""
     trial = findings.by_number[number]
-    lines = [markup.filled("<b>Trial {}</b>", str(number))]
-    labels = {axis.name: axis.label for axis in findings.values}
+    lines = [markup.filled("<b>{}</b>", tr("Trial {number}", number=number))]
+    labels = {axis.name: axis_label(axis) for axis in findings.values}
     for path, value in list(trial.values.items())[:MOST_TOLD]:
-        lines.append(markup.filled("<br>{} {}", labels.get(path, path), value_text(value)))
+        lines.append(markup.filled("<br>{} {}", labels.get(path, path), value_in_words(path, value)))
     for axis in findings.scores:
         if number in axis.places:
-            lines.append(markup.filled("<br>{} <b>{}</b>", axis.label, axis.said(axis.places[number])))
+            lines.append(markup.filled("<br>{} <b>{}</b>", axis_label(axis), axis_value(axis, axis.places[number])))
     return markup.joined(lines)
 
 

@@ -14,10 +14,11 @@ from PySide6.QtWidgets import QGraphicsItem, QPushButton, QStyleOptionGraphicsIt
 from netwright.app.experiments.plots.chart import NEAR_PIXELS, TrialChart
 from netwright.app.experiments.plots.frame import ticks_of
 from netwright.app.experiments.plots.marks import RankedLines, label_font, set_lines
+from netwright.app.experiments.trial_texts import axis_label
 from netwright.app.plots.plot_items import Line, ZoomBox
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
-from netwright.engine.core.errors import plural
+from netwright.designer.language import noop, tr
 from netwright.engine.runs.trial_axes import TrialAxis
 
 TOP, BOTTOM, SIDE = 34.0, 14.0, 64.0
@@ -36,8 +37,8 @@ class ParallelCoordinates(TrialChart):
     """A line per trial over one axis per value and objective; the better, the stronger. A drag along an axis keeps the
     trials that pass there, a click on the brush takes it away."""
 
-    key, name, title = "coordinates", "Parallel", "Parallel coordinates"
-    help = "Drag along an axis to keep the trials that pass there. Click a line to select its trial."
+    key, name, title = "coordinates", noop("Parallel", "plot"), noop("Parallel coordinates")
+    help = noop("Drag along an axis to keep the trials that pass there. Click a line to select its trial.")
     filtered = Signal(object)
     """The numbers of the trials that all brushes keep; None without a brush."""
 
@@ -46,7 +47,7 @@ class ParallelCoordinates(TrialChart):
         self._drag: tuple[str, float] | None = None
         self._lines: dict[int, tuple[Floats, Floats]] = {}
         self.view, self._ranked, self._others = ZoomBox(), RankedLines(), Line(antialias=True)
-        self._clear = QPushButton("Clear brushes")
+        self._clear = QPushButton(tr("Clear brushes"))
         theme.mark(self._clear, "role", "link")
         super().__init__(parent)
         self._axes_item = _Axes(self)
@@ -67,7 +68,7 @@ class ParallelCoordinates(TrialChart):
         """It needs a value that differs."""
         if super().why_empty():
             return super().why_empty()
-        return "" if self.findings.values else "No value differs between these trials."
+        return "" if self.findings.values else tr("No value differs between these trials.")
 
     def prepare(self) -> None:
         """Forget brushes of axes that are gone."""
@@ -79,9 +80,9 @@ class ParallelCoordinates(TrialChart):
     def note(self) -> str:
         """How many trials the brushes keep."""
         count = len(self.findings.levels)
-        limit = f"the best {MOST_LINES:,} are drawn" if count > MOST_LINES else ""
-        share = f"{len(self.kept):,} of {plural(count, 'trial')}" if self._brushes else ""
-        return "; ".join(filter(None, (share, limit)))
+        limit = tr("the best {count:,} are drawn", count=MOST_LINES) if count > MOST_LINES else ""
+        share = tr("{count:,} of %n trial(s)", "", count, count=len(self.kept)) if self._brushes else ""
+        return tr("; ").join(filter(None, (share, limit)))
 
     @property
     def kept(self) -> set[int]:
@@ -185,7 +186,9 @@ class ParallelCoordinates(TrialChart):
             painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()))
             painter.setPen(palette.text)
             box = QRectF(x - min(room, 2 * SIDE) / 2 + 2, 0, min(room, 2 * SIDE) - 4, TOP - 10)
-            name = markup.elided(painter.fontMetrics(), axis.label, Qt.TextElideMode.ElideMiddle, int(box.width()))
+            name = markup.elided(
+                painter.fontMetrics(), axis_label(axis), Qt.TextElideMode.ElideMiddle, int(box.width())
+            )
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
             for place, text in ticks_of(axis, max(2, int(rect.height() / 48))):
                 self._paint_tick(painter, QPointF(x, self._down(axis.share(place))), text, min(room, SIDE + 40) - 14)

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pyqtgraph.functions import arrayToQPolygonF
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPolygonF
 
+from netwright.app.experiments.trial_texts import axis_value
+from netwright.app.plots.plot_items import polygon
 from netwright.app.plots.series import Floats
-from netwright.engine.core.ticks import decades, multiples, nice_step
+from netwright.engine.core.ticks import decades, round_ticks
 from netwright.engine.runs.trial_axes import TINY, TrialAxis
 
 INSET = 0.04
-"""Share of an axis that stays free at both ends."""
+"""Share of an axis of numbers that stays free at both ends; one of texts begins half a place before the first."""
 Part = tuple[float, float]
 """The part of an axis that is in view, as shares of its length."""
 WHOLE: Part = (0.0, 1.0)
@@ -23,7 +24,7 @@ WHOLE: Part = (0.0, 1.0)
 
 def ticks_of(axis: TrialAxis, count: int, part: Part = WHOLE) -> list[tuple[float, str]]:
     """Return about `count` places of a part of an axis with their labels."""
-    low, high = axis.ends if part == WHOLE else (axis.place_at(_unset(end)) for end in part)
+    low, high = axis.ends if part == WHOLE else (axis.place_at(_unset(axis, end)) for end in part)
     if axis.categories:
         ticks = [(float(n), text) for n, text in enumerate(axis.categories) if low <= n <= high]
         return ticks[:: max(1, math.ceil(len(ticks) / max(1, count)))]
@@ -31,14 +32,18 @@ def ticks_of(axis: TrialAxis, count: int, part: Part = WHOLE) -> list[tuple[floa
         places = decades(low, high, count)
         stride = max(1, math.ceil(len(places) / max(2, count)))
         if len(places) > 1 or part == WHOLE:
-            return [(place, axis.said(place)) for place in places[::stride]]
-    step = nice_step(high - low, count, is_whole=axis.is_whole)
-    return [(place, axis.said(place)) for place in multiples(low, high, step)]
+            return [(place, axis_value(axis, place)) for place in places[::stride]]
+    return [(place, axis.said(place)) for place in round_ticks(low, high, count, is_whole=axis.is_whole)]
 
 
-def _unset(share: float) -> float:
+def inset(axis: TrialAxis) -> float:
+    """Return the share of the length of an axis that stays free at each end."""
+    return 0.0 if axis.categories else INSET
+
+
+def _unset(axis: TrialAxis, share: float) -> float:
     """Return the share of the way between the ends of an axis, from a share of its length."""
-    return (share - INSET) / (1 - 2 * INSET)
+    return (share - inset(axis)) / (1 - 2 * inset(axis))
 
 
 @dataclass(frozen=True)
@@ -58,14 +63,6 @@ class Spots:
 
 
 NO_SPOTS = Spots(np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
-
-
-def polygon(x: Floats, y: Floats) -> QPolygonF:
-    """Return points as Qt draws them, without a Python object for each."""
-    if not len(x):
-        return QPolygonF()  # there is no memory to write to
-    points: QPolygonF = arrayToQPolygonF(np.ascontiguousarray(x), np.ascontiguousarray(y))
-    return points
 
 
 @dataclass(frozen=True)
@@ -109,5 +106,5 @@ def shares(axis: TrialAxis, places: Floats, part: Part = WHOLE) -> Floats:
     """Return where places are on the length that shows a part of an axis, as shares of it."""
     low, high = axis.scale
     positions = np.log(np.maximum(places, TINY)) if axis.is_log else places
-    share = INSET + (1 - 2 * INSET) * (positions - low) / (high - low)
+    share = inset(axis) + (1 - 2 * inset(axis)) * (positions - low) / (high - low)
     return (share - part[0]) / (part[1] - part[0])

@@ -11,20 +11,21 @@ from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.frame import Frame, shares
 from netwright.app.experiments.plots.marks import add_points
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP, axis_choice, fill_choice
+from netwright.app.experiments.trial_texts import axis_label
 from netwright.app.plots.plot_items import Line
-from netwright.app.plots.series import Floats
 from netwright.designer import theme
+from netwright.designer.language import noop, tr
 from netwright.engine.runs.trial_rows import pareto_front
 
 
 class ParetoPlot(TrialChart):
     """One objective over another; the trials on the front are stars, joined by steps."""
 
-    key, name, title = "front", "Pareto front", "Pareto front"
-    help = "Trials that no other one beats in every objective are on the front."
+    key, name, title = "front", noop("Pareto front", "plot"), noop("Pareto front")
+    help = noop("Trials that no other one beats in every objective are on the front.")
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.x_choice, self.y_choice = axis_choice("Objective to the right"), axis_choice("Objective upwards")
+        self.x_choice, self.y_choice = axis_choice(tr("Objective to the right")), axis_choice(tr("Objective upwards"))
         self.line = Line(antialias=True)
         self.front: list[int] = []
         """The numbers of the trials on the front."""
@@ -47,7 +48,7 @@ class ParetoPlot(TrialChart):
     def why_empty(self) -> str:
         """It needs two objectives."""
         if len(self.findings.objectives) < 2:
-            return (
+            return tr(
                 "A Pareto front needs several objectives: name them in Objectives, such as "
                 "validation.accuracy, parameters."
             )
@@ -56,7 +57,7 @@ class ParetoPlot(TrialChart):
     @property
     def note(self) -> str:
         """How many trials are on the front."""
-        return f"{len(self.front):,} on the front" if not self.empty else ""
+        return tr("{count:,} on the front", count=len(self.front)) if not self.empty else ""
 
     def frame(self) -> Frame:
         """Return the axes."""
@@ -77,7 +78,7 @@ class ParetoPlot(TrialChart):
     def lay(self) -> None:
         """Each trial is a point, above the steps of the front."""
         frame, name = self.frame(), self.panels[0].name
-        name.setText(frame.y.label)
+        name.setText(axis_label(frame.y))
         name.setRotation(0)
         name.setPos(4, 0)
         points = frame.points(self.findings.levels)
@@ -87,18 +88,11 @@ class ParetoPlot(TrialChart):
         x, y = (shares(axis, np.array([axis.places[n] for n in front], dtype=float)) for axis in (frame.x, frame.y))
         order = np.argsort(x, kind="stable")
         # Steps lie on the side of the worse values: a corner has the x of the next trial, or its y.
-        mode = "left" if frame.x.is_low_better else "right"
+        mode = "right" if frame.x.is_low_better else "left"
         self.line.setParentItem(self.panels[0].view.childGroup)
-        self.line.setData(*_steps(x[order], y[order], mode))
+        self.line.setData(x[order], y[order], stepMode=mode)
 
     def dress(self) -> None:
         """Dash the steps, in the colour of the best."""
         super().dress()
         self.line.setPen(pg.mkPen(theme.current().good, width=1.2, style=Qt.PenStyle.DashLine))
-
-
-def _steps(x: Floats, y: Floats, mode: str) -> tuple[Floats, Floats]:
-    """Return points joined by steps: with `left` first to the right, else first up or down."""
-    if mode == "left":
-        return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
-    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]

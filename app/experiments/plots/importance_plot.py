@@ -8,14 +8,16 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.scatter import axis_choice, fill_choice
+from netwright.app.experiments.trial_texts import axis_label
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
-from netwright.app.plots.figure_card import Rows
+from netwright.app.plots.card import Rows
 from netwright.app.processes import EngineServer
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.text import format_percent
 from netwright.engine.experiments.operations.experiment_importance import OPERATION, ImportanceRequest
 
 BARS = BarStyle(row=30, bar=18)
-COMPUTING = "Computing how much each parameter matters…"
+COMPUTING = noop("Computing how much each parameter matters…")
 LEAST_TRIALS = 4
 GROWTH = 1.25
 """While trials train, it is computed anew once there are so many times as many."""
@@ -25,17 +27,17 @@ class ImportancePlot(TrialChart):
     """A bar per parameter: its share of the variance of the objective, by functional ANOVA in a process of the engine.
     It needs the extra `experiments` of the installation; without it says so."""
 
-    key, name, title = "importance", "Importance", "Importance"
-    help = (
-        "Share of the differences between trials that each parameter explains: functional ANOVA over a random forest "
-        "(Hutter et al., 2014)."
+    key, name, title = "importance", noop("Importance", "plot"), noop("Importance")
+    help = noop(
+        "Share of the differences between trials that each parameter explains: "
+        "functional ANOVA over a random forest (Hutter et al., 2014)."
     )
 
     server: EngineServer
     """Answers; set before the plot is seen."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.objective: QComboBox = axis_choice("Objective")
+        self.objective: QComboBox = axis_choice(tr("Objective"))
         self.importance: dict[str, float] = {}
         self._reason = ""
         self._asked: tuple[str, str, int] | None = None
@@ -59,10 +61,12 @@ class ImportancePlot(TrialChart):
         """It needs trials with different values."""
         ended = len(self.findings.levels)
         if len(self.findings.values) < 2:
-            return "Importances compare parameters: at least two have to differ between the trials."
+            return tr("Importances compare parameters: at least two have to differ between the trials.")
         if ended < LEAST_TRIALS:
-            return f"Importances need at least {LEAST_TRIALS} finished trials; there are {ended}."
-        return self._reason or ("" if self.importance else COMPUTING)
+            return tr(
+                "Importances need at least {least} finished trials; there are {count}.", least=LEAST_TRIALS, count=ended
+            )
+        return self._reason or ("" if self.importance else translation(COMPUTING))
 
     def _ask(self) -> None:
         """Ask the engine, once for each number of trials that have ended."""
@@ -102,7 +106,7 @@ class ImportancePlot(TrialChart):
 
     def draw(self) -> str:
         """A bar per parameter, the most important first."""
-        labels = {axis.name: axis.label for axis in self.findings.values}
+        labels = {axis.name: axis_label(axis) for axis in self.findings.values}
         order = sorted(self.importance.items(), key=lambda item: -item[1])
         self.bars.show_rows(
             [BarRow((labels.get(path, path), format_percent(share, 1)), ((share, "accent"),)) for path, share in order]

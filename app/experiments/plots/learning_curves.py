@@ -10,14 +10,16 @@ from PySide6.QtGui import QColor, QHideEvent, QPainterPath, QShowEvent
 from PySide6.QtWidgets import QComboBox, QGraphicsPathItem, QPushButton, QWidget
 
 from netwright.app.experiments.plots.chart import NEAR_PIXELS, Findings, TrialChart
-from netwright.app.experiments.plots.frame import Frame, polygon, shares
+from netwright.app.experiments.plots.frame import Frame, shares
 from netwright.app.experiments.plots.marks import LEVELS, RankedLines, level_colour
 from netwright.app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP
-from netwright.app.plots.figure_card import Rows
+from netwright.app.plots.card import Rows
+from netwright.app.plots.plot_items import polygon
 from netwright.app.plots.series import Floats
 from netwright.app.plots.traces import Trace, Traces
+from netwright.app.runs.run_texts import label_of
 from netwright.designer import theme
-from netwright.engine.core.errors import plural
+from netwright.designer.language import noop, tr
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.trial_axes import TrialAxis
 
@@ -54,12 +56,14 @@ def joined(number: int, curves: Sequence[tuple[Floats, Floats]]) -> TrialCurve:
 class LearningCurves(TrialChart):
     """A loss or metric of all trials over the epochs. Curves are read a little at a time, and followed."""
 
-    key, name, title = "curves", "Curves", "Learning curves"
-    help = "A line per trial; with repeats or folds their mean, and a band one standard deviation wide on each side."
+    key, name, title = "curves", noop("Curves", "plot"), noop("Learning curves")
+    help = noop(
+        "A line per trial; with repeats or folds their mean, and a band one standard deviation wide on each side."
+    )
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.traces = Traces()
-        self.quantity, self.log = QComboBox(), QPushButton("log")
+        self.quantity, self.log = QComboBox(), QPushButton(tr("log"))
         self.curves: list[TrialCurve] = []
         self._owners: list[int] = []
         self._runs: list[RunFolder] = []
@@ -68,12 +72,12 @@ class LearningCurves(TrialChart):
         self._bands: list[QGraphicsPathItem] = []
         self._redraw = QTimer(singleShot=True, interval=REDRAW_MS)
         super().__init__(parent)
-        self.quantity.setAccessibleName("Curve")
+        self.quantity.setAccessibleName(tr("Curve"))
         self.quantity.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.quantity.activated.connect(self._collect)
         theme.mark(self.log, "role", "chip")
         self.log.setCheckable(True)
-        self.log.setToolTip("Logarithmic vertical axis")
+        self.log.setToolTip(tr("Logarithmic vertical axis"))
         self.log.toggled.connect(self.refresh)
         self.traces.changed.connect(lambda: self._redraw.isActive() or self._redraw.start())
         self._redraw.timeout.connect(self._collect)
@@ -84,13 +88,13 @@ class LearningCurves(TrialChart):
 
     def why_empty(self) -> str:
         """It needs points of any trial."""
-        return "" if self.curves else "Curves of trials are shown here as they train."
+        return "" if self.curves else tr("Curves of trials are shown here as they train.")
 
     @property
     def note(self) -> str:
         """How many trials have a curve."""
         count = len(self.findings.trials)
-        return f"the best {MOST_CURVES} of {plural(count, 'trial')}" if count > MOST_CURVES else ""
+        return tr("the best {shown} of %n trial(s)", "", count, shown=MOST_CURVES) if count > MOST_CURVES else ""
 
     def show_findings(self, findings: Findings) -> None:
         """Read the curves of the trials; those that are read already stay."""
@@ -137,7 +141,7 @@ class LearningCurves(TrialChart):
         current = self.quantity.currentData() or next(iter(self.findings.objectives), "")
         self.quantity.clear()
         for quantity in offered:
-            self.quantity.addItem(quantity.replace(".", " "), quantity)
+            self.quantity.addItem(label_of(quantity), quantity)
         self.quantity.setCurrentIndex(offered.index(current) if current in offered else 0)
 
     # ---- drawing ----
@@ -151,7 +155,7 @@ class LearningCurves(TrialChart):
         high = float(np.quantile(values, CUT) * 1.1) if name.endswith(".loss") and not is_log else float(values.max())
         y = TrialAxis(name, {0: float(values.min()), 1: min(high, float(values.max()))}, is_log=is_log, is_score=True)
         last = max((float(curve.x[-1]) for curve in self.curves), default=1.0)
-        x = TrialAxis("epoch", {0: 0.0, 1: last}, is_whole=last >= 1)
+        x = TrialAxis(noop("epoch"), {0: 0.0, 1: last}, is_whole=last >= 1)
         area = QRectF(LEFT, TOP, self.width() - LEFT - RIGHT, self.height() - TOP - BELOW)
         return self.framed(area, x, y)
 

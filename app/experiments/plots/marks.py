@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsSimpleTextItem
 
 from netwright.app.experiments.plots.frame import Frame, Part, Spots, shares, ticks_of
+from netwright.app.experiments.trial_texts import axis_label
 from netwright.app.plots.axes import LABEL_PIXELS, LEFT_PIXELS, TickAxis
 from netwright.app.plots.plot_items import Line, Points, ZoomBox
 from netwright.app.plots.series import Floats
@@ -71,13 +72,13 @@ class Panel:
         self.view.setBorder(theme.current().line if has_border else None)
         self.x_axis.setGeometry(QRectF(area.left(), area.bottom() - 2, area.width(), BELOW_PIXELS))
         self.y_axis.setGeometry(QRectF(area.left() - LEFT_PIXELS, area.top(), LEFT_PIXELS, area.height()))
-        self.x_axis.name = frame.x.label if has_x else ""
+        self.x_axis.name = axis_label(frame.x) if has_x else ""
         self.x_axis.show_texts(_labels(frame.x, frame.x_part, max(2, int(area.width() / 80)), area.width() / 2))
         self.y_axis.show_texts(_labels(frame.y, frame.y_part, max(2, int(area.height() / 30)), LEFT_PIXELS + 2))
         self.y_axis.setStyle(showValues=has_y)
         self.x_axis.setVisible(has_x)
         metrics = QFontMetricsF(self.name.font())
-        text = markup.elided(metrics, frame.y.label, Qt.TextElideMode.ElideMiddle, int(area.height()))
+        text = markup.elided(metrics, axis_label(frame.y), Qt.TextElideMode.ElideMiddle, int(area.height()))
         self.name.setText(text)
         self.name.setRotation(-90)
         middle = area.center().y() + metrics.horizontalAdvance(text) / 2

@@ -1,23 +1,35 @@
 """The panel of plots above the trials: one at a time, chosen by its name."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from netwright.app.experiments.plots.chart import Findings, TrialChart
 from netwright.app.experiments.plots.coordinates import ParallelCoordinates
 from netwright.app.experiments.plots.front import ParetoPlot
 from netwright.app.experiments.plots.importance_plot import ImportancePlot
-from netwright.app.experiments.plots.landscape import ContourPlot
+from netwright.app.experiments.plots.landscape import LandscapePlot
 from netwright.app.experiments.plots.learning_curves import LearningCurves
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
-from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.card import FigureCard
 from netwright.app.processes import EngineServer
 from netwright.designer import markup, theme
+from netwright.designer.language import translation
 
+PLOT = "plot"
+"""The comment of the names of plots."""
 PLOTS: tuple[type[TrialChart], ...] = (
     ParallelCoordinates,
     SlicePlot,
-    ContourPlot,
+    LandscapePlot,
     ScatterMatrix,
     ParetoPlot,
     LearningCurves,
@@ -45,30 +57,34 @@ class PlotsPanel(QWidget):
         self._seen: dict[str, Findings] = {}
         self.stack = QStackedWidget()
         self.stack.addWidget(first)
-        self.buttons: dict[str, QPushButton] = {}
+        self.buttons: dict[str, QToolButton] = {}
         self._group = QButtonGroup(self)
-        self.bar = QHBoxLayout()
-        self.bar.setSpacing(6)
+        bar = QFrame()
+        theme.mark(bar, "role", "segments")
+        self._bar = QHBoxLayout(bar)
+        self._bar.setContentsMargins(3, 3, 3, 3)
+        self._bar.setSpacing(2)
         self._add_button("", name, "")
         for plot in PLOTS:
-            self._add_button(plot.key, plot.name, f"{plot.title}\n{plot.help}")
+            self._add_button(
+                plot.key, translation(plot.name, PLOT), f"{translation(plot.title)}\n{translation(plot.help)}"
+            )
         self.buttons[""].setChecked(True)
-        self.bar.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        column.addLayout(self.bar)
+        column.addWidget(bar, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.stack, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def _add_button(self, key: str, text: str, tip: str) -> None:
-        button = self.buttons[key] = QPushButton(text)
-        theme.mark(button, "role", "chip")
+        button = self.buttons[key] = QToolButton()
+        button.setText(text)
         button.setCheckable(True)
         button.setToolTip(markup.wrapped(tip))
         button.clicked.connect(lambda: self.choose(key))
         self._group.addButton(button)
-        self.bar.addWidget(button)
+        self._bar.addWidget(button)
 
     @property
     def current(self) -> TrialChart | None:
@@ -90,7 +106,7 @@ class PlotsPanel(QWidget):
         chart = self.charts[plot.key] = plot()
         if isinstance(chart, ImportancePlot):
             chart.server = self._server
-        card = self._cards[plot.key] = FigureCard(chart, plot.title, values=chart.rows, fills=True)
+        card = self._cards[plot.key] = FigureCard(chart, translation(plot.title), values=chart.rows, fills=True)
         for control in (*chart.controls(), chart.whole):
             card.add_control(control)
         chart.picked.connect(self.picked)

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from netwright.app.experiments.plots.chart import TrialChart
 from netwright.app.experiments.plots.frame import Frame
 from netwright.app.experiments.plots.marks import add_points
+from netwright.app.experiments.trial_texts import axis_label
+from netwright.designer.language import noop, tr
 from netwright.engine.runs.trial_axes import TrialAxis
 
 LEFT, BELOW, TOP, RIGHT = 62.0, 40.0, 6.0, 8.0
@@ -35,25 +37,25 @@ def fill_choice(choice: QComboBox, axes: Sequence[TrialAxis], first: int = 0) ->
     current = choice.currentData()
     choice.clear()
     for axis in axes:
-        choice.addItem(axis.label, axis.name)
+        choice.addItem(axis_label(axis), axis.name)
     choice.setCurrentIndex(offered.index(current) if current in offered else min(first, len(offered) - 1))
 
 
 class ScatterMatrix(TrialChart):
     """A scatter plot per pair of values and objectives; below the diagonal, where each pair stands once."""
 
-    key, name, title = "matrix", "Matrix", "Scatter matrix"
-    help = "Every pair of values and objectives. The better a trial, the stronger its point."
+    key, name, title = "matrix", noop("Matrix", "plot"), noop("Scatter matrix")
+    help = noop("Every pair of values and objectives. The better a trial, the stronger its point.")
 
     def why_empty(self) -> str:
         """It needs two axes."""
-        return super().why_empty() or ("" if self.findings.values else "No value differs between these trials.")
+        return super().why_empty() or ("" if self.findings.values else tr("No value differs between these trials."))
 
     @property
     def note(self) -> str:
         """Which axes have no room."""
         count = len(self.findings.axes)
-        return f"{MOST_AXES} of {count} axes" if count > MOST_AXES else ""
+        return tr("{count} of {total} axes", count=MOST_AXES, total=count) if count > MOST_AXES else ""
 
     @property
     def shown(self) -> list[TrialAxis]:
@@ -91,11 +93,11 @@ class ScatterMatrix(TrialChart):
 class SlicePlot(TrialChart):
     """The objective over each value, one plot beside the other."""
 
-    key, name, title = "slice", "Slice", "Slice"
-    help = "The objective over each value. The better a trial, the stronger its point."
+    key, name, title = "slice", noop("Slice", "plot"), noop("Slice")
+    help = noop("The objective over each value. The better a trial, the stronger its point.")
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.objective = axis_choice("Objective")
+        self.objective = axis_choice(tr("Objective"))
         super().__init__(parent)
         self.objective.activated.connect(self.refresh)
 
@@ -110,7 +112,7 @@ class SlicePlot(TrialChart):
 
     def why_empty(self) -> str:
         """It needs a value that differs."""
-        return super().why_empty() or ("" if self.findings.values else "No value differs between these trials.")
+        return super().why_empty() or ("" if self.findings.values else tr("No value differs between these trials."))
 
     def frames(self) -> list[Frame]:
         """Return a cell per value, in rows as wide as there is room."""

@@ -23,7 +23,7 @@ class BeginResult(Result):
     experiment_dir: str
 
 
-OPERATION = Operation(
+OPERATION: Operation[BeginRequest, BeginResult] = Operation(
     name="experiment begin",
     request=BeginRequest,
     results=(BeginResult,),

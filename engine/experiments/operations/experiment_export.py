@@ -31,6 +31,7 @@ class TrialExportRequest(Request):
             "the file; default: standard output. Of optuna: a journal, or for .db or .sqlite a database",
             metavar="FILE",
             flags=("-o", "--output"),
+            writes=True,
         ),
     ] = None
 
@@ -47,7 +48,6 @@ class TrialExportResult(Result):
     files: list[str]
     text: str = ""
     """The trials, where no file was named."""
-    notices: tuple[str, ...]
 
 
 def text(_: TrialExportRequest, result: TrialExportResult) -> Iterator[Line]:
@@ -59,6 +59,7 @@ def text(_: TrialExportRequest, result: TrialExportResult) -> Iterator[Line]:
 
 OPERATION = Operation(
     name="experiment export",
+    effect="reads",
     request=TrialExportRequest,
     results=(TrialExportResult,),
     function="netwright.engine.experiments.strategies:export_trials",

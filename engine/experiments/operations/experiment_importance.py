@@ -49,6 +49,7 @@ def notices(result: ImportanceResult) -> Iterator[str]:
 
 OPERATION = Operation(
     name="experiment importance",
+    effect="reads",
     request=ImportanceRequest,
     results=(ImportanceResult,),
     function="netwright.engine.experiments.strategies:importance",

@@ -21,6 +21,7 @@ class ExperimentReportRequest(Request):
             "where to write it; default: the name of the experiment's folder with .html",
             metavar="FILE",
             flags=("-o", "--output"),
+            writes=True,
         ),
     ] = None
 
@@ -63,6 +64,7 @@ def notices(result: ExperimentReportResult) -> Iterator[str]:
 
 OPERATION = Operation(
     name="experiment report",
+    effect="writes",
     request=ExperimentReportRequest,
     results=(ExperimentReportResult,),
     function="netwright.engine.experiments.experiment_report:write_experiment_report",

@@ -175,8 +175,7 @@ def test_any_number_of_trials_is_compared_and_a_run_is_shown_or_tested(
     monkeypatch.setattr(trial_commands, "TURN_S", -1.0)  # a turn of the event loop for each run
     told: list[object] = []
     page.compare_requested.connect(told.append)
-    page.run_requested.connect(told.append)
-    page.test_requested.connect(lambda run, title: told.append((run.name, title)))
+    page.run_requested.connect(lambda run, segment: told.append((run.name, segment)))
     page.table.selectAll()
     with qtbot.waitSignal(page.compare_requested):
         page.commands.actions["compare"].trigger()
@@ -188,7 +187,7 @@ def test_any_number_of_trials_is_compared_and_a_run_is_shown_or_tested(
     assert not page.commands.actions["compare"].isEnabled()
     page.commands.actions["show"].trigger()
     page.details.test.click()
-    assert [one.name if isinstance(one, Path) else one for one in told] == ["2", ("2", "Trial 2 · 0.5")]
+    assert [one.name if isinstance(one, Path) else one for one in told] == [("2", "curves"), ("2", "scores")]
     page.table.select(4)
     assert not page.commands.actions["show"].isEnabled(), "its run has not begun"
 

@@ -79,7 +79,7 @@ def shown_columns(panel: TrialsPanel) -> list[str]:
 def test_cells_say_values_and_scores(panel: TrialsPanel) -> None:
     assert shown_columns(panel) == ["trial", "state", "curve", SOLVER, MOMENTUM, ACCURACY, "seconds"]
     assert cells(panel, "trial") == ["1", "2 ★", "3", "4"]
-    assert cells(panel, ACCURACY) == ["70.0 %", "90.0 %", "80.0 %", ""]
+    assert cells(panel, ACCURACY) == ["70.0 %", "90.0 %", "80.0 %", "–"]
     assert cells(panel, "state")[2:] == ["✓ Finished", "◌ Interrupted"]
     assert panel.count.text() == "4 trials"
 
@@ -99,17 +99,17 @@ def test_groups_are_a_tree_with_mean_and_best_that_folds(panel: TrialsPanel) -> 
     panel._fill_group_menu()
     action = next(one for one in panel.group_button.menu().actions() if one.text() == "Solver")
     action.setChecked(True)
-    assert cells(panel, "trial") == ["Solver: adam (2)", "2 ★", "3", "Solver: sgdm (2)", "1", "4"]
+    assert cells(panel, "trial") == ["Solver: Adam (2)", "2 ★", "3", "Solver: SGD with momentum (2)", "1", "4"]
     assert cells(panel, ACCURACY)[0] == "mean 85.0 %, best 90.0 %"
     panel.table.selectRow(1)
     panel.model.toggle(0)
-    assert cells(panel, "trial") == ["Solver: adam (2)", "Solver: sgdm (2)", "1", "4"]
+    assert cells(panel, "trial") == ["Solver: Adam (2)", "Solver: SGD with momentum (2)", "1", "4"]
     panel.table.selectRow(0)
     assert [row.trial.number for row in panel.table.selected] == [2, 3]
     QTest.keyClick(panel.table, Qt.Key.Key_Right)
     assert cells(panel, "trial")[1] == "2 ★"
     panel._group("state", is_on=True)
-    assert cells(panel, "trial")[:3] == ["Solver: adam (2)", "State: ✓ Finished (2)", "2 ★"]
+    assert cells(panel, "trial")[:3] == ["Solver: Adam (2)", "State: ✓ Finished (2)", "2 ★"]
     panel._group_by(())
     assert len(panel.model.rows) == 4
 
@@ -119,7 +119,7 @@ def test_a_click_on_the_chevron_folds_a_group(panel: TrialsPanel, qtbot: QtBot) 
     panel.show()
     place = panel.table.visualRect(panel.model.index(0, 0)).topLeft() + QPoint(8, 12)
     qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert cells(panel, "trial") == ["Solver: adam (2)", "Solver: sgdm (2)", "1", "4"]
+    assert cells(panel, "trial") == ["Solver: Adam (2)", "Solver: SGD with momentum (2)", "1", "4"]
 
 
 def test_columns_are_chosen_moved_and_kept_for_the_experiment(panel: TrialsPanel, folder: ExperimentFolder) -> None:
@@ -156,7 +156,7 @@ def test_differences_to_a_baseline_are_shown(panel: TrialsPanel, folder: Experim
     panel.marks = pin_baseline(folder, 1)
     panel.refresh()
     assert cells(panel, "trial")[:2] == ["1 ◆", "2 ★"]
-    assert cells(panel, ACCURACY) == ["70.0 %", "90.0 %  +20.00", "80.0 %  +10.00", ""]
+    assert cells(panel, ACCURACY) == ["70.0 %", "90.0 %  +20", "80.0 %  +10", "–"]
     model, accuracy = panel.model, panel.model.columns.index(ACCURACY)
     colour = model.data(model.index(1, accuracy), Qt.ItemDataRole.ForegroundRole)
     assert colour is not None

@@ -163,3 +163,18 @@ def test_without_optuna_the_command_that_installs_it_is_named(tmp_path: Path, mo
     with pytest.raises(UserError, match=r'pip install "netwright\[experiments\]".*Or use grid, random or sobol'):
         first(1, tmp_path, strategy="tpe", parameters=[f"{RATE}=0..1"])
     assert first(1, tmp_path, parameters=[f"{EPOCHS}=1,2"]) == [{EPOCHS: 1}]
+
+
+@pytest.mark.parametrize("strategy", ["random", "sobol", "tpe"])
+def test_the_first_trial_can_be_the_project(strategy: str, tmp_path: Path) -> None:
+    momentum = {"path": "training.momentum", "low": 0.1, "high": 0.99, "when": "training.solver == 'adam'"}
+    varied = [f"{RATE}=log 0.5..1", "training.solver=sgdm,adam", momentum]
+    options = {"parameters": varied, "strategy": strategy, "trials": 4, "baseline": True}
+    strategy_of = strategy_for(project(**options), [LOSS], tmp_path / "journal.log", tmp_path)
+    own = {RATE: 0.01, "training.solver": "sgdm"}  # the learn rate is out of the range
+    assert strategy_of.values_of(1) == own
+    strategy_of.began(Trial(1, own))
+    strategy_of.ended(ended(1, own, 0.5))
+    second = strategy_of.values_of(2)
+    assert second is not None
+    assert second[RATE] >= 0.5

@@ -12,21 +12,21 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from netwright.app.experiments.plots import landscape
 from netwright.app.experiments.plots.chart import LEAST_PART, Findings, TrialChart
 from netwright.app.experiments.plots.coordinates import ParallelCoordinates
 from netwright.app.experiments.plots.front import ParetoPlot
 from netwright.app.experiments.plots.importance_plot import COMPUTING, ImportancePlot
-from netwright.app.experiments.plots.landscape import ContourPlot, estimated
+from netwright.app.experiments.plots.landscape import LandscapePlot, Scale, nearest
 from netwright.app.experiments.plots.learning_curves import LearningCurves, joined
 from netwright.app.experiments.plots.panel import PLOTS, PlotsPanel
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
+from netwright.engine.drawing.colour_maps import colours
 from netwright.engine.runs.trial_log import Trial, TrialRun
 from tests.app.fake_server import FakeServer
 from tests.app.history.sample_runs import log_curves, made
-from tests.trials import ACCURACY, OPTIONS, SOLVER, sample_trials, written
+from tests.trials import ACCURACY, FILTERS, OPTIONS, RATE, SOLVER, sample_trials, trial, written
 
-PAINTED = {"coordinates", "slice", "contour", "matrix"}
+PAINTED = {"coordinates", "slice", "landscape", "matrix"}
 """Plots that need nothing but the trials."""
 
 
@@ -55,7 +55,7 @@ def test_each_plot_is_painted_or_says_what_it_lacks(panel: PlotsPanel, plot: typ
     assert plot.help
 
 
-@pytest.mark.parametrize("plot", [SlicePlot, ScatterMatrix, ContourPlot])
+@pytest.mark.parametrize("plot", [SlicePlot, ScatterMatrix, LandscapePlot])
 def test_a_click_on_a_point_picks_its_trial_and_the_pointer_tells_it(
     qtbot: QtBot, panel: PlotsPanel, plot: type[TrialChart]
 ) -> None:
@@ -97,16 +97,6 @@ def test_a_click_on_a_line_picks_its_trial(qtbot: QtBot, panel: PlotsPanel) -> N
     with qtbot.waitSignal(panel.picked) as picked:
         qtbot.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=middle.toPoint())
     assert picked.args == [5]
-
-
-def test_estimates_pass_near_the_trials_and_are_empty_far_from_them() -> None:
-    import numpy as np
-
-    found = estimated(np.array([[0.1, 0.1], [0.5, 0.1]]), np.array([0.0, 1.0]), cells=20)
-    assert found[2, 2] == pytest.approx(0.0, abs=0.05)
-    assert found[2, 10] == pytest.approx(1.0, abs=0.05)
-    assert np.isnan(found[19, 19])
-    assert 0.1 < found[2, 5] < 0.5 < found[2, 6] < 0.9
 
 
 def test_the_front_has_the_trials_that_none_beats(panel: PlotsPanel, findings: Findings) -> None:
@@ -174,7 +164,7 @@ def test_a_card_leaves_as_a_picture_a_drawing_and_a_table(panel: PlotsPanel, tmp
         card.write(tmp_path / f"slice.{suffix}")
     head, *rows = csv.reader((tmp_path / "slice.csv").read_text().splitlines())
     assert head == ["trial", "state", "training.initial_learn_rate", SOLVER, "network.fc_1.outputs", ACCURACY]
-    assert rows[0][:4] == ["1", "finished", "0.001", "adam"]
+    assert rows[0][:4] == ["1", "finished", "0.001", "Adam"]
     assert len(rows) == 10
     drawing = (tmp_path / "slice.svg").read_text()
     assert "<image" not in drawing, "shapes, not a picture of the screen"
@@ -187,7 +177,7 @@ def test_the_picked_trial_is_ringed_in_every_plot(panel: PlotsPanel) -> None:
     assert shown(panel, ScatterMatrix).number == 4
 
 
-@pytest.mark.parametrize("plot", [SlicePlot, ScatterMatrix, ContourPlot])
+@pytest.mark.parametrize("plot", [SlicePlot, ScatterMatrix, LandscapePlot])
 def test_a_drag_shows_a_part_and_a_double_click_all_again(
     qtbot: QtBot, panel: PlotsPanel, plot: type[TrialChart]
 ) -> None:
@@ -216,7 +206,7 @@ def test_a_drag_shows_a_part_and_a_double_click_all_again(
 
 
 def test_the_wheel_zooms_one_axis_where_its_labels_are_and_shift_moves(panel: PlotsPanel) -> None:
-    chart = shown(panel, ContourPlot)
+    chart = shown(panel, LandscapePlot)
     frame = chart.frames()[0]
     turn(chart, frame.area.center(), 2)
     assert chart.parts[frame.x.name] == pytest.approx((0.18, 0.82))
@@ -236,9 +226,70 @@ def turn(chart: TrialChart, at: QPointF, notches: int, keys: Any = Qt.KeyboardMo
     chart.wheelEvent(QWheelEvent(at, at, QPoint(), QPoint(0, 120 * notches), none, keys, phase, False))
 
 
-def test_many_trials_are_estimated_in_bins_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_pixel_belongs_to_the_nearest_trial() -> None:
     random = np.random.default_rng(1)
-    places, scores = random.random((500, 2)), random.random(500)
-    exact = estimated(places, scores, 20, x_part=(0.2, 0.8))
-    monkeypatch.setattr(landscape, "BINNED", 100)
-    assert estimated(places, scores, 20, x_part=(0.2, 0.8)) == pytest.approx(exact, abs=0.02, nan_ok=True)
+    places = random.random((500, 2))
+    parts = (0.2, 0.8), (0.0, 1.0)
+    owners = nearest(places, 64, parts)
+    middles = (np.arange(64) + 0.5) / 64
+    x, y = np.meshgrid(0.2 + 0.6 * middles, middles)
+    apart = np.hypot(x[..., None] - places[:, 0], y[..., None] - places[:, 1])
+    own = np.take_along_axis(apart, owners[..., None], 2)[..., 0]
+    is_exact = own <= apart.min(2) + 1e-12
+    assert is_exact.mean() > 0.9, "trials outside of the part, and two in a pixel, are the exceptions"
+    assert (own - apart.min(2)).max() < 0.06
+    assert (nearest(places[:1], 8) == 0).all()
+
+
+def grid_trials(rates: tuple[float, ...], sizes: tuple[int, ...]) -> tuple[Trial, ...]:
+    pairs = [(size, rate) for size in sizes for rate in rates]
+    values = ({"training.mini_batch_size": size, RATE: rate} for size, rate in pairs)
+    return tuple(trial(n, each, accuracy=0.9 + 0.005 * n, loss=0.1) for n, each in enumerate(values, 1))
+
+
+def test_values_that_repeat_make_a_grid_with_a_cell_per_trial(panel: PlotsPanel) -> None:
+    trials = grid_trials((0.005, 0.0158, 0.05, 0.158, 0.5), (32, 128, 512))
+    failed = Trial(15, trials[14].values, "failed")
+    diverged = trial(1, dict(trials[0].values), accuracy=0.1, loss=9.0)
+    panel.show_findings(Findings(None, OPTIONS, (diverged, *trials[1:14], failed), (ACCURACY,), frozenset({14})))
+    chart = shown(panel, LandscapePlot)
+    frame = chart.frames()[0]
+    assert chart.surface.is_grid
+    assert frame.x.categories == ("0.005", "0.0158", "0.05", "0.158", "0.5")
+    assert frame.y.categories == ("32", "128", "512")
+    widths = {round(chart.cell_of(frame, number).width(), 3) for number in range(1, 16)}
+    assert widths == {round(frame.area.width() / 5, 3)}, "geometric values are evenly apart, and fill the axes"
+    for number in range(1, 16):
+        for corner in (chart.cell_of(frame, number).topLeft(), chart.cell_of(frame, number).bottomRight()):
+            inside = corner + 0.1 * (chart.cell_of(frame, number).center() - corner)
+            assert chart.mark_at(inside) == number
+    scale = Scale.of(chart.score)
+    assert scale.has_outliers
+    assert scale.worst == pytest.approx(0.91)
+    shades = chart.colours_of([1, 2, 14, 15])
+    assert shades[0].tolist() == shades[1].tolist() == list(colours("sequential")[0])
+    assert shades[2].tolist() == list(colours("sequential")[-1])
+    assert shades[3].tolist() not in [list(colour) for colour in colours("sequential")], "without a score"
+    chart._point(chart.cell_of(frame, 7).center())
+    assert all(text in chart._box.text() for text in ("Trial 7", "128", "0.0158", "93.5 %"))
+
+
+def test_the_best_of_several_trials_in_a_cell_counts(panel: PlotsPanel) -> None:
+    twice = [replace(each, number=each.number + 4) for each in grid_trials((0.1, 0.2), (32, 64))]
+    better = trial(9, dict(twice[0].values), accuracy=0.99, loss=0.1)
+    panel.show_findings(Findings(None, OPTIONS, (*twice, better), (ACCURACY,), frozenset({9})))
+    chart = shown(panel, LandscapePlot)
+    assert sorted(chart.surface.cells.values()) == [6, 7, 8, 9]
+
+
+def test_values_that_do_not_repeat_fill_the_plot_without_a_hole(panel: PlotsPanel) -> None:
+    random = np.random.default_rng(3)
+    values = [{RATE: 10.0**-at, FILTERS: float(more)} for at, more in random.uniform(1, 4, (30, 2)).tolist()]
+    trials = tuple(trial(n, each, accuracy=0.01 * n, loss=0.1) for n, each in enumerate(values, 1))
+    panel.show_findings(Findings(None, OPTIONS, trials, (ACCURACY,), frozenset({30})))
+    chart = shown(panel, LandscapePlot)
+    assert not chart.surface.is_grid
+    assert chart.frames()[0].x.is_log or chart.frames()[0].y.is_log
+    assert chart._image.image.shape[2] == 3
+    area = chart.frames()[0].area
+    assert all(chart.mark_at(corner + QPointF(1, 1)) is not None for corner in (area.topLeft(), area.center()))
