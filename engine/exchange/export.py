@@ -1,15 +1,15 @@
-"""Export the network of a project file or of a run to a named format."""
+"""Export the network of a model to a named format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
 from netwright.engine.exchange.operations.export import ExportRequest, ExportResult
-from netwright.engine.lowering.network_source import NetworkSource, read_source
+from netwright.engine.models.open_model import initial_network, open_model
+from netwright.engine.models.trained_model import Model
 from netwright.engine.network.analysis import analyse, folded
 from netwright.engine.project import user_code
 from netwright.engine.project.bindings import match_inputs, wanted_of
@@ -19,12 +19,11 @@ from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.export_options import OnnxOptions
 from netwright.engine.project.input_format import InputFormat, Range, input_formats
 from netwright.engine.project.preparation import Preparation
-from netwright.engine.project.stored_facts import facts_of
+from netwright.engine.runs.model_files import ModelChoice
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
-    from torch.fx import GraphModule
 
     from netwright.engine.data.loading.loaded import LoadedData
     from netwright.engine.exchange.onnx_layers import LayerDifference
@@ -57,22 +56,6 @@ class Exported:
     classes: tuple[str, ...] = ()
     code: str = ""
     """A Python program that loads the file, feeds it a sample, and prints the result."""
-
-
-def _with_start(source: NetworkSource) -> NetworkSource:
-    """Return a project as source with the weights that a run of it would start from. Raises `UserError`."""
-    from netwright.engine.lowering.fitted import started_preparation
-    from netwright.engine.lowering.start_weights import fill_from
-    from netwright.engine.project.weights import weights_path
-
-    project, module = source.project, _initial_network(source)
-    path = weights_path(project.weights, source.base).absolute()
-    matches = fill_from(project, analyse(project.network), module, path, project.weights.sha256)
-    matches.refuse_nothing()
-    notes = (f"Weights of {path}: {matches.sentence()}",)
-    record = started_preparation(project, path)
-    dataset = facts_of(record) if record is not None else None
-    return replace(source, weights=module.state_dict(), notes=notes, record=record, dataset=dataset)
 
 
 def export_file(request: ExportRequest) -> ExportResult:
@@ -114,13 +97,13 @@ def export(
     `replaces` files beside `to` be overwritten. `options` are those of ONNX, `with_training` writes a training script
     beside a PyTorch file.
 
-    `base` is the folder of the project's files, if not beside it; `weights_kept` see `read_source`. Raises `UserError`,
+    `base` is the folder of the project's files, if not beside it; `weights_kept` see `ModelChoice`. Raises `UserError`,
     with the reason, if the network cannot be exported.
     """
     refuse_destination(to)
     if with_training and format != "pytorch":
         raise UserError("A training script is written beside a PyTorch file only.", hint="Choose the format pytorch.")
-    source = _ready_source(path, base, weights_kept, trusted=trusted)
+    source = open_model(ModelChoice(path, weights_kept, trusted, base=base), needs_weights=False)
     network = source.project.network
     from netwright.engine.exchange.input_ranges import ranges
     from netwright.engine.lowering.fitted import trained_preparation
@@ -129,7 +112,9 @@ def export(
     result = check(source.project, facts)
     if result.analysis.has_errors or (with_training and any(problem.layer for problem in result.errors)):
         result.refuse_errors()  # with a training script also where the data does not fit a layer
-    record = source.record or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
+    is_described = source.run is not None or source.project.data.source == "none"
+    stored = source.record if is_described else None  # a project with data of its own is described by that
+    record = stored or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
     options = options or OnnxOptions()
     is_bare = format == "onnx" and options.probabilities == "outside"
     if facts is not None and options.temperature == "inside" and not is_bare:
@@ -162,25 +147,14 @@ def _onnx_inputs(record: Preparation, ranged: Mapping[str, Range], options: Onnx
     return described_inputs(input_formats(fixed, ranged), options, record)
 
 
-def _ready_source(path: Path, base: Path | None, weights_kept: str, *, trusted: bool) -> NetworkSource:
-    """Return the source with its user code allowed, and a project with the weights that a run of it starts from."""
-    source = read_source(path, base, weights_kept)
-    network = source.project.network
-    user_code.look(network, source.code_base, source.code)
-    if trusted:
-        user_code.grant(network)
-    user_code.ready(network, source.code_base, source.code)
-    return _with_start(source) if source.weights is None and source.project.weights.file else source
-
-
-def _training_script(source: NetworkSource, to: Path, *, replaces: bool) -> "TrainingScript":
+def _training_script(source: Model, to: Path, *, replaces: bool) -> "TrainingScript":
     from netwright.engine.exchange.training_script.write import training_script
 
     return training_script(source.project, source.base, to, title=source.title, replaces=replaces)
 
 
 def _export_pytorch(
-    source: NetworkSource,
+    source: Model,
     facts: DatasetInfo | None,
     to: Path,
     inputs: tuple[InputFormat, ...],
@@ -201,7 +175,7 @@ def _export_pytorch(
 
 
 def _export_program(
-    source: NetworkSource,
+    source: Model,
     facts: DatasetInfo | None,
     data: "LoadedData | None",
     to: Path,
@@ -220,7 +194,7 @@ def _export_program(
 
 
 def _export_onnx(
-    source: NetworkSource,
+    source: Model,
     facts: DatasetInfo | None,
     data: "LoadedData | None",
     to: Path,
@@ -244,7 +218,7 @@ def _export_onnx(
 
 
 def _code(
-    source: NetworkSource,
+    source: Model,
     facts: DatasetInfo | None,
     data: "LoadedData | None",
     exported: Exported,
@@ -283,9 +257,9 @@ def _double_notes(record: Preparation) -> list[str]:
     ]
 
 
-def _record_notes(source: NetworkSource, facts: DatasetInfo | None) -> list[str]:
+def _record_notes(source: Model, facts: DatasetInfo | None) -> list[str]:
     """Return a note where a run did not store how its data was prepared."""
-    if source.weights is None or source.record is not None or facts is None:
+    if source.run is None or source.record is not None or facts is None:
         return []
     return [
         "The version of Netwright that trained the run did not store how the data was prepared. The file describes the "
@@ -293,7 +267,7 @@ def _record_notes(source: NetworkSource, facts: DatasetInfo | None) -> list[str]
     ]
 
 
-def _pytorch_notes(source: NetworkSource, facts: DatasetInfo | None, written: Path) -> list[str]:
+def _pytorch_notes(source: Model, facts: DatasetInfo | None, written: Path) -> list[str]:
     """Return notes for the person who loads the file."""
     if source.weights is not None:
         weights = written.with_suffix(".safetensors")
@@ -308,7 +282,7 @@ def _pytorch_notes(source: NetworkSource, facts: DatasetInfo | None, written: Pa
     return [*notes, *_score_notes(source, facts)]
 
 
-def _score_notes(source: NetworkSource, facts: DatasetInfo | None) -> list[str]:
+def _score_notes(source: Model, facts: DatasetInfo | None) -> list[str]:
     """Return a note where the file gives scores instead of probabilities."""
     network = source.project.network
     bindings = wanted_of(network, analyse(network), facts, is_padded=False) if facts is not None else ()
@@ -319,7 +293,7 @@ def _score_notes(source: NetworkSource, facts: DatasetInfo | None) -> list[str]:
     return [f"The network has no {names} at its end: the file gives scores, not probabilities."]
 
 
-def _data(source: NetworkSource) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":
+def _data(source: Model) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":
     """Return the facts of the data and the data itself. Without it: the facts that the run stored, and a note."""
     options = source.project.data
     names_note = "with the class names stored with the weights" if source.dataset else "without class names"
@@ -334,24 +308,9 @@ def _data(source: NetworkSource) -> "tuple[DatasetInfo | None, LoadedData | None
         return source.dataset, None, (f"The data cannot be read ({error}): compared on random samples, {names_note}.",)
 
 
-def _weights(source: NetworkSource) -> "dict[str, torch.Tensor]":
+def _weights(source: Model) -> "dict[str, torch.Tensor]":
     """Return the trained weights, or initial ones with the constants of imported operators."""
-    return _initial_network(source).state_dict() if source.weights is None else source.weights
-
-
-def _initial_network(source: NetworkSource) -> "GraphModule":
-    """Return the network with initial weights and the constants of imported operators."""
-    from netwright.engine.lowering.initialization import initialize, parameter_options
-    from netwright.engine.lowering.module import build, prefixes
-    from netwright.engine.lowering.read_constants import fill_constants
-    from netwright.engine.network.analysis import type_at
-
-    project = source.project
-    analysis = analyse(project.network)
-    module, layers = build(project.network, analysis), prefixes(project.network, analysis)
-    initialize(module, project.training.seed, parameter_options(module, layers, partial(type_at, project.network)))
-    fill_constants(module, project, source.code_base)
-    return module
+    return initial_network(source).state_dict() if source.weights is None else source.weights
 
 
 def _samples(

@@ -3,13 +3,14 @@
 import io
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.core.fork import PipedChild, read_from_fork
+from netwright.engine.core.fork import PipedChild, read_from_child
 from netwright.engine.core.platform import CAN_FORK
 from netwright.engine.core.text import first_line
 
@@ -30,7 +31,7 @@ def arrays_from_child(work: Callable[[], Sequence[np.ndarray]], doing: str, pati
     if not CAN_FORK:
         return list(work())
 
-    output = read_from_fork(lambda: _answer(work), patience_s)
+    output = read_from_child(lambda: _answer(work), patience_s)
     if output is None:
         raise RunError(f"ONNX Runtime took longer than {patience_s:.0f} s while {doing}.")
     if not output:
@@ -63,10 +64,15 @@ def _arrays(output: bytes) -> list[np.ndarray]:
     return arrays
 
 
-class Helper:
-    """A forked child process that does several pieces of work one after another, each from arguments of its own.
+def _answer_to(work: Callable[..., Sequence[np.ndarray]], question: bytes) -> bytes:
+    return _answer(lambda: work(*pickle.loads(question)))
 
-    `work` is called with what `arrays` gets. A child that dies or takes too long is gone; the next call forks another.
+
+class Helper:
+    """A child process that does several pieces of work one after another, each from arguments of its own.
+
+    `work`, which can be pickled, is called with what `arrays` gets. A child that dies or takes too long is gone; the
+    next call starts another.
     """
 
     def __init__(self, work: Callable[..., Sequence[np.ndarray]]) -> None:
@@ -74,12 +80,10 @@ class Helper:
         self.process: PipedChild | None = None
 
     def arrays(self, patience_s: float, *arguments: object) -> list[np.ndarray] | None:
-        """Return the arrays that `work` returns; None where the child died, took too long, or cannot be forked. Raises
-        `RunError` where `work` does."""
-        if not CAN_FORK:
-            return None
+        """Return the arrays that `work` returns; None where the child died or took too long. Raises `RunError` where
+        `work` does."""
         if self.process is None:
-            self.process = PipedChild(lambda data: _answer(lambda: self.work(*pickle.loads(data))))
+            self.process = PipedChild(partial(_answer_to, self.work))
         output = self.process.ask(pickle.dumps(arguments, pickle.HIGHEST_PROTOCOL), patience_s)
         if not output:
             self.close()

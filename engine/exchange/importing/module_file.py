@@ -24,6 +24,7 @@ from netwright.engine.core.fields import printable
 from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.exchange.importing.import_report import ImportReport
 from netwright.engine.exchange.importing.importer import ImportOptions, import_file
+from netwright.engine.exchange.operations.import_network import Imported, ImportRequest, read_size
 from netwright.engine.user_code import trust
 
 PATIENCE_S = 600.0
@@ -225,3 +226,27 @@ def failing(path: Path, problem: str, hint: str = "") -> Any:
         words = next((text for text in str(error).strip().splitlines() if text.strip()), "")
         reason = printable(f"{type(error).__name__}: {words}"[:300]).rstrip(".: ")
         raise UserError(f"{path.name}{line}: {problem}: {reason}.", hint=hint) from None
+
+
+def import_network(request: ImportRequest) -> Imported:
+    """Import, in a process that ends with this request: it reads a stranger's file and computes with torch. A class
+    runs in a process of its own if its folder is trusted. Raises `UserError`."""
+    source = request.source
+    if request.trusted and source.suffix.lower() == ".py":
+        trust.grant(source.resolve().parent)
+    options: ImportOptions = {
+        "sizes": dict(map(read_size, request.sizes)),
+        "replaces": request.force,
+        "copies_shared": not request.no_shared_copies,
+    }
+    if request.class_name:
+        examples = [read_example(text) for text in request.inputs]
+        report = import_module(source, request.class_name, request.output, examples, request.arguments, **options)
+    else:
+        options["compares"] = request.compares
+        report = import_file(source, request.output, **options)
+    imported: Any = report.write()
+    for name in ("project", "weights", "constants"):
+        imported[name] = imported[name] and str(Path(imported[name]).absolute())
+    result: Imported = imported
+    return result

@@ -1,4 +1,4 @@
-"""`export PROJECT|RUN`: a network leaves as ONNX, checked against ONNX Runtime, or for PyTorch."""
+"""`export MODEL`: a network leaves as ONNX, checked against ONNX Runtime, or for PyTorch."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
 from netwright.engine.core.errors import FieldErrors, UserError
+from netwright.engine.operations.model_request import ModelPath
 from netwright.engine.operations.operation import (
     WEIGHTS,
     Argument,
@@ -32,20 +33,20 @@ WITH_TRAINING = "write a training script beside a PyTorch file, which gives the 
 class ExportRequest(Request):
     """A network, the file that it is written to, and how."""
 
-    source: Annotated[Path, Argument("a project file or the folder of a run", metavar="PROJECT|RUN")]
+    source: ModelPath
     format: Annotated[
         str,
         Argument(
             "the format to write; default: by the suffix of FILE, .onnx, .py or .pt2", choices=tuple(FORMATS.values())
         ),
     ] = ""
-    output: Annotated[Path, Argument("where to write it", metavar="FILE", flags=("-o", "--output"))]
+    output: Annotated[Path, Argument("where to write it", metavar="FILE", flags=("-o", "--output"), writes=True)]
     weights: Annotated[WeightsKept, Argument("weights of a run (default: its result)", choices=WEIGHTS)] = ""
     with_training: Annotated[bool, Argument(WITH_TRAINING)] = False
     base: Annotated[
         Path | None, Argument("folder that the files of a project lie in, if not the project's own", metavar="DIR")
     ] = None
-    force: Annotated[bool, Argument("replace files beside FILE, such as its weights")] = False
+    force: Annotated[bool, Argument("replace files beside FILE, such as its weights", is_for_people=True)] = False
     onnx: Annotated[
         Mapping[str, str], Argument("options of a file of ONNX", group="options of ONNX", record=OnnxOptions)
     ] = field(default_factory=dict)
@@ -176,13 +177,14 @@ def error_text(error: UserError) -> Iterator[Line]:
 
 OPERATION = Operation(
     name="export",
+    effect="writes",
     request=ExportRequest,
     results=(ExportResult,),
     function="netwright.engine.exchange.export:export_file",
     description=(
         "Write a network as ONNX (compared with ONNX Runtime on samples), as one PyTorch file, or as a program of "
         "torch.export (pt2, compared on samples in a process without Netwright). "
-        "A run gives the trained network, a project one with initial weights."
+        "A project without weights gives a network with initial ones."
     ),
     text=text,
     error_text=error_text,

@@ -88,7 +88,7 @@ def test_a_loop_without_end_is_stopped(grows: bool, tmp_path: Path) -> None:
     file = saved(tmp_path, endless_loop(grows))
     words = r"net\.onnx was stopped after 4\.0 s of computing|took over .* of memory|An operator has no layer"
     with pytest.raises(UserError, match=words):
-        ask("import", {"path": str(file), "to": str(tmp_path / "net.netwright"), "time_limit": 4})
+        ask("import", {"file": str(file), "output": str(tmp_path / "net.netwright"), "time_limit": 4})
     assert list(tmp_path.iterdir()) == [file]
 
 

@@ -12,13 +12,13 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.exchange.importing.importer import network_of
 from netwright.engine.exchange.importing.onnx_file import read
 from netwright.engine.exchange.importing.onnx_tensors import external_file
-from tests.fuzz.onnx_readers import model, models
+from tests.fuzz.onnx_readers import model, plain_models
 
 Change = Callable[[onnx.ModelProto], object]
 
 
 def changed(folder: Path, change: Change) -> Path:
-    proto = onnx.load_from_string(models(folder)[0])
+    proto = onnx.load_from_string(plain_models()[0])
     change(proto)
     path = folder / "a.onnx"
     path.write_bytes(proto.SerializeToString())
@@ -89,7 +89,7 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.onnx"
-    path.write_bytes(models(tmp_path)[0][:-40])
+    path.write_bytes(plain_models()[0][:-40])
     with pytest.raises(UserError):
         network_of(read(path), {})
 
