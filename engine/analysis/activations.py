@@ -44,7 +44,7 @@ def activations(subject: Subject, sample: Sample, name: str) -> Found:
     findings = Found(told=_of_layer(subject, layer))
     values = output[0].float().numpy()
     if values.ndim >= 3:
-        planes = _planes(values)
+        planes = planes_of(values)
         findings.arrays["maps"] = np.stack([reduced(plane, MOST_PIXELS) for plane in planes[:MOST_MAPS]])
     elif values.ndim == 2:
         findings.arrays["matrix"] = np.ascontiguousarray(values.T)
@@ -65,7 +65,7 @@ def _deepest(subject: Subject) -> str:
 
 def _of_layer(subject: Subject, layer: Layer) -> dict[str, Any]:
     """Return name and receptive field of a layer."""
-    network, analysis = subject.trained.source.project.network, subject.trained.analysis
+    network, analysis = subject.trained.network, subject.trained.analysis
     reach = receptive_fields(network, analysis).get(layer.path)
     facts: dict[str, Any] = {"layer": layer.name, "layer_path": layer.path, "receptive_field": None}
     if reach is not None and reach.sizes:
@@ -96,7 +96,7 @@ def _add_distribution(subject: Subject, layer: Layer, findings: Found) -> None:
     findings.told["dead_channels"] = dead
 
 
-def _planes(values: Array) -> Array:
+def planes_of(values: Array) -> Array:
     """Return images (K, H, W) of channels first (C, H, W), or of a volume (C, D, H, W) its middle slices."""
     return values if values.ndim == 3 else values[:, values.shape[1] // 2]
 
@@ -125,17 +125,22 @@ def thumbnails(subject: Subject, sample: Sample) -> Found:
             continue
         values = output[0].float().numpy()
         if values.ndim >= 3:
-            planes = _planes(values)[:THUMBNAILS]
+            planes = planes_of(values)[:THUMBNAILS]
         elif values.ndim == 2:
             planes = values.T[np.newaxis]
         else:
             planes = np.atleast_1d(values)[np.newaxis, np.newaxis]
-        maps = np.stack([reduced(plane, THUMBNAIL_PIXELS) for plane in planes])
-        low, high = float(maps.min()), float(maps.max())
-        scaled = (maps - low) * (255.0 / (high - low)) if high > low else np.zeros_like(maps)
-        findings.arrays[f"layer_{len(findings.told['layers'])}"] = np.rint(scaled).astype(np.uint8)
-        findings.told["layers"].append({"path": path, "low": low, "high": high})
+        add_thumbnails(findings, path, planes)
     return findings
+
+
+def add_thumbnails(findings: Found, path: str, planes: Array) -> None:
+    """Add small pictures (K, H, W) of a layer, all on one scale."""
+    maps = np.stack([reduced(plane, THUMBNAIL_PIXELS) for plane in planes])
+    low, high = float(maps.min()), float(maps.max())
+    scaled = (maps - low) * (255.0 / (high - low)) if high > low else np.zeros_like(maps)
+    findings.arrays[f"layer_{len(findings.told['layers'])}"] = np.rint(scaled).astype(np.uint8)
+    findings.told["layers"].append({"path": path, "low": low, "high": high})
 
 
 def shown(subject: Subject, sample: Sample) -> Found:

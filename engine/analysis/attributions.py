@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from netwright.engine.analysis.activations import Found
+from netwright.engine.analysis.activations import Found, add_thumbnails, planes_of
 from netwright.engine.analysis.subject import Layer, Sample, Scores, Subject, Target
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.extras import import_extra
@@ -43,6 +43,24 @@ def grad_cam(subject: Subject, sample: Sample, target: Target, layer: str) -> Fo
     heat = captum.LayerAttribution.interpolate(weights, size, interpolate_mode="bilinear")
     facts = {"layer": image_layer.name, "layer_path": image_layer.path, "is_signed": False}
     return Found(facts, {"heat": _plane(heat[0]), "coarse": _plane(weights[0])})
+
+
+def attributions(subject: Subject, sample: Sample, target: Target) -> Found:
+    """Return a small picture per layer of where it looks for a class, as bytes from 0 to 255: of images Grad-CAM, of
+    vectors and sequences the size of output times gradient. The arrays are those of `thumbnails`."""
+    findings = Found(told={"layers": []})
+    for path, (output, slope) in subject.slopes_at(_with_slopes(sample.inputs, 0), target.place).items():
+        if output.is_complex() or output.numel() == 0:
+            continue
+        values, slopes = output[0].float(), slope[0].float()
+        if values.ndim >= 3:
+            weights = slopes.mean(tuple(range(1, slopes.ndim)), keepdim=True)
+            planes = planes_of((weights * values).sum(0, keepdim=True).relu().numpy())
+        else:
+            sizes = (values * slopes).abs().numpy()
+            planes = sizes.T[np.newaxis] if sizes.ndim == 2 else np.atleast_1d(sizes)[np.newaxis, np.newaxis]
+        add_thumbnails(findings, path, planes)
+    return findings
 
 
 def _has_places(layer: Layer) -> bool:

@@ -7,7 +7,7 @@ with size and time, the options, and the split of each sample.
 import contextlib
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +20,12 @@ from netwright.engine.analysis import decisions, groups, temperature
 from netwright.engine.analysis.curves import curves
 from netwright.engine.analysis.passes import Pass, pass_for
 from netwright.engine.analysis.per_sample import SampleScores
-from netwright.engine.analysis.trained import DEVICE, TrainedNetwork
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import read_object, write_checked_json
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.progress import report
 from netwright.engine.core.version import VERSION
+from netwright.engine.data.loading.baseline import baselines
 from netwright.engine.data.loading.batches import ResidentDataset, Tensors
 from netwright.engine.data.loading.data_places import places_of
 from netwright.engine.data.loading.datasets import make_dataset
@@ -34,6 +34,9 @@ from netwright.engine.data.loading.load import load, load_like
 from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.loading.open_data import open_source
 from netwright.engine.data.sources.source import Array
+from netwright.engine.models.describe import described_by
+from netwright.engine.models.open_model import open_model
+from netwright.engine.models.trained_model import DEVICE, Model, refuse_other_facts
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.bindings import in_order
 from netwright.engine.project.data import DataOptions
@@ -41,13 +44,14 @@ from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import METRICS
 from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.runs.data_record import read_record
+from netwright.engine.runs.baselines import beside
+from netwright.engine.runs.model_files import ModelChoice
 from netwright.engine.training.evaluation import MetricAccumulator, metrics_for
 from netwright.engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
 from netwright.engine.training.metrics import channels_last
 
 FOLDER = "evaluations"
-FORMAT = 3
+FORMAT = 4
 LIMIT_BYTES = 2**28
 RANKED = 24
 """Number of samples in the lists of the worst and the most uncertain."""
@@ -82,25 +86,21 @@ class Deciding:
 
 
 def evaluate(
-    path: Path,
+    model: ModelChoice | Path,
     split: str = "",
     other: EvaluationData | None = None,
     *,
-    weights_kept: str = "",
-    trusted: bool = False,
     fresh: bool = False,
     deciding: Deciding | None = None,
     by: str = "",
-    device: str = "cpu",
 ) -> dict[str, Any]:
-    """Evaluate the network of a run; return the result as JSON.
+    """Evaluate the network of a model; return the result as JSON.
 
-    split: of the run's own data; empty: test, else validation, else training. other: evaluate on this data instead.
+    split: of the model's own data; empty: test, else validation, else training. other: evaluate on this data instead.
     fresh: compute even where the result is known. by: also tell the metrics of groups of samples, by a column, or
-    `class`, `folder`, `file type`, `group`. device: a word of `DEVICE_WORDS`. Raises `UserError`.
+    `class`, `folder`, `file type`, `group`. Raises `UserError`.
     """
-    trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device)
-    evaluation = Evaluation(trained, split, other)
+    evaluation = Evaluation(open_model(model), split, other)
     result = evaluation.decided(deciding or Deciding(), fresh=fresh)
     return {**result, **({"groups": evaluation.grouped(by)} if by else {})}
 
@@ -108,20 +108,24 @@ def evaluate(
 class Evaluation:
     """One evaluation of a trained network."""
 
-    def __init__(self, trained: TrainedNetwork, split: str, other: EvaluationData | None) -> None:
+    def __init__(self, trained: Model, split: str, other: EvaluationData | None) -> None:
+        if other is not None and not trained.is_described:
+            trained = described_by(trained, other.options, other.base, trained.classes)
         self.trained, self.other = trained, other
-        self.notes: list[str] = []
+        self.notes: list[str] = list(trained.assumed)
         self.split = split
-        project = trained.source.project
+        project = trained.project
         self.options = project.data if other is None else other.options
-        self.base = trained.source.base if other is None else other.base
+        self.base = trained.base if other is None else other.base
 
     def decided(self, deciding: Deciding, *, fresh: bool = False) -> dict[str, Any]:
         """Return the result with stored thresholds and temperature, and what is asked about them. Raises
         `UserError`."""
-        record, folder = self.trained.record, self.trained.folder.path / self.trained.kept
+        record = self.trained.preparation
+        if deciding.stores or deciding.resets:
+            self.trained.weights_folder()  # refuses what is no run before anything is computed
         if deciding.resets:
-            record = decisions.reset(folder, record)
+            record = decisions.reset(self.trained.weights_folder(), record)
         result, samples = self.result(fresh)
         thresholds = decisions.read_thresholds(deciding.thresholds, record)
         more: dict[str, Any] = {}
@@ -129,18 +133,18 @@ class Evaluation:
             temperatures = self._temperatures()
             more["calibrated"] = decisions.calibrated(temperatures, samples, record)
             if deciding.stores:
-                record = decisions.store_temperatures(folder, record, temperatures)
+                record = decisions.store_temperatures(self.trained.weights_folder(), record, temperatures)
         if thresholds:
             more["operating_points"] = decisions.operating_points(thresholds, samples, record)
             if deciding.stores:
-                record = decisions.store_thresholds(folder, record, thresholds)
+                record = decisions.store_thresholds(self.trained.weights_folder(), record, thresholds)
         return {**decisions.with_decisions(result, samples, record), **more}
 
     def _temperatures(self) -> dict[int, float]:
         """Return the temperature of each output of classes or labels, fitted on the validation split."""
         _, samples = Evaluation(self.trained, "validation", None).result()
         temperatures = {}
-        for place, target in enumerate(self.trained.record.targets):
+        for place, target in enumerate(self.trained.preparation.targets):
             if target.task in ("classes", "labels") and (scored := samples.scored(place)) is not None:
                 temperatures[place] = temperature.fit(*scored, target.task)
         if not temperatures:
@@ -173,14 +177,18 @@ class Evaluation:
         """Return the result and what is known of single samples, from the run folder where they are known."""
         if self.split not in ("", *SPLITS):
             raise UserError(f"There is no split '{self.split}'. Choose {', '.join(SPLITS)}.")
+        folder = self.trained.kept_in(FOLDER)
+        if folder is None:
+            scores, samples = self._computed()
+            return {**scores, "cached": False}, samples
         if self.options.source == "none":
             raise UserError("The run has no data. Name some with --data.")
-        file = self.trained.folder.path / FOLDER / f"{self._key()}.json"
+        file = folder / f"{self._key()}.json"
         of_samples = file.with_suffix(".npz")
         if not fresh and (stored := self._known(file)) is not None:
-            samples = SampleScores.load(of_samples, len(stored["targets"]))
-            if samples is not None:
-                return {**stored, "cached": True}, samples
+            known = SampleScores.load(of_samples, len(stored["targets"]))
+            if known is not None:
+                return {**stored, "cached": True}, known
         scores, samples = self._computed()
         with contextlib.suppress(OSError):  # a run folder that cannot be written is evaluated all the same
             file.parent.mkdir(exist_ok=True)
@@ -199,7 +207,7 @@ class Evaluation:
     def _key(self) -> str:
         """Return the hash of what the result follows from."""
         places = [place.write() for place in places_of(self.options, self.base)]
-        record = read_record(self.trained.folder.path) if self.other is None else None
+        record = self.trained.data_record if self.other is None else None
         parts = [FORMAT, VERSION, self.trained.hash, self.split, self.options.write(), places]
         parts.append(record.split_hash if record is not None else "")
         return hashlib.sha256(json.dumps(to_json(parts), sort_keys=True).encode()).hexdigest()[:32]
@@ -209,8 +217,8 @@ class Evaluation:
         data = self.data
         split = self.split_of(data)
         dataset = self.dataset(data, split)
-        network = trained.source.project.network
-        options = _with_metrics(trained.source.project.training, data.facts.task)
+        network = trained.network
+        options = _with_metrics(trained.project.training, data.facts.task)
         targets = self._training_targets(data)
         loss = self._loss(options, targets)
         metrics = metrics_for(options, in_order(network, trained.facts), targets, trained.wanted)
@@ -241,22 +249,34 @@ class Evaluation:
             "samples": len(dataset),
             "loss": loss_sum / len(dataset),
             "metrics": values,
+            "baselines": self._baselines(data, split, values),
             "targets": results,
             "notes": [*self.notes, *(data.facts.notes if self.other is not None else ())],
         }
         return result, samples
 
+    def _baselines(self, data: LoadedData, split: str, metrics: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        """Return the values of the baselines by metric; none for other data, which has no training split."""
+        found = baselines(data, boosts=True) if self.other is None and len(data.numbers["training"]) else None
+        return beside(found.errors.get(split, {}), metrics) if found is not None else {}
+
     @cached_property
     def data(self) -> LoadedData:
         """The data; its own is divided as the run divided it. Raises `UserError`."""
         trained = self.trained
+        if self.options.source == "none":
+            what = "The run" if trained.run is not None else str(trained.path)
+            raise UserError(f"{what} has no data. Name some with --data.")
         if self.other is not None:
             return load_like(self.options, self.base, trained.facts)
         facts = facts_of(self.options, self.base)
         declared = self.options.source_type
         streams = declared is not None and declared.has_image_files and not facts.resident_because
         data = load(self.options, self.base, is_streamed=streams)
-        record = read_record(trained.folder.path)
+        record = trained.data_record
+        if trained.run is None:
+            refuse_other_facts(trained, data.facts)
+            return data
         if record is None:
             self.notes.append("The run did not record its splits: they are made anew from its options.")
             return data
@@ -296,13 +316,13 @@ class Evaluation:
 
     def dataset(self, data: LoadedData, split: str) -> ResidentDataset:
         """Return the samples as the network takes them."""
-        trained, project = self.trained, self.trained.source.project
+        trained, project = self.trained, self.trained.project
         if not len(data.numbers[split]):
             raise UserError("There are no samples to evaluate on.")
         doubles = {
             number
             for number, input_facts in enumerate(trained.facts.inputs)
-            for preparation in trained.record.inputs
+            for preparation in trained.preparation.inputs
             if preparation.dtype == "float64" and input_facts.name in (preparation.source, preparation.name)
         }
         dataset = make_dataset(
@@ -322,7 +342,7 @@ class Evaluation:
         numbers = data.numbers["training"]
         if not len(numbers):
             numbers = data.numbers["test"]
-            if self.trained.source.project.training.class_weighting == "balanced":
+            if self.trained.project.training.class_weighting == "balanced":
                 self.notes.append("The weights of classes in the loss are those of this data, not of the training.")
         return tuple(torch.from_numpy(data.targets[target.number][numbers]) for target in self.trained.wanted)
 
@@ -334,15 +354,15 @@ class Evaluation:
         module = trained.scoring
         scales = {
             output: scale_of(module.get_submodule(trained.module_names[id][0]), DEVICE)
-            for output, id in fitted_outputs(trained.source.project.network).items()
+            for output, id in fitted_outputs(trained.network).items()
         }
         return normalised(loss, scales)
 
     def _pass(self, number: int) -> Pass | None:
         info = self.trained.wanted[number]
         names: Sequence[str] = ()
-        if number < len(self.trained.record.targets):
-            names = self.trained.record.targets[number].columns
+        if number < len(self.trained.preparation.targets):
+            names = self.trained.preparation.targets[number].columns
         return pass_for(info.facts, RANKED, names)
 
     def _target(self, number: int, output_pass: Pass | None, data: LoadedData, samples: SampleScores) -> dict[str, Any]:

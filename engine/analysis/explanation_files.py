@@ -11,6 +11,7 @@ from PIL import Image
 
 from netwright.engine.analysis.explanations import Explanation, Question, explain, packed, subject_of
 from netwright.engine.analysis.operations.explain import ExplainRequest, ExplainResult, refuse_suffix
+from netwright.engine.analysis.other_data import data_of
 from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically
@@ -25,8 +26,8 @@ OPACITY = 0.55
 
 
 def explain_run(request: ExplainRequest) -> ExplainResult:
-    """Return the explanation of a run by a method. Its file is that of `output`, or has the arrays: in the folder of
-    the run, else in `folder`. Raises `UserError`."""
+    """Return the explanation of a network by a method. Its file is that of `output`, or has the arrays: in the folder
+    of the run, else in `folder`. Raises `UserError`."""
     is_number = request.sample.removeprefix("-").isdigit()
     question = Question(
         request.method,
@@ -39,7 +40,7 @@ def explain_run(request: ExplainRequest) -> ExplainResult:
         reduction=request.reduction,
         window=request.window,
     )
-    subject = subject_of(request.run_dir, request.split, weights_kept=request.weights, trusted=request.trusted)
+    subject = subject_of(request.choice, request.split, data_of(request))
     explanation = explain(subject, question, fresh=request.fresh)
     file = explanation.file
     if request.output is not None:
@@ -49,7 +50,7 @@ def explain_run(request: ExplainRequest) -> ExplainResult:
         file = request.folder / f"{request.method}.npz"
         write_atomically(file, _npz(explanation), mode=0o600)
     return ExplainResult(
-        path=str(request.run_dir.absolute()),
+        path=str(request.model.absolute()),
         **explanation.told,
         file=str(file.absolute()) if file is not None else "",
         cached=explanation.cached,

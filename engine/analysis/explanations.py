@@ -16,19 +16,20 @@ import numpy as np
 
 from netwright.engine.analysis.activations import Found, activations, filters, shown, thumbnails
 from netwright.engine.analysis.attention_weights import attention
-from netwright.engine.analysis.attributions import grad_cam, integrated_gradients, occlusion
+from netwright.engine.analysis.attributions import attributions, grad_cam, integrated_gradients, occlusion
 from netwright.engine.analysis.embeddings import embedding
+from netwright.engine.analysis.evaluate import EvaluationData
 from netwright.engine.analysis.importance import partial_dependence, permutation
 from netwright.engine.analysis.max_activation import STEPS, max_activation
 from netwright.engine.analysis.subject import Sample, Subject
-from netwright.engine.analysis.trained import TrainedNetwork
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.files import read_object, write_atomically, write_checked_json
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.version import VERSION
 from netwright.engine.data.loading.data_places import places_of
 from netwright.engine.data.sources.source import Array
-from netwright.engine.runs.data_record import read_record
+from netwright.engine.models.open_model import open_model
+from netwright.engine.runs.model_files import ModelChoice
 
 FOLDER = "explanations"
 FORMAT = 1
@@ -124,8 +125,11 @@ METHODS: Mapping[str, Method] = {
     ),
     "sample": Method("Sample", SAMPLE, lambda s, asked, x: shown(s, x or s.sample(0))),
     "thumbnails": Method("Activations on the canvas", SAMPLE, lambda s, asked, x: thumbnails(s, x or s.sample(0))),
+    "attributions": Method(
+        "Attribution on the canvas", (*SAMPLE, "class_name"), _targeted(lambda s, x, to, asked: attributions(s, x, to))
+    ),
 }
-"""`sample` and `thumbnails` are for the window alone."""
+"""`sample`, `thumbnails` and `attributions` are for the window alone."""
 
 
 @dataclass(frozen=True)
@@ -142,18 +146,13 @@ class Explanation:
 _kept: dict[Hashable, Subject] = {}
 
 
-def subject_of(path: Path, split: str = "", *, weights_kept: str = "", trusted: bool = False) -> Subject:
-    """Return the network of a run with its samples, that of the call before where the files are the same. Raises
+def subject_of(choice: ModelChoice, split: str = "", other: EvaluationData | None = None) -> Subject:
+    """Return the network of a model with its samples, that of the call before where the files are the same. Raises
     `UserError`."""
-    stamps = []
-    for file in (*(path / name / "manifest.json" for name in ("best", "last")), path / "run.json"):
-        with contextlib.suppress(OSError):
-            status = file.stat()
-            stamps.append((str(file), status.st_mtime_ns, status.st_size))
-    key = (str(path), split, weights_kept, trusted, tuple(stamps))
+    key = (choice, choice.stamps, split, other)
     if key not in _kept:
         _kept.clear()  # one at a time: data and networks are large
-        _kept[key] = Subject(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted), split)
+        _kept[key] = Subject(open_model(choice), split, other)
     return _kept[key]
 
 
@@ -163,10 +162,9 @@ def explain(subject: Subject, question: Question, *, fresh: bool = False) -> Exp
     if method is None:
         hint = did_you_mean(question.method, METHODS)
         raise UserError(f"There is no method '{question.method}'.{hint} Choose one of {', '.join(METHODS)}.")
-    folder = subject.trained.folder.path / FOLDER
-    key = _key(subject, question, method)
-    file = folder / f"{key}.npz"
-    if not fresh and (cached := _known(folder, key)) is not None:
+    folder = subject.trained.kept_in(FOLDER)
+    key = _key(subject, question, method) if folder is not None else ""
+    if folder is not None and not fresh and (cached := _known(folder, key)) is not None:
         return cached
     sample = None
     if "place" in method.takes:
@@ -181,7 +179,9 @@ def explain(subject: Subject, question: Question, *, fresh: bool = False) -> Exp
     facts["arrays"] = {name: list(array.shape) for name, array in findings.arrays.items()}
     facts["weights"] = subject.trained.kept
     plain = json.loads(json.dumps(to_json(facts)))
-    written = None
+    if folder is None:
+        return Explanation(plain, findings.arrays)
+    written, file = None, folder / f"{key}.npz"
     with contextlib.suppress(OSError):  # a run folder that cannot be written is explained all the same
         folder.mkdir(exist_ok=True)
         write_atomically(file, packed(findings.arrays), mode=0o600, follow_link=False)
@@ -213,12 +213,12 @@ def _key(subject: Subject, question: Question, method: Method) -> str:
     """Return the hash of the inputs of an answer."""
     values = {name: value for name, value in asdict(question).items() if name in method.takes}
     trained = subject.trained
-    options, base = trained.source.project.data, trained.source.base
+    options, base = subject.options, subject.base
     parts: list[Any] = [FORMAT, VERSION, question.method, trained.hash, values]
     if question.file and "file" in method.takes:
         parts.append(_hash_of(Path(question.file)))
     if options.source != "none":
-        record = read_record(trained.folder.path)
+        record = trained.data_record if subject.is_own_data else None
         parts += [options.write(), [place.write() for place in places_of(options, base)]]
         parts.append(record.split_hash if record is not None else "")
     return hashlib.sha256(json.dumps(to_json(parts), sort_keys=True).encode()).hexdigest()[:32]

@@ -15,11 +15,12 @@ import numpy as np
 from netwright.engine.analysis.evaluate import Evaluation, EvaluationData
 from netwright.engine.analysis.per_sample import SampleScores
 from netwright.engine.analysis.scores import LOWER_IS_BETTER, draws, interval, measures_of
-from netwright.engine.analysis.trained import TrainedNetwork
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.sources.source import Array
-from netwright.engine.runs.data_record import read_record
+from netwright.engine.models.open_model import open_model
+from netwright.engine.models.trained_model import Model
+from netwright.engine.runs.model_files import ModelChoice
 
 SIGNIFICANT = 0.05
 MOST_TOLD = 200
@@ -28,21 +29,16 @@ LEAST_SAMPLES = 10
 
 
 def compare(
-    first: Path,
-    second: Path,
+    first: ModelChoice | Path,
+    second: ModelChoice | Path,
     split: str = "",
     other: EvaluationData | None = None,
     *,
-    weights_kept: str = "",
-    trusted: bool = False,
     fresh: bool = False,
-    device: str = "cpu",
 ) -> dict[str, Any]:
-    """Return the comparison of two runs as JSON; arguments as for `evaluate`. Raises `UserError` where they cannot be
+    """Return the comparison of two models as JSON; arguments as for `evaluate`. Raises `UserError` where they cannot be
     compared: other data, other classes, no samples in common."""
-    networks = [
-        TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device) for path in (first, second)
-    ]
+    networks = [Evaluation(open_model(choice), split, other).trained for choice in (first, second)]
     notes: list[str] = []
     if other is None:
         _refuse_other_data(*networks)
@@ -65,7 +61,7 @@ def compare(
         for network_targets in _pairs(networks, results)
     ]
     return {
-        "against": str(second.absolute()),
+        "against": str(networks[1].path.absolute()),
         "split": split if other is None else "",
         "data": results[0]["data"],
         "samples": len(common),
@@ -74,8 +70,8 @@ def compare(
     }
 
 
-def _refuse_other_data(first: TrainedNetwork, other: TrainedNetwork) -> None:
-    records = [read_record(network.folder.path) for network in (first, other)]
+def _refuse_other_data(first: Model, other: Model) -> None:
+    records = [network.data_record for network in (first, other)]
     if records[0] is None or records[1] is None:
         return
     if texts := records[0].against(replace(records[1], parts=records[0].parts)):
@@ -85,7 +81,7 @@ def _refuse_other_data(first: TrainedNetwork, other: TrainedNetwork) -> None:
         )
 
 
-def _refuse_other_targets(first: TrainedNetwork, other: TrainedNetwork) -> None:
+def _refuse_other_targets(first: Model, other: Model) -> None:
     by_name = [{target.facts.name: target.facts for target in network.wanted} for network in (first, other)]
     if by_name[0].keys() != by_name[1].keys():
         texts = [", ".join(map(quoted, names)) for names in by_name]
@@ -117,7 +113,7 @@ def _common(samples: Sequence[SampleScores], split: str) -> tuple[Array, list[Ar
 
 
 def _pairs(
-    networks: Sequence[TrainedNetwork], results: Sequence[Mapping[str, Any]]
+    networks: Sequence[Model], results: Sequence[Mapping[str, Any]]
 ) -> list[list[tuple[int, Mapping[str, Any]]]]:
     """Return the outputs that predict the same target: the place and the result of each."""
     names = [target.facts.name for target in networks[1].wanted]

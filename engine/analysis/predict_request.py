@@ -1,4 +1,4 @@
-"""Predictions as they are asked for, of a run or an ONNX file, for files or for samples in memory; with the views
+"""Predictions as they are asked for, of a model, for files or for samples in memory; with the views
 beside them in a window."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from netwright.engine.analysis.assumed import Assumptions
 from netwright.engine.analysis.operations.predict import (
     ListedPredictions,
     Prediction,
@@ -23,7 +22,6 @@ from netwright.engine.core.csv_text import CsvWriter
 from netwright.engine.data.loading.apply_preparation import Answers
 from netwright.engine.data.loading.preview import MOST_STEPS, shown_series, value_range, write_mask, write_picture
 from netwright.engine.data.sources.source import Array, Arrays
-from netwright.engine.data.sources.text_reader import read_text
 from netwright.engine.project.preparation import InputPreparation, Preparation
 
 MOST_PICTURES = 200
@@ -33,29 +31,17 @@ MOST_PIXELS = 512
 WHITE = (0.0, 255.0)
 
 
-def predict_run(request: PredictRequest) -> PredictResult:
-    """Return the answers of a run or an ONNX file, which come one by one.
+def predict_model(request: PredictRequest) -> PredictResult:
+    """Return the answers of a model, which come one by one.
 
     With a `folder` at most `shown` of them are returned, with what `SampleLook` writes there; all
     are counted, and written to a table there. Raises `UserError`.
     """
-    classes = request.classes
-    if request.classes_file is not None:
-        lines = read_text(request.classes_file, "utf-8").splitlines()
-        classes = tuple(line.strip() for line in lines if line.strip())
-    predictor = (kept_predictor if request.folder else open_predictor)(
-        request.network,
-        weights_kept=request.weights,
-        trusted=request.trusted,
-        assumptions=Assumptions(request.pixels, classes),
-        device=request.device,
-    )
+    predictor = (kept_predictor if request.folder else open_predictor)(request.choice)
     record, look = predictor.record, None
     if request.folder is not None:
         look = SampleLook(record, request.folder, min(request.shown, MOST_PICTURES), predictor.season)
-    result = PredictResult(
-        path=str(request.network.absolute()), predictions=(), record=record, assumed=predictor.assumed
-    )
+    result = PredictResult(path=str(request.model.absolute()), predictions=(), record=record, assumed=predictor.assumed)
     answers: Iterator[Any]
     if (samples := request.samples) is None or _are_paths(samples, record):
         files = [*request.files, *map(Path, samples or ())]

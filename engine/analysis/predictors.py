@@ -1,6 +1,5 @@
-"""Predictors: the network of a run, or an ONNX file, which needs no torch."""
+"""Predictors: the network of a model, or an ONNX file, which needs no torch."""
 
-import contextlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -9,24 +8,24 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from netwright.engine.analysis.assumed import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    TRIED_SIZE,
-    Assumptions,
-    Port,
-    assumed_input,
-    assumed_target,
-)
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.foreign_file import HARM
 from netwright.engine.core.part_registry import required
 from netwright.engine.data.sources.source import Array, Arrays, refuse_too_large
+from netwright.engine.models.assumed import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    TRIED_SIZE,
+    Port,
+    assumed_input,
+    assumed_target,
+)
 from netwright.engine.project.preparation import InputPreparation, Preparation
 from netwright.engine.project.preparing import group_column_of
+from netwright.engine.runs.model_files import Assumptions, ModelChoice
 
 if TYPE_CHECKING:
-    from netwright.engine.analysis.trained import TrainedNetwork
+    from netwright.engine.models.trained_model import Model
 
 ONNX = ".onnx"
 COPIES = 4
@@ -46,66 +45,45 @@ class Predictor(Protocol):
         """Return the outputs in the order of the record, samples first."""
 
 
-def open_predictor(
-    path: Path,
-    *,
-    weights_kept: str = "",
-    trusted: bool = False,
-    assumptions: Assumptions | None = None,
-    device: str = "cpu",
-) -> Predictor:
-    """Return the predictor of a run folder or an ONNX file. `assumptions` is what the user says of an ONNX file from
-    elsewhere, `device` a word of `DEVICE_WORDS`; an ONNX file is computed on the CPU. Raises `UserError`."""
+def open_predictor(named: ModelChoice | Path) -> Predictor:
+    """Return the predictor of a model. An ONNX file is computed by ONNX Runtime, on the CPU. Raises `UserError`."""
+    choice = named if isinstance(named, ModelChoice) else ModelChoice(named)
+    path = choice.path
     if path.suffix.lower() == ONNX and not path.is_dir():
-        if weights_kept:
-            raise UserError(f"{path} is an ONNX file, which has no {weights_kept} weights. Name the folder of a run.")
-        if device not in ("auto", "cpu"):
+        if choice.weights:
+            hint = "Name the folder of a run."
+            raise UserError(f"{path} is an ONNX file, which has no {choice.weights} weights.", hint=hint)
+        if choice.device not in ("auto", "cpu"):
             raise UserError(f"{path} is an ONNX file, which is computed on the CPU.", hint="Leave out the device.")
-        return OnnxPredictor(path, assumptions)
-    from netwright.engine.analysis.trained import TrainedNetwork
+        return OnnxPredictor(path, choice.assumptions)
+    from netwright.engine.models.open_model import open_model
 
-    return RunPredictor(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device))
+    return ModelPredictor(open_model(choice))
 
 
 _kept: dict[Hashable, Predictor] = {}
 
 
-def kept_predictor(
-    path: Path,
-    *,
-    weights_kept: str = "",
-    trusted: bool = False,
-    assumptions: Assumptions | None = None,
-    device: str = "cpu",
-) -> Predictor:
-    """Return the predictor of a run folder or an ONNX file as `open_predictor` does, the one of before where its files
-    are the same. Raises `UserError`."""
-    stamps = []
-    for file in (path, *(path / name / "manifest.json" for name in ("best", "last")), path / "run.json"):
-        with contextlib.suppress(OSError):
-            status = file.stat()
-            stamps.append((str(file), status.st_mtime_ns, status.st_size, status.st_ino))
-    key = (str(path), weights_kept, trusted, assumptions, device, tuple(stamps))
+def kept_predictor(choice: ModelChoice) -> Predictor:
+    """Return the predictor of a model as `open_predictor` does, the one of before where its files are the same. Raises
+    `UserError`."""
+    key = (choice, choice.stamps)
     if key not in _kept:
         _kept.clear()  # one at a time: networks are large
-        _kept[key] = open_predictor(
-            path, weights_kept=weights_kept, trusted=trusted, assumptions=assumptions, device=device
-        )
+        _kept[key] = open_predictor(choice)
     return _kept[key]
 
 
-class RunPredictor:
-    """The network of a run, computed by torch."""
+class ModelPredictor:
+    """The network of a model, computed by torch."""
 
-    assumed: tuple[str, ...] = ()
-
-    def __init__(self, trained: "TrainedNetwork") -> None:
-        group_column = trained.record.group_column or group_column_of(trained.source.project.data)
-        self.record = replace(trained.record, group_column=group_column)  # older runs did not store it
+    def __init__(self, trained: "Model") -> None:
+        group_column = trained.preparation.group_column or group_column_of(trained.project.data)
+        self.record = replace(trained.preparation, group_column=group_column)  # older runs did not store it
         self.season = trained.facts.forecast.season if trained.facts.forecast is not None else 0
+        self.assumed = trained.assumed
         self._trained = trained
-        if not self.record.targets:
-            raise UserError("The run did not store what its outputs mean. Train again to have it.")
+        trained.refuse_without_targets()
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first."""

@@ -15,18 +15,20 @@ import torch
 
 from netwright.engine.analysis.evaluate import BATCH, Evaluation
 from netwright.engine.analysis.operations.prune import PrunedNetwork, PruneRequest, PruneResult
-from netwright.engine.analysis.trained import TrainedNetwork
+from netwright.engine.analysis.other_data import data_of
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.progress import report
 from netwright.engine.lowering.module import prefixes
 from netwright.engine.lowering.weights_file import write_weights_file
 from netwright.engine.lowering.weights_folder import State
+from netwright.engine.models.open_model import open_model
+from netwright.engine.models.trained_model import Model
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import save
 from netwright.engine.project.weights import WeightsOptions
-from netwright.engine.runs.project_from_run import project_from_run
+from netwright.engine.runs.project_from_run import project_from_model
 
 MEASURED_S = 0.3
 LEAST_CALLS = 3
@@ -186,10 +188,10 @@ def _sliced(
 # ---- what it costs and brings ----
 
 
-def prune_run(request: PruneRequest) -> PruneResult:
-    """Measure the network of a run at the amounts of a request on a split of its data (test, else validation), and
+def prune_model(request: PruneRequest) -> PruneResult:
+    """Measure the network of a model at the amounts of a request on a split of its data (test, else validation), and
     write the project that it asks for. Raises `UserError`."""
-    trained = TrainedNetwork.open(request.run_dir, trusted=request.trusted)
+    trained, other = open_model(request.choice), data_of(request)
     rows: list[PrunedNetwork] = []
     notes: tuple[str, ...] = ()
     split = ""
@@ -197,27 +199,28 @@ def prune_run(request: PruneRequest) -> PruneResult:
     for place, amount in enumerate(amounts):
         pruned = _prune(trained, amount, structured=request.structured)
         notes = pruned.notes or notes
-        evaluation = PrunedEvaluation(_with(trained, pruned), request.split, None)
+        evaluation = PrunedEvaluation(_with(trained, pruned), request.split, other)
         split, row = evaluation.measured(amount)
         rows.append(row)
         report(place + 1, len(amounts), "networks")
     written = ""
     if request.output is not None:
-        write_pruned(trained, request.run_dir, request.output, request.chosen[0], structured=request.structured)
+        stored = trained if trained.is_described else open_model(request.choice, needs_weights=False)
+        write_pruned(stored, request.output, request.chosen[0], structured=request.structured)
         written = str(request.output.absolute())
-    run = str(request.run_dir.absolute())
+    run = str(request.model.absolute())
     return PruneResult(
         run_dir=run, structured=request.structured, split=split, rows=rows, notes=list(notes), project=written
     )
 
 
-def _prune(trained: TrainedNetwork, amount: float, *, structured: bool) -> Pruned:
-    return prune(trained.source.project.network, trained.source.weights or {}, amount, structured=structured)
+def _prune(trained: Model, amount: float, *, structured: bool) -> Pruned:
+    return prune(trained.network, trained.weights or {}, amount, structured=structured)
 
 
-def _with(trained: TrainedNetwork, pruned: Pruned) -> TrainedNetwork:
-    project = replace(trained.source.project, network=pruned.network)
-    return replace(trained, source=replace(trained.source, project=project, weights=pruned.weights))
+def _with(trained: Model, pruned: Pruned) -> Model:
+    project = replace(trained.project, network=pruned.network)
+    return replace(trained, project=project, weights=pruned.weights)
 
 
 class PrunedEvaluation(Evaluation):
@@ -234,7 +237,7 @@ class PrunedEvaluation(Evaluation):
             start_s = time.perf_counter()
             self.trained.outputs(self.trained.scoring, batch.inputs)
             times.append(time.perf_counter() - start_s)
-        weights = self.trained.source.weights or {}
+        weights = self.trained.weights or {}
         floats = [value for key, value in weights.items() if value.is_floating_point() and ".running_" not in key]
         return result["split"], {
             "amount": amount,
@@ -252,13 +255,13 @@ class PrunedEvaluation(Evaluation):
 # ---- the new project ----
 
 
-def write_pruned(trained: TrainedNetwork, run: Path, to: Path, amount: float, *, structured: bool) -> None:
-    """Write a project at `to` with the pruned network of a run, which starts from the weights that are left, in a file
-    beside it. Raises `UserError`."""
+def write_pruned(trained: Model, to: Path, amount: float, *, structured: bool) -> None:
+    """Write a project at `to` with the pruned network of a model, which starts from the weights that are left, in a
+    file beside it. Raises `UserError`."""
     pruned = _prune(trained, amount, structured=structured)
-    project = project_from_run(run, to)
+    project = project_from_model(trained.path, to)
     file = to.with_name(f"{to.stem}.weights.safetensors")
     names = prefixes(pruned.network, analyse(pruned.network))
-    checksum = write_weights_file(file, pruned.weights, names)
+    checksum = write_weights_file(file, pruned.weights, names, trained.record)
     weights = WeightsOptions(file=file.name, sha256=checksum, keep_zeros=not structured)
     save(replace(project, network=pruned.network, weights=weights), to)

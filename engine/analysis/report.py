@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.analysis.evaluate import Evaluation, EvaluationData, evaluate
+from netwright.engine.analysis.evaluate import Deciding, Evaluation
 from netwright.engine.analysis.operations.report import ReportRequest, ReportResult
+from netwright.engine.analysis.other_data import data_of
 from netwright.engine.analysis.report_results import results
 from netwright.engine.analysis.report_samples import has_pictures, thumbnails
-from netwright.engine.analysis.trained import TrainedNetwork
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.core.files import not_written, refuse_destination, write_atomically
+from netwright.engine.core.files import not_written, read_object, refuse_destination, write_atomically
 from netwright.engine.core.text import format_bytes, format_duration, format_percent
 from netwright.engine.core.version import VERSION
 from netwright.engine.drawing.charts import BLUE, ORANGE, VIOLET, Axis, Chart, Marks, extremes, smoothed
@@ -22,16 +22,19 @@ from netwright.engine.drawing.picture import draw, placed
 from netwright.engine.drawing.report_page import Content, Html, element, facts, figure, page, table
 from netwright.engine.drawing.svg import svg
 from netwright.engine.lowering.weights_folder import sha256
+from netwright.engine.models.open_model import open_model
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.layer_table import table_rows
 from netwright.engine.project.file import load
 from netwright.engine.project.options.metric_options import format_score, in_a_line, is_better_low, is_share, title_of
 from netwright.engine.project.project import SECTIONS, Project
+from netwright.engine.project.weights import weights_path
 from netwright.engine.runs.curve_files import Curve, read_curves
 from netwright.engine.runs.data_record import DataRecord, read_record
 from netwright.engine.runs.events import SPLIT_PRIORITY
-from netwright.engine.runs.folder import RunFolder, open_run
-from netwright.engine.runs.run_options import in_order, shown
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.model_files import ModelFiles, model_files
+from netwright.engine.runs.run_options import Options, in_order, options_in, shown
 from netwright.engine.runs.summary import RunSummary, read_summary, with_state_now
 
 MOST_LAYERS = 500
@@ -45,6 +48,7 @@ MOST_PICTURES = 12
 MOST_SCORES = 6
 WIDE_SPREAD = 200.0
 """Ratio of the largest loss to the smallest from which its axis is logarithmic."""
+PROJECT_BYTES = 2**26
 NOT_ASKED = "An evaluation was not asked for."
 
 
@@ -61,19 +65,20 @@ def report(request: ReportRequest) -> ReportResult:
     evaluated, missing = None, ""
     if not request.no_evaluation:
         try:
-            result = evaluate(request.run_dir, request.split, weights_kept=request.weights, trusted=request.trusted)
-            evaluated = with_pictures(request.run_dir, result, None, request.weights)
+            evaluation = Evaluation(open_model(request.choice), request.split, data_of(request))
+            evaluated = with_pictures(evaluation, evaluation.decided(Deciding()))
         except UserError as error:
-            if request.split or request.weights:  # what was asked for cannot be had
+            if request.split or request.weights or request.data:  # what was asked for cannot be had
                 raise
             missing = str(error)
-    return write_report(request.run_dir, request.destination, evaluated, missing)
+    return write_report(request.model, request.destination, evaluated, missing)
 
 
 def write_report(path: Path, to: Path, evaluated: Evaluated | None, missing: str = "") -> ReportResult:
-    """Write the report of a run. `missing` says why there is no evaluation. Raises `UserError`."""
+    """Write the report of a model. `missing` says why there is no evaluation. Raises `UserError`."""
     refuse_destination(to)
-    content = Report(path, evaluated, missing).html().encode()
+    files = model_files(path)
+    content = (RunReport if files.run is not None else Report)(files, evaluated, missing).html().encode()
     try:
         write_atomically(to, content)
     except OSError as error:
@@ -88,10 +93,8 @@ def write_report(path: Path, to: Path, evaluated: Evaluated | None, missing: str
     )
 
 
-def with_pictures(
-    path: Path, result: Mapping[str, Any], other: EvaluationData | None = None, weights_kept: str = ""
-) -> Evaluated:
-    """Return a result of `netwright.engine.analysis.evaluate.evaluate` with the pictures of its ranked samples, if
+def with_pictures(evaluation: Evaluation, result: Mapping[str, Any]) -> Evaluated:
+    """Return a result of an evaluation with the pictures of its ranked samples, if
     they are images. Raises `UserError`."""
     numbers = sorted(
         {
@@ -101,24 +104,105 @@ def with_pictures(
             for row in target.get(key, ())[:MOST_PICTURES]
         }
     )
-    trained = TrainedNetwork.open(path, weights_kept=weights_kept)
-    if not numbers or not has_pictures(trained.facts):
+    if not numbers or not has_pictures(evaluation.trained.facts):
         return Evaluated(result, {})
-    data = Evaluation(trained, "", other).data
-    return Evaluated(result, dict(zip(numbers, thumbnails(data, numbers), strict=True)))
+    return Evaluated(result, dict(zip(numbers, thumbnails(evaluation.data, numbers), strict=True)))
 
 
 class Report:
-    """The parts of the report of one run."""
+    """The parts of the report of a model."""
 
-    def __init__(self, path: Path, evaluated: Evaluated | None, missing: str) -> None:
-        self._folder: RunFolder = open_run(path)
-        self._run: RunSummary = with_state_now(read_summary(path.absolute()))
-        self._project: Project = load(self._folder.project).project
+    def __init__(self, files: ModelFiles, evaluated: Evaluated | None, missing: str) -> None:
+        self._files, self._name = files, files.path.name
+        self._project: Project = load(files.project).project
+        self._options_set: Options = options_in(read_object(files.project, PROJECT_BYTES, may_be_deep=True))
         self._analysis: Analysis = analyse(self._project.network)
-        self._record: DataRecord | None = read_record(path)
-        self._info = self._folder.read_info()
         self._evaluated, self._missing = evaluated, missing or NOT_ASKED
+
+    def html(self) -> str:
+        """Return the text of the file. Raises `UserError` for damaged files."""
+        parts: list[Content] = [
+            element("h1", self._name),
+            facts(dict(self._facts())),
+            element("h2", "Results"),
+            *self._results(),
+            element("h2", "Network"),
+            *self._network(),
+            element("h2", "Options"),
+            *self._options(),
+            element("h2", "Versions and hashes"),
+            facts(dict(self._hashes())),
+        ]
+        return page(self._name, parts)
+
+    def _facts(self) -> Iterator[tuple[str, Content]]:
+        yield "Model", str(self._files.path)
+        yield "Weights", self._project.weights.file and str(weights_path(self._project.weights, self._files.base))
+        for warning in self._files.warnings:
+            yield "Warning", warning
+
+    def _hashes(self) -> Iterator[tuple[str, Content]]:
+        yield "Report written by", f"netwright {VERSION}, {time.strftime('%Y-%m-%d %H:%M')}"
+        yield "Model, SHA-256", element("code", sha256(self._files.path))
+        yield "Weights, SHA-256", element("code", self._project.weights.sha256)
+
+    # ---- results ----
+
+    def _results(self) -> Iterator[Html]:
+        if self._evaluated is None:
+            yield element("p", f"There is no evaluation of the network in this report. {self._missing}", class_="muted")
+            return
+        yield from results(self._evaluated.result, self._evaluated.pictures)
+
+    # ---- network ----
+
+    def _network(self) -> Iterator[Html]:
+        network = self._project.network
+        rows = list(table_rows(network, self._analysis))
+        if len(network.layers) <= MOST_LAYERS:
+            picture = draw(network, placed(network, self._project.layout), self._analysis)
+            yield figure(svg(picture, f"Network of {self._name}"), kind="network")
+        cells: list[Sequence[Content]] = []
+        for row in rows[:MOST_LAYERS]:
+            shapes, depth = row.shapes, row.path.count("/")
+            weights = shapes.weights if shapes is not None else {}
+            weight_shapes = ", ".join(f"{name} {' × '.join(map(str, sizes))}" for name, sizes in weights.items())
+            output = shapes.output.short() if shapes is not None else ""
+            counts = (f"{shapes.parameters:,}", f"{shapes.flops:,}") if shapes is not None else ("", "")
+            cells.append(("  " * depth + row.path, row.label, output, weight_shapes, *counts))
+        top = [row.shapes for row in rows if "/" not in row.path and row.shapes is not None]
+        total = (f"{sum(layer.parameters for layer in top):,}", f"{self._analysis.flops:,}")
+        cells.append((element("b", "Total"), "", "", "", *(element("b", text) for text in total)))
+        head = ("Layer", "Type", "Output", "Weights", "Parameters", "FLOPs")
+        yield table(head, cells, numbers=(4, 5), caption="FLOPs per sample, forward; a multiply-add counts two")
+        if len(rows) > MOST_LAYERS:
+            yield element("p", f"And {len(rows) - MOST_LAYERS:,} more layers.", class_="muted")
+
+    # ---- options ----
+
+    def _options(self) -> Iterator[Html]:
+        changed = self._options_set
+        rows = [(element("code", path), shown(changed, path), shown({}, path)) for path in in_order(changed)]
+        if rows:
+            yield table(("Option", "Value", "Default"), rows, caption="Set in the project")
+        else:
+            yield element("p", "All options have their defaults.", class_="muted")
+        paths = [f"{section}.{name}" for section, record in SECTIONS.items() for name in record.fields]
+        others = [(element("code", path), shown(changed, path)) for path in in_order(paths) if path not in changed]
+        yield element("h3", "Options at their defaults")
+        yield element("div", table((), others), class_="two")
+
+
+class RunReport(Report):
+    """The parts of the report of a run."""
+
+    def __init__(self, files: ModelFiles, evaluated: Evaluated | None, missing: str) -> None:
+        super().__init__(files, evaluated, missing)
+        self._folder = RunFolder(files.path)
+        self._run: RunSummary = with_state_now(read_summary(files.path.absolute()))
+        self._record: DataRecord | None = read_record(files.path)
+        self._info = self._folder.read_info()
+        self._name, self._options_set = self._run.name, self._run.options
 
     def html(self) -> str:
         """Return the text of the file. Raises `UserError` for a damaged run."""
@@ -198,52 +282,6 @@ class Report:
         yield element("div", *figures, class_="figures")
         text = "Faint: every iteration. Strong: its exponential moving average. "
         yield element("p", f"{text}Points: the validation split and, at the end, the test split.", class_="muted")
-
-    # ---- results ----
-
-    def _results(self) -> Iterator[Html]:
-        if self._evaluated is None:
-            yield element("p", f"There is no evaluation of the network in this report. {self._missing}", class_="muted")
-            return
-        yield from results(self._evaluated.result, self._evaluated.pictures)
-
-    # ---- network ----
-
-    def _network(self) -> Iterator[Html]:
-        network = self._project.network
-        rows = list(table_rows(network, self._analysis))
-        if len(network.layers) <= MOST_LAYERS:
-            picture = draw(network, placed(network, self._project.layout), self._analysis)
-            yield figure(svg(picture, f"Network of {self._run.name}"), kind="network")
-        cells: list[Sequence[Content]] = []
-        for row in rows[:MOST_LAYERS]:
-            shapes, depth = row.shapes, row.path.count("/")
-            weights = shapes.weights if shapes is not None else {}
-            weight_shapes = ", ".join(f"{name} {' × '.join(map(str, sizes))}" for name, sizes in weights.items())
-            output = shapes.output.short() if shapes is not None else ""
-            counts = (f"{shapes.parameters:,}", f"{shapes.flops:,}") if shapes is not None else ("", "")
-            cells.append(("  " * depth + row.path, row.label, output, weight_shapes, *counts))
-        top = [row.shapes for row in rows if "/" not in row.path and row.shapes is not None]
-        total = (f"{sum(layer.parameters for layer in top):,}", f"{self._analysis.flops:,}")
-        cells.append((element("b", "Total"), "", "", "", *(element("b", text) for text in total)))
-        head = ("Layer", "Type", "Output", "Weights", "Parameters", "FLOPs")
-        yield table(head, cells, numbers=(4, 5), caption="FLOPs per sample, forward; a multiply-add counts two")
-        if len(rows) > MOST_LAYERS:
-            yield element("p", f"And {len(rows) - MOST_LAYERS:,} more layers.", class_="muted")
-
-    # ---- options ----
-
-    def _options(self) -> Iterator[Html]:
-        changed = self._run.options
-        rows = [(element("code", path), shown(changed, path), shown({}, path)) for path in in_order(changed)]
-        if rows:
-            yield table(("Option", "Value", "Default"), rows, caption="Set in the project")
-        else:
-            yield element("p", "All options have their defaults.", class_="muted")
-        paths = [f"{section}.{name}" for section, record in SECTIONS.items() for name in record.fields]
-        others = [(element("code", path), shown(changed, path)) for path in in_order(paths) if path not in changed]
-        yield element("h3", "Options at their defaults")
-        yield element("div", table((), others), class_="two")
 
     # ---- environment and data ----
 

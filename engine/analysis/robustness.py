@@ -24,12 +24,13 @@ import torch
 from netwright.engine.analysis import decisions
 from netwright.engine.analysis.evaluate import BATCH, FOLDER, LIMIT_BYTES, Evaluation
 from netwright.engine.analysis.operations.robustness import RobustnessRequest, RobustnessResult
-from netwright.engine.analysis.trained import TrainedNetwork
+from netwright.engine.analysis.other_data import data_of
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_object, write_checked_json
 from netwright.engine.core.progress import report
 from netwright.engine.data.loading.batches import Tensors, as_tuple
 from netwright.engine.data.sources.source import Array
+from netwright.engine.models.open_model import open_model
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.training.losses import Loss, OutputAdapters
 from netwright.engine.training.metrics import channels_last
@@ -73,15 +74,14 @@ Ranges = Sequence[Range | None]
 
 
 def robustness(request: RobustnessRequest) -> RobustnessResult:
-    """Measure the first output of a run's network under changed inputs, on at most so many samples, evenly spaced.
+    """Measure the first output of a network under changed inputs, on at most so many samples, evenly spaced.
 
     Where it is asked for, the threshold of the largest probability is kept with the network, so that `predict` names
     samples unlike the training data. Raises `UserError`.
     """
-    trained = TrainedNetwork.open(request.run_dir, weights_kept=request.weights, trusted=request.trusted)
-    evaluation = Robustness(trained, request.split, None)
+    evaluation = Robustness(open_model(request.choice), request.split, data_of(request))
     result = evaluation.measured(request.samples, stores=request.store, fresh=request.fresh)
-    return RobustnessResult(path=str(request.run_dir.absolute()), **result)
+    return RobustnessResult(path=str(request.model.absolute()), **result)
 
 
 class Robustness(Evaluation):
@@ -91,16 +91,20 @@ class Robustness(Evaluation):
         """Return the result, from the run folder where it is known. Raises `UserError`."""
         if self.trained.wanted[0].facts.task == "transcripts":
             raise UserError("The network gives transcripts, whose accuracy under changed inputs is not measured.")
-        key = hashlib.sha256(json.dumps([self._key(), FORMAT, samples]).encode()).hexdigest()[:32]
-        file = self.trained.folder.path / FOLDER / f"{key}.robustness.json"
-        result = None
-        if not fresh:
+        if stores:
+            self.trained.weights_folder()  # refuses what is no run before anything is computed
+        folder, file, result = self.trained.kept_in(FOLDER), None, None
+        if folder is not None:
+            key = hashlib.sha256(json.dumps([self._key(), FORMAT, samples]).encode()).hexdigest()[:32]
+            file = folder / f"{key}.robustness.json"
+        if file is not None and not fresh:
             with contextlib.suppress(OSError, ValueError):
                 result = read_object(file, LIMIT_BYTES)
             result = dict(result) if result is not None and result.get("format") == FORMAT else None
         is_known = result is not None
         if result is None:
             result = self._measured(samples)
+        if file is not None and not is_known:
             with contextlib.suppress(OSError):  # a run folder that cannot be written is measured all the same
                 file.parent.mkdir(exist_ok=True)
                 write_checked_json(file, result, follow_link=False)
@@ -111,7 +115,7 @@ class Robustness(Evaluation):
     def _measured(self, samples: int) -> dict[str, Any]:
         batches = list(self._batches(self.split, samples))
         targets = self._training_targets(self.data)
-        loss = self._loss(self.trained.source.project.training, targets)
+        loss = self._loss(self.trained.project.training, targets)
         ranges = self._ranges(batches)
         if not any(ranges):
             raise UserError("The network takes indices, such as tokens of a text, which cannot change a little.")
@@ -161,7 +165,7 @@ class Robustness(Evaluation):
         """Return the range of each input of the network; one value for all where the source names it, else those of
         each channel of the samples."""
         ranges: list[Range | None] = []
-        preparations = self.trained.record.inputs
+        preparations = self.trained.preparation.inputs
         for place, first in enumerate(batches[0][0]):
             span = preparations[place].span if place < len(preparations) else ()
             if not first.is_floating_point():
@@ -185,7 +189,7 @@ class Robustness(Evaluation):
         yield "noise", share, NOISE, lambda strength, generator: noise(ranges, strength, generator)
         if any(
             preparation.axes == ("C", "H", "W") and preparation.content == "numbers"
-            for preparation in self.trained.record.inputs
+            for preparation in self.trained.preparation.inputs
         ):
             yield "blur", "pixels", BLUR, lambda strength, _: blur(ranges, strength)
         gradients = self._gradients(ranges, loss)
@@ -272,7 +276,7 @@ class Robustness(Evaluation):
     def _scores_of(self, batches: Sequence[tuple[Tensors, Tensors]]) -> dict[str, Array]:
         """Return the largest probability and the negative energy of the first output for each sample; both are high
         for samples like the training data."""
-        temperature = self.trained.record.targets[0].temperature if self.trained.record.targets else 1.0
+        temperature = self.trained.preparation.targets[0].temperature if self.trained.preparation.targets else 1.0
         adapters, logits = OutputAdapters(self.trained.wanted), []
         for inputs, targets in batches:
             outputs = self.trained.outputs(self.trained.scoring, inputs)
@@ -289,8 +293,7 @@ class Robustness(Evaluation):
             raise UserError(
                 "There is no threshold to store: it takes an output with one class per sample, and a validation split."
             )
-        folder = self.trained.folder.path / self.trained.kept
-        decisions.store_least_confidence(folder, self.trained.record, rows[0]["threshold"])
+        decisions.store_least_confidence(self.trained.weights_folder(), self.trained.preparation, rows[0]["threshold"])
 
 
 # ---- changes of inputs ----

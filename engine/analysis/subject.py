@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from torch import fx, nn
 
-from netwright.engine.analysis.evaluate import Evaluation
+from netwright.engine.analysis.evaluate import Evaluation, EvaluationData
 from netwright.engine.analysis.predictions import batches_of, told
-from netwright.engine.analysis.trained import TrainedNetwork
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.loading.apply_preparation import present
@@ -21,6 +20,7 @@ from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.loading.preview import target_text
 from netwright.engine.data.sources.source import Array
 from netwright.engine.lowering.module import build
+from netwright.engine.models.trained_model import Model
 from netwright.engine.network.analysis import named_path, type_at
 from netwright.engine.project.bindings import folding
 from netwright.engine.project.preparation import InputPreparation
@@ -61,20 +61,21 @@ class Target:
 class Subject:
     """A trained network with the samples of one split."""
 
-    def __init__(self, trained: TrainedNetwork, split: str = "") -> None:
-        self.trained = trained
-        self.record, self.facts = trained.record, trained.facts
-        self._evaluation = Evaluation(trained, split, None)
-        if not self.record.targets:
-            raise UserError("The run did not store what its outputs mean. Train again to have it.")
+    def __init__(self, trained: Model, split: str = "", other: EvaluationData | None = None) -> None:
+        self._evaluation = Evaluation(trained, split, other)
+        self.trained = self._evaluation.trained
+        self.record, self.facts = self.trained.preparation, self.trained.facts
+        self.trained.refuse_without_targets()
+        self.options, self.base, self.is_own_data = self._evaluation.options, self._evaluation.base, other is None
 
     # ---- samples ----
 
     @cached_property
     def data(self) -> LoadedData:
-        """The data of the run, divided as the run divided it."""
-        if self._evaluation.options.source == "none":
-            raise UserError("The run has no data. Name a file of your own as the sample.")
+        """The data, divided as the run divided it."""
+        if self.options.source == "none":
+            what = "The run" if self.trained.run is not None else str(self.trained.path)
+            raise UserError(f"{what} has no data. Name a file of your own as the sample.")
         return self._evaluation.data
 
     @cached_property
@@ -182,9 +183,7 @@ class Subject:
     def module(self) -> fx.GraphModule:
         """The network as a module that gives logits and takes no lengths."""
         trained = self.trained
-        network = trained.filled(
-            build(trained.source.project.network, trained.analysis, logits=folding(trained.wanted))
-        )
+        network = trained.filled(build(trained.network, trained.analysis, logits=folding(trained.wanted)))
         assert isinstance(network, fx.GraphModule)
         return network.requires_grad_(False)
 
@@ -198,7 +197,7 @@ class Subject:
     @cached_property
     def layers(self) -> dict[str, Layer]:
         """The layers by id path, in the order of computation."""
-        network, analysis = self.trained.source.project.network, self.trained.analysis
+        network, analysis = self.trained.network, self.trained.analysis
         shapes = dict(analysis.all_shapes())
         layer_by_path = {}
         for path in layer_nodes(self.answering, [layer.id for layer in network.inputs]):
@@ -228,11 +227,22 @@ class Subject:
     def outputs_at(self, module: fx.GraphModule, inputs: Tensors, paths: set[str]) -> dict[str, torch.Tensor]:
         """Return the outputs of some layers for inputs, by id path; the first output of a layer with several."""
         tap = _Tap(module, self._nodes(module), paths)
-        tap.run(*inputs)
+        with torch.no_grad():
+            tap.run(*inputs)
         return tap.found
 
+    def slopes_at(self, inputs: Tensors, place: int) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+        """Return the output of each layer for inputs that take part in the gradient, and the gradient of the score at a
+        place with respect to it, by id path. Layers that the score does not depend on are left out."""
+        tap = _Tap(self.module, self._nodes(self.module), set(self.layers))
+        score = self.scores(self.module).of(tap.run(*inputs))[:, place].sum()
+        outputs = {path: output for path, output in tap.found.items() if output.requires_grad}
+        slopes = torch.autograd.grad(score, list(outputs.values()), allow_unused=True)
+        pairs = zip(outputs.items(), slopes, strict=True)
+        return {path: (output.detach(), slope) for (path, output), slope in pairs if slope is not None}
+
     def _nodes(self, module: fx.GraphModule) -> dict[str, fx.Node]:
-        return layer_nodes(module, [layer.id for layer in self.trained.source.project.network.inputs])
+        return layer_nodes(module, [layer.id for layer in self.trained.network.inputs])
 
     def probed(self, path: str) -> tuple[nn.Module, nn.Module]:
         """Return the network, and a module in it that the output of a layer passes through. Raises `UserError` for a
@@ -292,7 +302,11 @@ class Scores(nn.Module):
         self.module, self.is_binary = module, is_binary
 
     def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        output = channels_last(as_tuple(self.module(*inputs))[0])
+        return self.of(self.module(*inputs))
+
+    def of(self, outputs: Any) -> torch.Tensor:
+        """Return the scores of outputs of the module."""
+        output = channels_last(as_tuple(outputs)[0])
         means = output.reshape(len(output), -1, output.shape[-1]).mean(1)
         return torch.cat([-means, means], 1) if self.is_binary else means
 
@@ -305,12 +319,10 @@ class _Tap(fx.Interpreter):
         self._wanted = {nodes[path].name: path for path in paths & nodes.keys()}
         self.found: dict[str, torch.Tensor] = {}
 
-    @torch.no_grad()
     def run_node(self, n: fx.Node) -> Any:
         result = super().run_node(n)
         if n.name in self._wanted:
-            first = result[0] if isinstance(result, tuple) else result
-            self.found[self._wanted[n.name]] = first.detach()
+            self.found[self._wanted[n.name]] = result[0] if isinstance(result, tuple) else result
         return result
 
 

@@ -16,9 +16,9 @@ def note(notices: Iterable[str]) -> None:
         say(f"note: {notice}", to=sys.stderr)
 
 
-def add_json(command: argparse._ActionsContainer) -> None:
+def add_json(command: argparse._ActionsContainer, help: str = "print one JSON object") -> None:
     """Add `--json` to a command."""
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.add_argument("--json", action="store_true", help=help)
 
 
 def print_json(arguments: argparse.Namespace, value: Mapping[str, Any]) -> None:

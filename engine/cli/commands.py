@@ -18,15 +18,15 @@ OPERATION = "operation_command"
 """Module that registers the commands of operations, each by its name."""
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "projects": {
-        "new": ("new_command", "start from a copy of an example or a template"),
-        "templates": ("new_command", "list examples and templates"),
+        "new": (OPERATION, "start from a copy of an example or a template"),
+        "templates": (OPERATION, "list examples and templates"),
         "data": (OPERATION, "describe data, or check it before training"),
-        "check": ("check_command", "show problems, sizes, parameters, FLOPs and memory of projects"),
+        "check": (OPERATION, "show problems, sizes, parameters, FLOPs and memory of projects"),
         "options": (OPERATION, "list the options of a project, with defaults"),
-        "weights": ("weights_command", "show which weights fill a network, or fetch published ones"),
+        "weights": (OPERATION, "show which weights fill a network, or fetch published ones"),
         "transfer": (OPERATION, "start a project from a trained network"),
         "compare": (OPERATION, "show the differences between two projects"),
-        "draw": ("draw_command", "draw the network as SVG or PNG"),
+        "draw": (OPERATION, "draw the network as SVG or PNG"),
         "measure": (OPERATION, "measure the output sizes of a project's own layers"),
     },
     "training": {
@@ -38,11 +38,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "largest-batch": ("probe_commands", "find the largest mini-batch that fits into memory"),
         "profile": (OPERATION, "measure time, FLOPs and memory of each layer"),
     },
-    "clusters": {
-        "cluster": ("cluster_command", "keep profiles of clusters"),
-        "jobs": (OPERATION, "list the runs on clusters"),
-        "fetch": (OPERATION, "bring a run on a cluster into its folder here"),
-    },
+    "clusters": {},
     "a run that trains": {
         "follow": ("follow_command", "show the progress of a run"),
         "stop": ("control_commands", "stop a run"),
@@ -53,17 +49,18 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "watch": ("control_commands", "watch the gradients or layers of a run"),
     },
     "runs": {
-        "runs": ("runs_commands", "list runs"),
-        "show": ("runs_commands", "describe one run"),
-        "note": ("runs_commands", "set or print the note of a run"),
-        "tag": ("runs_commands", "tag a run"),
-        "delete": ("runs_commands", "move runs to the trash"),
-        "curves": ("runs_commands", "write curves as CSV, or for TensorBoard or MLflow"),
+        "runs": (OPERATION, "list runs"),
+        "show": (OPERATION, "describe one run"),
+        "note": (OPERATION, "set or print the note of a run"),
+        "tag": (OPERATION, "tag a run"),
+        "delete": (OPERATION, "move runs to the trash"),
+        "curves": (OPERATION, "write curves as CSV, or for TensorBoard or MLflow"),
     },
     "a trained network": {},
     "this program": {
         "notify": (OPERATION, "set the webhook that is told when something ends"),
         "help": ("program", "show this list, or the help of a command"),
+        "docs": (OPERATION, "print a page of the documentation, or the skill for assistants"),
         "schema": ("schema_command", "print the JSON Schema of an output or a file"),
         "completion": ("program", "print a script that completes commands in bash or zsh"),
     },
@@ -74,7 +71,11 @@ FAMILIES = {
     "data": (
         "Describe data, or check it before training. The Data tab of the window shows the same.",
         *("inspect", "check"),
-    )
+    ),
+    "weights": (
+        "Show which weights of a file a network takes, or download published weights.",
+        *("match", "list", "fetch"),
+    ),
 }
 """Commands below which there are operations alone, such as `data inspect`: description, and names of these."""
 HIDDEN = {"serve": "serve"}
@@ -92,6 +93,7 @@ EXAMPLES = {
     "templates": ("templates",),
     "help": ("help", "help queue add"),
     "completion": ("completion bash",),
+    "docs": ("docs", "docs layers", "docs skill"),
     "schema": ("schema", "schema train", "schema result"),
     "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
     "check": (
@@ -122,14 +124,6 @@ EXAMPLES = {
     ),
     "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),
     "weights": ("weights match digits.netwright --from runs/first", "weights list"),
-    "cluster": (
-        "cluster add lab --set kind=slurm --set workers=4",
-        "cluster list",
-        "cluster validate lab",
-        "cluster export lab -o lab.toml",
-    ),
-    "jobs": ("jobs",),
-    "fetch": ("fetch runs/two --checkpoints",),
     "devices": ("devices", "devices --test"),
     "resume": (
         'resume runs/first --set training.max_epochs=20 --require "accuracy>=0.9"',

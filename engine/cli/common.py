@@ -4,8 +4,6 @@ import argparse
 from pathlib import Path
 
 from netwright.engine.project.data_hosts import MOST_FILES
-from netwright.engine.project.dataset_info import DatasetInfo
-from netwright.engine.project.project import Project
 
 
 def add_project(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -41,13 +39,3 @@ def add_allow_host(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--allow-host", dest="allowed_hosts", action="append", default=[], metavar="HOST", help=description
     )
-
-
-def facts_of(project: Project, base: Path) -> DatasetInfo | None:
-    """Return the dataset info of a project, or None if it has no data or invalid data options. Raises `UserError` for
-    bad data."""
-    if project.data.source == "none" or project.data.problems():
-        return None
-    from netwright.engine.data.loading.load import facts
-
-    return facts(project.data, base)

@@ -14,11 +14,11 @@ from netwright.engine.cli.answers import add_json, print_json
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.follow_command import tell_silence
 from netwright.engine.cli.printing import say
-from netwright.engine.cluster.follower import open_followed
 from netwright.engine.core.errors import EXIT_DONE, RunError, UserError
 from netwright.engine.runs.checkpoint_files import way_on
 from netwright.engine.runs.events import ENDS, Refused, Requested
 from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.followed import open_followed
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.requests import (
     BY_NAME,

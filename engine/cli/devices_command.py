@@ -30,9 +30,9 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Probe in processes of their own, and print."""
-    from netwright.engine.cluster.cluster_environment import with_cluster
     from netwright.engine.hardware.devices import lines_of, probe
     from netwright.engine.placement.choose import available
+    from netwright.engine.placement.cluster_part import with_cluster
     from netwright.engine.project.environment import EnvironmentOptions
 
     inventory = probe()

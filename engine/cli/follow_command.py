@@ -38,6 +38,7 @@ from netwright.engine.runs.events import (
     StateChanged,
 )
 from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.followed import open_followed
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.requests import done_text
 from netwright.engine.runs.summary import achieved_text, format_metric
@@ -244,8 +245,6 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print events until the run has ended, its coordinator is gone, or nobody reads the output. Returns the exit
     code."""
-    from netwright.engine.cluster.follower import open_followed
-
     folder = open_followed(arguments.folder)
     with ProgressPrinter(sys.stderr if arguments.json else sys.stdout) as printer:
         return _follow(folder, printer, arguments)

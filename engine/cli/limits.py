@@ -1,18 +1,13 @@
 """Limits of the processes that read strangers' files, and what is said where one is reached."""
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from netwright.engine.core.foreign_file import HARM, allowed_work_s
+from netwright.engine.cli.serve_job import Job
+from netwright.engine.core.foreign_file import HARM
 from netwright.engine.core.platform import num_cores
 from netwright.engine.core.text import format_bytes, format_duration
 
 WORKING_PER_CORE = 2
-FOREIGN = ("import",)
-"""Requests about a file of another program, which may ask for far more work than its size accounts for."""
 
 
 @dataclass(frozen=True)
@@ -45,34 +40,13 @@ class Limits:
         return allowed_memory()
 
 
-def work_limit_s(request: Mapping[str, Any]) -> float:
-    """Return the seconds of work after which a request is given up: `time_limit`, or what the size of its file accounts
-    for; infinity where it is not about a file of another program, or runs code that the user trusts."""
-    values = request.get("with") or {}
-    if request.get("do") not in FOREIGN or values.get("class"):
-        return math.inf
-    if values.get("time_limit"):
-        return float(values["time_limit"])
-    return allowed_work_s(Path(str(values.get("path"))))
-
-
 # ---- words ----
 
 
-def subject_of(request: Mapping[str, Any]) -> str:
-    """Return what a request is about, for messages: `reading pets/`, `importing net.onnx`, or `the request devices`."""
-    values = request.get("with") or {}
-    if request.get("do") in FOREIGN:
-        return f"importing {Path(str(values.get('path'))).name}"
-    data = values.get("data") or {}
-    name = data.get("path") or data.get("source")
-    return f"reading {name}" if name else f"the request '{request.get('do')}'"
-
-
-def over_memory(request: Mapping[str, Any], limit_bytes: int) -> str:
+def over_memory(job: Job, limit_bytes: int) -> str:
     """Return the message for a process that took too much memory."""
-    said = f"{_sentence(request)} took over {format_bytes(limit_bytes)} of memory and was stopped; that is the limit"
-    if request.get("do") in FOREIGN:
+    said = f"{_sentence(job)} took over {format_bytes(limit_bytes)} of memory and was stopped; that is the limit"
+    if job.operation.is_foreign:
         return f"{said}, three quarters of what was free. Close other programs. {HARM}"
     return (
         f"{said} for looking at data, three quarters of what was free. Close other programs, use fewer or smaller "
@@ -80,34 +54,32 @@ def over_memory(request: Mapping[str, Any], limit_bytes: int) -> str:
     )
 
 
-def over_work(request: Mapping[str, Any], limit_s: float) -> str:
+def over_work(job: Job, limit_s: float) -> str:
     """Return the message for a process that worked for too long."""
     return (
-        f"{_sentence(request)} was stopped after {format_duration(limit_s)} of computing, the limit for a file of its "
+        f"{_sentence(job)} was stopped after {format_duration(limit_s)} of computing, the limit for a file of its "
         f"size. {HARM} If you know who made it, give it more time: netwright-engine import --time-limit SECONDS."
     )
 
 
-def silent(request: Mapping[str, Any], limit_s: float) -> str:
+def silent(job: Job, limit_s: float) -> str:
     """Return the message for a process that does nothing."""
     return (
-        f"{_sentence(request)} was stopped: nothing came from there for {format_duration(limit_s)}. Check that the "
+        f"{_sentence(job)} was stopped: nothing came from there for {format_duration(limit_s)}. Check that the "
         "disk or network drive it lies on answers, and try again."
     )
 
 
-def ended(request: Mapping[str, Any], how: str, cause: str) -> str:
+def ended(job: Job, how: str, cause: str) -> str:
     """Return the message for a process that ended before it answered."""
     way_out = "the file is damaged, or was made to do harm"
-    if request.get("do") not in FOREIGN:
+    if not job.operation.is_foreign:
         way_out = "leave out the files that were added last, or choose other data"
     return (
-        f"The process for {subject_of(request)} {how} before it answered. {cause}. Try again; if it happens again, "
-        f"{way_out}."
+        f"The process for {job.subject} {how} before it answered. {cause}. Try again; if it happens again, {way_out}."
     )
 
 
-def _sentence(request: Mapping[str, Any]) -> str:
+def _sentence(job: Job) -> str:
     """Return what a request is about, as the beginning of a sentence."""
-    subject = subject_of(request)
-    return f"{subject[:1].upper()}{subject[1:]}"
+    return f"{job.subject[:1].upper()}{job.subject[1:]}"

@@ -9,13 +9,11 @@ import contextlib
 import gc
 import io
 import os
-import platform
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TextIO
 
 from netwright.engine.cli.commands import HIDDEN, PROGRAM, commands, overview, parser, refuse_unknown_command
@@ -26,12 +24,10 @@ from netwright.engine.core.errors import (
     EXIT_STOPPED,
     HOST_NOT_ALLOWED,
     RunError,
-    UnavailableError,
     UserError,
 )
 from netwright.engine.core.version import VERSION
 
-_POSIX_MODULES = ("fcntl", "grp", "pwd", "resource", "termios")
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
 
@@ -181,17 +177,6 @@ def _report(
 
 def _outer_reason(error: Exception) -> UserError | None:
     """Return what of the system, or of the place where the command was started, is behind an error; else None."""
-    missing = ""
-    if isinstance(error, ModuleNotFoundError) and error.name in _POSIX_MODULES:
-        missing = f"module {error.name}"
-    elif isinstance(error, AttributeError) and os.name != "posix" and isinstance(error.obj, ModuleType):
-        missing = f"{error.obj.__name__}.{error.name}"
-    if missing:
-        return UnavailableError(
-            f"{platform.system()} is not supported: its Python has no {missing}, which locks, processes and limits of "
-            "runs need.",
-            hint="Use Linux or macOS; on Windows, use the Windows Subsystem for Linux (WSL).",
-        )
     if isinstance(error, FileNotFoundError):
         try:
             os.getcwd()
@@ -277,7 +262,9 @@ def _forgiving_output() -> Iterator[list[OSError]]:
 
 def _wrapped(stream: TextIO, lost: list[OSError]) -> TextIO:
     stream.flush()
+    is_on_terminal = stream.isatty()
+    if sys.platform == "win32" and is_on_terminal:  # a console takes characters, and no bytes
+        return stream
     raw = io.BufferedWriter(_Forgiving(stream.fileno(), lost))
-    return io.TextIOWrapper(
-        raw, stream.encoding, "backslashreplace", line_buffering=stream.fileno() == 2 or stream.isatty()
-    )
+    encoding = "utf-8" if sys.platform == "win32" else stream.encoding
+    return io.TextIOWrapper(raw, encoding, "backslashreplace", line_buffering=stream.fileno() == 2 or is_on_terminal)

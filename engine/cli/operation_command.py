@@ -10,15 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from netwright.engine.cli.answers import add_json, envelope, failure, print_json, table
+from netwright.engine.cli.answers import add_json, envelope, failure, note, print_json, table
 from netwright.engine.cli.commands import FAMILIES, Commands
 from netwright.engine.cli.printing import TableOutput, say
 from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.core import dataclass_json, progress
 from netwright.engine.core.csv_text import CsvWriter
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
 from netwright.engine.core.finite_json import to_json
-from netwright.engine.operations.operation import Document, Line, Operation, Parameter, Stream, operation
+from netwright.engine.operations.operation import FORMS, Document, Line, Operation, Parameter, Stream, operation
 from netwright.engine.project.export_options import flag
 
 
@@ -80,7 +81,7 @@ def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> No
     if declared.stream is not None:
         add_stream(command)
     else:
-        add_json(command)
+        add_json(groups.get(FORMS, command), declared.json_help)
     command.set_defaults(run=partial(run, declared))
 
 
@@ -100,6 +101,8 @@ def add_argument(command: argparse._ActionsContainer, parameter: Parameter) -> N
         values["type"] = kind
     if not parameter.flags:
         several, single = ("+", None) if parameter.is_required else ("*", "?")
+        if single and not parameter.is_repeated:
+            values["default"] = parameter.default
         command.add_argument(parameter.name, nargs=several if parameter.is_repeated else single, **values)
         return
     if parameter.is_repeated:
@@ -128,8 +131,8 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     calm_threads()
     request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in _shown(declared)})
     try:
-        with showing(declared.doing) if declared.doing and not declared.stream else contextlib.nullcontext():
-            result = declared.run(request)
+        with _noted(), showing(declared.doing) if declared.doing and not declared.stream else contextlib.nullcontext():
+            result = _within_limits(declared, request) if declared.is_foreign else declared.run(request)
         if declared.stream is not None:
             print_stream(declared, declared.stream, arguments, request, result)
     except UserError as error:
@@ -137,12 +140,34 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
         raise
     if declared.stream is None:
         say(*declared.notices(result), to=sys.stderr)
-        if arguments.json:
+        if arguments.json or _is_json(declared, request):
             print_json(arguments, {**declared.write(result), **declared.failure(result)})
         else:
             _print(declared.text(request, result))
     say(*declared.remarks(result), to=sys.stderr)
     return declared.exit_code(result)
+
+
+@contextlib.contextmanager
+def _noted() -> Iterator[None]:
+    """Print the notices at the end, beside whatever comes."""
+    with progress.noticing() as notices:
+        try:
+            yield
+        finally:
+            note(notices)
+
+
+def _within_limits(declared: Operation[Any, Any], request: Any) -> Any:
+    """Return the result, which has the shape of its JSON, of a child process with limits of memory and work."""
+    from netwright.engine.cli.readers import ask
+
+    request.check()
+    return ask(declared.name, dataclass_json.to_json(request))
+
+
+def _is_json(declared: Operation[Any, Any], request: Any) -> bool:
+    return any(p.argument.one_of == FORMS and getattr(request, p.name) == "json" for p in declared.parameters())
 
 
 def _value(parameter: Parameter, arguments: argparse.Namespace) -> Any:

@@ -9,13 +9,13 @@ from typing import Any
 
 from netwright.engine.cli.answers import add_json, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, facts_of
+from netwright.engine.cli.common import add_allow_host, add_project
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
-from netwright.engine.cluster.cluster_environment import profile_of
 from netwright.engine.core.errors import EXIT_DONE, UserError, read_error
 from netwright.engine.core.text import format_bytes
-from netwright.engine.operations.projects import read_project
+from netwright.engine.operations.projects import facts_of, read_project
+from netwright.engine.placement.cluster_part import cluster_function
 from netwright.engine.placement.recovery import WORKER_HOURS
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
@@ -92,7 +92,9 @@ def _cluster_workers(project: Project, arguments: argparse.Namespace) -> int:
         if arguments.mtbf is None:
             return 0
         raise UserError("--mtbf: this project does not train on a cluster.", hint="Add --workers N.")
-    return project.environment.num_workers or profile_of(project.environment).workers
+    if project.environment.num_workers:
+        return project.environment.num_workers
+    return int(cluster_function("cluster_profile")(project.environment).workers)
 
 
 def _row(way: dict[str, Any]) -> tuple[str, ...]:
@@ -106,7 +108,7 @@ def register_largest_batch(commands: Commands) -> None:
     """Add the command."""
     text = (
         "Try larger and larger mini-batches with the project's environment and strategy, each in a process of its own. "
-        "The limit is a share of the memory on the CPU, and all of its memory on a GPU."
+        "The limit is a share of the memory on the CPU, and all memory on a GPU."
     )
     command = commands.add_parser("largest-batch", description=text)
     add_project(command)

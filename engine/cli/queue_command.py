@@ -15,7 +15,6 @@ from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.common import add_allow_host, add_project, add_trust
 from netwright.engine.cli.follow_command import RunPosition
 from netwright.engine.cli.printing import is_terminal, say
-from netwright.engine.cli.runs_commands import result_text
 from netwright.engine.cli.terminal import LINE_EVERY_S, Display, print_table
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from netwright.engine.core.text import iso_time
@@ -25,7 +24,7 @@ from netwright.engine.runs.folder import RunFolder, origin
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.machine_shares import EXPERIMENT, holdings
 from netwright.engine.runs.queue import Entry, Queue, start_entry, start_work
-from netwright.engine.runs.summary import read_summary
+from netwright.engine.runs.summary import read_summary, result_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -49,9 +48,9 @@ def register(commands: Commands) -> None:
     listed.set_defaults(run=_list)
     _register_run(subcommands.add_parser("run", description="Train what waits, in its order."))
     for name, function, text in (
-        ("start", _start, "train one now, in the background, whatever else is under way"),
-        ("move", _move, "let one be trained earlier or later"),
-        ("remove", _remove, "take some out; their runs stay"),
+        ("start", _start, "train one now, in the background, even while others train"),
+        ("move", _move, "move one up or down"),
+        ("remove", _remove, "remove some; their runs stay"),
     ):
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
         nargs = "*" if name == "remove" else None

@@ -2,89 +2,31 @@
 asked, its limits, and how it ended."""
 
 import contextlib
-import json
 import math
 import os
-import select
 import shutil
 import signal
-import socket
 import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from netwright.engine.cli.limits import FOREIGN, Limits, ended, over_memory, over_work, silent, work_limit_s
+from netwright.engine.cli.limits import Limits, ended, over_memory, over_work, silent
 from netwright.engine.cli.request_handlers import Answer, serve_jobs
+from netwright.engine.cli.serve_job import Job, job_of
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError, read_error
-from netwright.engine.core.fork import fork
+from netwright.engine.core.fork import start_child
 from netwright.engine.core.platform import end_process, end_process_tree, wait_for_process, was_ended_by_force
-from netwright.engine.core.process import MessageReader, MessageWriter
-from netwright.engine.operations.operation import operation
-from netwright.engine.project.data import NOT_READING
+from netwright.engine.core.process import MessageReader, MessageWriter, readable
 
 WATCH_S = 0.25
 """Time between two looks at the memory and the work of child processes, in seconds."""
-
-KEYED = ("facts", "preview", "train")
-"""Requests about a data set: they go to the process that has read it."""
-OF_NETWORKS = ("predictor", "samples")
-"""Requests about a trained network: they go to the process that has loaded it."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """A request that a child process answers."""
-
-    request: Mapping[str, Any]
-
-    @property
-    def id(self) -> Any:
-        """The id that the window gave it."""
-        return self.request.get("id")
-
-    @property
-    def do(self) -> str:
-        """What is asked."""
-        return str(self.request.get("do"))
-
-    @property
-    def starts_run(self) -> bool:
-        """Whether it starts a run, which goes before other requests and is not cancelled once begun."""
-        return self.do in ("train", "resume")
-
-    @property
-    def may_be_silent(self) -> bool:
-        """Whether it may wait for other machines, for as long as they are silent."""
-        declared = operation(self.do)
-        return declared is not None and declared.waits_for_hosts
-
-    def with_inventory(self, inventory: Mapping[str, Any] | None) -> "Job":
-        """Return the request with the devices of this machine, where they are known."""
-        return Job({**self.request, "with": {**self.request["with"], "inventory": inventory}})
-
-    @property
-    def key(self) -> str:
-        """The data set or trained network that the request is about, as a text; empty for requests that take a process
-        of their own.
-
-        The options of the split, and how samples are loaded, do not count: they do not change what is read.
-        """
-        values = self.request.get("with") or {}
-        data, base = values.get("data"), values.get("base")
-        if (declared := operation(self.do)) is not None:
-            return json.dumps(["network", str(values.get(declared.shares))]) if declared.shares else ""
-        if self.do in OF_NETWORKS:
-            return json.dumps(["network", str(values.get("path"))])
-        if self.do not in KEYED or not isinstance(data, Mapping) or base is None:
-            return ""
-        kept = {name: data[name] for name in sorted(data) if name not in NOT_READING}
-        return json.dumps([kept, str(base)])
 
 
 @dataclass
@@ -93,7 +35,9 @@ class Reader:
 
     key: str
     pid: int
-    connection: socket.socket
+    pipe: int
+    """Its answers come through it."""
+    requests_end: int
     limit_bytes: int
     is_cold: bool = False
     """Whether it was forked before the server had imported what a run needs."""
@@ -113,21 +57,27 @@ class Reader:
     seen_at: float = 0.0
 
     def __post_init__(self) -> None:
-        self._answers = MessageReader(self.connection.fileno())
-        self._requests = MessageWriter(self.connection.fileno())
+        self._answers = MessageReader(self.pipe)
+        self._requests = MessageWriter(self.requests_end)
 
     def ask(self, job: Job) -> None:
         """Send a request to the process, which answers none now."""
         self.current = job
         self.begun_at = self.active_at = self.seen_at = time.monotonic()
-        self.work_limit_s, self.worked_s = work_limit_s(job.request), 0.0
+        self.work_limit_s, self.worked_s = job.request.work_limit_s, 0.0
         with contextlib.suppress(OSError):  # it has died: the end of its connection says so
-            self._requests.send(job.request)
+            self._requests.send(job.write())
 
     def finish(self) -> None:
         """Note that the request was answered."""
         self.spent_s += time.monotonic() - self.begun_at
         self.current = None
+
+    def ask_no_more(self) -> None:
+        """Let the process end once it has answered."""
+        if self.requests_end >= 0:
+            os.close(self.requests_end)
+            self.requests_end = -1
 
     def read(self) -> list[Answer] | None:
         """Return the messages that have arrived; None where the process has ended."""
@@ -155,11 +105,11 @@ class Reader:
         self.seen_at, self.processor_s = now, max(worked_s, self.processor_s)
         self.first_rss = self.first_rss or memory.rss
         if memory.rss - self.first_rss > self.limit_bytes:
-            self.kill(over_memory(self.current.request, self.limit_bytes))
+            self.kill(over_memory(self.current, self.limit_bytes))
         elif self.worked_s > self.work_limit_s:
-            self.kill(over_work(self.current.request, self.work_limit_s))
-        elif now - self.active_at > limits.silence_s and not self.current.may_be_silent:
-            self.kill(silent(self.current.request, limits.silence_s))
+            self.kill(over_work(self.current, self.work_limit_s))
+        elif now - self.active_at > limits.silence_s and not self.current.operation.waits_for_hosts:
+            self.kill(silent(self.current, limits.silence_s))
         return bool(self.stopped_because)
 
     def _worked_s(self, process: psutil.Process) -> float:
@@ -180,8 +130,9 @@ class Reader:
         end_process(self.pid)  # it may not lead its group yet
 
     def ended(self) -> str:
-        """Collect the process, which has closed its connection, and return the reason in words."""
-        self.connection.close()
+        """Collect the process, which has closed its pipe, and return the reason in words."""
+        self.ask_no_more()
+        os.close(self.pipe)
         self.kill()
         number = wait_for_process(self.pid) or 0
         if self.folder is not None:
@@ -194,24 +145,34 @@ class Reader:
         cause = "A damaged file can do that to a library that reads it"
         if was_ended_by_force(number):
             cause = "Another program ended it, or the system did because memory was short"
-        return ended(self.current.request, how, cause)
+        return ended(self.current, how, cause)
 
 
 def start(job: Job, limits: Limits, warm_up: Callable[[], object] | None) -> Reader:
-    """Fork a child process for a request, which may answer others with the same key after it."""
-    limit, parent = limits.memory(), os.getpid()
-    ours, theirs = socket.socketpair()
-    folder = Path(tempfile.mkdtemp(prefix="netwright-")) if job.do in FOREIGN else None
+    """Start a child process for a request, which may answer others with the same key after it."""
+    limit = limits.memory()
+    requests_in, requests_out = os.pipe()
+    answers_in, answers_out = os.pipe()
+    folder = Path(tempfile.mkdtemp(prefix="netwright-")) if job.operation.is_foreign else None
+    work = partial(_serve, os.getpid(), limit, warm_up, folder)
+    pid = start_child(work, (requests_in, answers_out), group="own")
+    for theirs in (requests_in, answers_out):
+        os.close(theirs)
+    return Reader(job.key, pid, answers_in, requests_out, limit, is_cold=warm_up is not None, folder=folder)
 
-    def work() -> int:
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
-        return serve_jobs(theirs, parent, limit, warm_up, folder)
 
-    pid = fork(work, keep=(theirs.fileno(),))
-    theirs.close()
-    return Reader(job.key, pid, ours, limit, is_cold=warm_up is not None, folder=folder)
+def _serve(
+    parent: int,
+    limit_bytes: int,
+    warm_up: Callable[[], object] | None,
+    folder: Path | None,
+    requests: int,
+    answers: int,
+) -> int:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return serve_jobs((requests, answers), parent, limit_bytes, warm_up, folder)
 
 
 def ask(do: str, values: Mapping[str, Any], limits: Limits | None = None) -> Answer:
@@ -221,7 +182,7 @@ def ask(do: str, values: Mapping[str, Any], limits: Limits | None = None) -> Ans
     defect, whose traceback the child prints.
     """
     limits = limits or Limits()
-    job = Job({"id": 0, "do": do, "with": values})
+    job = job_of({"id": 0, "do": do, "with": values})
     reader = start(job, limits, None)
     try:
         reader.ask(job)
@@ -242,7 +203,7 @@ def ask(do: str, values: Mapping[str, Any], limits: Limits | None = None) -> Ans
 def _answer_of(reader: Reader, limits: Limits) -> Answer | None:
     """Return what a process answers; None where it ends before, or is ended because of a limit."""
     while not reader.watch(limits):
-        if not select.select([reader.connection], [], [], WATCH_S)[0]:
+        if not readable([reader.pipe], WATCH_S):
             continue
         messages = reader.read()
         if messages is None:

@@ -1,11 +1,12 @@
 """`serve`: answer the window's requests on standard input and output, several at once.
 
 The server itself reads no data and computes nothing, so that it answers at once: all but the lightest requests go to
-child processes (`netwright.engine.cli.readers`), which it forks with torch imported. It has no threads, for that
-reason. So many of them work at a time (`Limits`); other requests wait in their order, trainings before others.
+child processes (`netwright.engine.cli.readers`), which it forks with torch imported, where the system can fork. It has
+no threads, for that reason. So many of them work at a time (`Limits`); other requests wait in their order, trainings
+before others.
 
 A line `{"id", "do", "with"}` is answered by lines `{"id", "progress": {"done", "total", "unit"}}` and one line with
-`result` or `error` (`{"message", "defect"}`). A line of another shape (`netwright.engine.cli.request_shapes`) is
+`result` or `error` (`{"message", "defect"}`). A line of another shape (`netwright.engine.cli.serve_job`) is
 refused. `{"do": "cancel", "with": {"id"}}` ends a request: its error has `cancelled`, and the process that worked on it
 is killed. With `only_waiting` it ends only if no process works on it.
 """
@@ -13,23 +14,19 @@ is killed. With `only_waiting` it ends only if no process works on it.
 import argparse
 import contextlib
 import importlib
-import select
 import time
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from netwright.engine.cli.commands import Commands
 from netwright.engine.cli.limits import Limits
-from netwright.engine.cli.readers import KEYED, WATCH_S, Job, Reader, start
-from netwright.engine.cli.request_handlers import HANDLERS, QUICK_S, Answer
-from netwright.engine.cli.request_shapes import Request, read_request
+from netwright.engine.cli.readers import WATCH_S, Reader, start
+from netwright.engine.cli.request_handlers import QUICK_S
+from netwright.engine.cli.serve_job import Cancellation, Job, read_job
+from netwright.engine.core.dataclass_json import from_json
 from netwright.engine.core.errors import EXIT_DONE, UserError
-from netwright.engine.core.part_registry import has_entry
 from netwright.engine.core.platform import collect_ended, collect_orphans
-from netwright.engine.core.process import MessageReader, MessageWriter, keep_output
+from netwright.engine.core.process import MessageReader, MessageWriter, keep_output, readable
 from netwright.engine.hardware.threads import calm_threads
-from netwright.engine.operations.operation import operation
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
 IDLE_S = 0.2
@@ -87,11 +84,11 @@ class Server:
             self._send({"ready": True})
             while True:
                 ready = self._wait()
-                for reader in [reader for reader in self._readers if reader.connection in ready]:
+                for reader in [reader for reader in self._readers if reader.pipe in ready]:
                     self._read(reader)
                 if self._requests.descriptor in ready:
                     for line in filter(bytes.strip, self._requests.read_lines()):
-                        self._take(read_request(line))
+                        self._take(read_job(line))
                         self._proceed()
                     if not self._requests.is_open:
                         return EXIT_DONE
@@ -104,54 +101,52 @@ class Server:
                 reader.kill()
                 reader.ended()
 
-    def _wait(self) -> list[Any]:
+    def _wait(self) -> list[int]:
         """Return what can be read, after the time to the next look at the processes at most."""
         patience = WATCH_S if any(reader.current for reader in self._readers) else None
         if self._readers and patience is None:
             patience = max(1.0, min(self._limits.idle_s, 60.0))
-        watched: list[Any] = [self._requests.descriptor, *(reader.connection for reader in self._readers)]
+        watched = [self._requests.descriptor, *(reader.pipe for reader in self._readers)]
         if not self._is_warm:
-            if ready := select.select(watched, [], [], IDLE_S)[0]:
+            if ready := readable(watched, IDLE_S):
                 return ready
             _warm_up()
             self._is_warm = True
             self._look_after()
-        return select.select(watched, [], [], patience)[0]
+        return readable(watched, patience)
 
     def _fail(self, id: Any, message: str, **more: object) -> None:
         self._send({"id": id, "error": {"message": message, "defect": False, **more}})
 
     # ---- requests ----
 
-    def _take(self, request: Request) -> None:
-        values = request.values
-        if request.fault:
-            self._fail(request.id, request.fault, defect=True)
-        elif request.do == "cancel":
-            is_known = self._cancel(values.get("id"), only_waiting=bool(values.get("only_waiting")))
-            self._send({"id": request.id, "result": {"cancelled": is_known}})
-        elif request.do == "alive":
-            self._tell_alive(request)
-        elif request.do == "inventory" and self._inventory is not None:
-            self._send({"id": request.id, "result": self._inventory})
-        elif request.do not in HANDLERS and operation(request.do) is None and not has_entry("requests", request.do):
-            self._fail(request.id, f"There is no request '{request.do}'.", defect=True)
+    def _take(self, job: Job) -> None:
+        if job.fault:
+            self._fail(job.id, job.fault, defect=True)
+        elif job.do == "cancel":
+            is_known = self._cancel(from_json(Cancellation, job.values))
+            self._send({"id": job.id, "result": {"cancelled": is_known}})
+        elif job.do == "alive":
+            self._tell_alive(job)
+        elif job.do == "inventory" and self._inventory is not None:
+            self._send({"id": job.id, "result": self._inventory})
         else:
-            self._enqueue(Job(request.write()))
+            self._enqueue(job)
 
-    def _tell_alive(self, request: Request) -> None:
+    def _tell_alive(self, job: Job) -> None:
         try:
-            self._send({"id": request.id, "result": _alive(request.values)})
+            self._send({"id": job.id, "result": job.operation.run(job.request)})
         except (UserError, OSError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            self._fail(request.id, str(error))
+            self._fail(job.id, str(error))
 
     def _enqueue(self, job: Job) -> None:
         """Let a request wait for a process: behind those before it, but a training before other requests."""
         place = len(self._waiting)
-        if job.starts_run:
-            place = next((number for number, other in enumerate(self._waiting) if not other.starts_run), place)
+        if job.operation.starts_run:
+            others = (number for number, other in enumerate(self._waiting) if not other.operation.starts_run)
+            place = next(others, place)
         self._waiting.insert(place, job)
 
     def _proceed(self) -> None:
@@ -164,7 +159,7 @@ class Server:
             if reader is not None and reader.current is not None:
                 continue  # it has read this data, and is asked next
             self._waiting = [other for other in self._waiting if other is not job]
-            if job.starts_run:
+            if job.operation.starts_run:
                 job = job.with_inventory(self._inventory)
             (reader or self._start(job)).ask(job)
             num_working += 1
@@ -176,20 +171,20 @@ class Server:
 
     def _start(self, job: Job) -> Reader:
         """Start a process for a request."""
-        starts_runs = bool(job.key) and job.do in KEYED
-        reader = start(job, self._limits, _warm_up if starts_runs and not self._is_warm else None)
+        reader = start(job, self._limits, _warm_up if job.is_about_data and not self._is_warm else None)
         self._readers.append(reader)
         return reader
 
-    def _cancel(self, id: Any, *, only_waiting: bool) -> bool:
+    def _cancel(self, cancellation: Cancellation) -> bool:
         """Cancel a request; with `only_waiting` unless a process works on it, which would lose what it has read."""
+        id = cancellation.id
         if any(job.id == id for job in self._waiting):
             self._waiting = [job for job in self._waiting if job.id != id]
             self._fail(id, CANCELLED, cancelled=True)
             return True
         for reader in list(self._readers):
             if reader.current is not None and reader.current.id == id:
-                if only_waiting or reader.current.starts_run:
+                if cancellation.only_waiting or reader.current.operation.starts_run:
                     return False  # the run may have begun; a request to it stops it
                 reader.kill(CANCELLED)
                 self._give_up(reader)
@@ -214,7 +209,7 @@ class Server:
                 reader.stopped_because = ENDED
                 self._give_up(reader)
         if reader.current is None and not reader.stopped_because and not reader.key:
-            reader.connection.shutdown(1)  # it was for this request alone
+            reader.ask_no_more()  # it was for this request alone
 
     def _on_ended(self, reader: Reader) -> None:
         """Say why the process ended, if it was asked something."""
@@ -246,15 +241,6 @@ class Server:
     def _collect(self) -> bool:
         """Collect one process that has ended and is not a reader: a coordinator whose parent has ended."""
         return collect_ended({reader.pid for reader in self._readers})
-
-
-def _alive(values: Mapping[str, Any]) -> Answer:
-    from netwright.engine.runs.history import ProjectKey, runs_of
-
-    path, identity = values.get("project_path"), str(values.get("project_id") or "")
-    project = ProjectKey(Path(path) if path else None, identity)
-    runs = [str(run.path) for run in runs_of(project) if run.is_alive]
-    return {"project_path": path, "project_id": identity, "runs": runs}
 
 
 def register(commands: Commands) -> None:

@@ -3,41 +3,32 @@
 import argparse
 import contextlib
 import shlex
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.cli.answers import add_json, failure, note, print_json
 from netwright.engine.cli.commands import Commands
-from netwright.engine.cli.common import add_allow_host, add_project, add_trust, facts_of
+from netwright.engine.cli.common import add_allow_host, add_project, add_trust
 from netwright.engine.cli.control_commands import send
-from netwright.engine.cli.follow_command import POLL_S, ProgressPrinter
+from netwright.engine.cli.follow_command import ProgressPrinter
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.require import Requirement, parse, refuse_impossible, write_junit
-from netwright.engine.cluster.follower import ensure_follower, is_job, is_open, job_profile
-from netwright.engine.cluster.hosts import Host
-from netwright.engine.cluster.job_control import remote_of, submit
-from netwright.engine.cluster.job_control import resume as resume_job
-from netwright.engine.cluster.job_list import jobs
-from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
 from netwright.engine.core.text import format_duration
-from netwright.engine.operations.projects import look_at_code, read_project
+from netwright.engine.operations.projects import facts_of, look_at_code, read_project
+from netwright.engine.placement.cluster_part import cluster_function, has_clusters
 from netwright.engine.project.bindings import in_order
 from netwright.engine.project.environment import TARGETS
 from netwright.engine.project.project import Project
-from netwright.engine.runs.baselines import comparisons, worse_than_baseline
+from netwright.engine.runs.baselines import closing_warning, comparisons
 from netwright.engine.runs.checkpoint_files import way_on
-from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder, open_run, origin
-from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.remote import read_remote
 from netwright.engine.runs.summary import format_metric
 from netwright.engine.user_code import trust
 
 if TYPE_CHECKING:
-    from netwright.engine.launch.remote.placers import Placer
+    from netwright.engine.launch.launcher import Placer
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:
@@ -87,11 +78,12 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
     from netwright.engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
-    note(job.note for job in jobs() if job.note and job.folder.path == folder.path.absolute())
-    return _tell_left(folder, arguments)
+    jobs = cluster_function("cluster_jobs")() if has_clusters() else ()
+    note(job.note for job in jobs if job.note and job.folder.path == folder.path.absolute())
+    return tell_left(folder, arguments)
 
 
-def _tell_left(folder: RunFolder, arguments: argparse.Namespace) -> int:
+def tell_left(folder: RunFolder, arguments: argparse.Namespace) -> int:
     """Print the folder of a run that goes on without this process."""
     run_dir = str(folder.path.absolute())
     print_json(arguments, {"run_dir": run_dir}) if arguments.json else say(folder.path)
@@ -138,7 +130,7 @@ def tell_outcome(
         told = {**result, "requirements": [outcome.write() for outcome in outcomes]}
         print_json(arguments, {**told, **_failure(folder, result, missed, not_written)})
     else:
-        _summary(result)
+        _summary(folder, result)
     for outcome in outcomes if is_judged else ():
         printer.say(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
     if not_written is not None:
@@ -162,8 +154,12 @@ def _failure(
     return failure(result.get("code") or "stopped", result["reason"], hint)
 
 
-def _summary(result: dict[str, Any]) -> None:
-    """Print the outcome as text."""
+def _summary(folder: RunFolder, result: dict[str, Any]) -> None:
+    """Print the outcome as text; first what is wrong with a result that has come about as planned."""
+    if result["state"] == "finished" and (warning := closing_warning(result)):
+        say(warning)
+        if project := folder.read_info().project_path:
+            say(f"to find out why: netwright-engine doctor {shlex.quote(project)}")
     say(*f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}".split("\n"))
     totals = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
     say(f"{totals} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
@@ -172,8 +168,6 @@ def _summary(result: dict[str, Any]) -> None:
             say(f"{split}: " + ", ".join(format_metric(name, float(v)) for name, v in result[split].items()))
     for split, text in comparisons(result):
         say(f"baselines, {split}: {text}")
-    if text := worse_than_baseline(result):
-        say(text)
     if result.get("held_back_by"):
         say(result["held_back_by"])
     say(f"run: {result['run_dir']}")
@@ -209,13 +203,19 @@ def run_train(arguments: argparse.Namespace) -> int:
     refuse_never(requirements, project, arguments.project)
     project_origin = origin(arguments.project)
     look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
-    profile = job_profile(project, arguments.profile)
-    if profile is not None and is_job(profile):
-        return _train_as_job(project, profile, notices, requirements, arguments)
+    if project.environment.target == "parallel":
+        code: int | None = cluster_function("train_as_job")(project, notices, requirements, arguments)
+        if code is not None:
+            return code
+    elif arguments.profile:
+        raise UserError(
+            f"--profile {arguments.profile}: a profile goes with the execution environment parallel.",
+            hint="Add --environment parallel.",
+        )
     with ProgressPrinter() as printer:
         printer.wait("starting: looks for devices and reads the data ...")
+        from netwright.engine.launch.launcher import begun_placer
         from netwright.engine.launch.prepare import prepare
-        from netwright.engine.launch.remote.placers import begun_placer
 
         # One that leaves has its coordinator in another process.
         here = contextlib.nullcontext() if arguments.detach else begun_placer(project.environment)
@@ -230,52 +230,6 @@ def run_train(arguments: argparse.Namespace) -> int:
                 printer.close()
                 return leave(folder, arguments)
             return see_through(folder, printer, requirements, arguments, placer)
-
-
-def _train_as_job(
-    project: Project,
-    profile: ClusterProfile,
-    notices: Sequence[str],
-    requirements: list[Requirement],
-    arguments: argparse.Namespace,
-) -> int:
-    """Train as a job of a cluster, print the outcome unless it is left behind, and return the exit code."""
-    with ProgressPrinter() as printer:
-        printer.wait(f"copies the project and its data to {profile.name} ...")
-        folder = submit(project, arguments.project.resolve(), arguments.run_dir, profile)
-        for notice in notices:
-            printer.say(f"note: {notice}")
-        return _follow_job(folder, printer, requirements, arguments)
-
-
-def _resume_job(
-    folder: RunFolder, settings: list[str], requirements: list[Requirement], arguments: argparse.Namespace
-) -> int:
-    """Resume a run on a cluster, print the outcome unless it is left behind, and return the exit code."""
-    if settings:
-        raise UserError(
-            f"The run in {folder.path} is on a cluster and goes on there with its own options.",
-            hint="Leave --set, --environment and --workers out, or fetch it with --checkpoints and train it here.",
-        )
-    resume_job(folder)
-    with ProgressPrinter() as printer:
-        return _follow_job(folder, printer, requirements, arguments)
-
-
-def _follow_job(
-    folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
-) -> int:
-    """Follow a run on a cluster to its end, unless it is left behind, and return the exit code."""
-    from netwright.engine.launch.coordinator import exit_code
-
-    ensure_follower(folder)
-    remote = remote_of(folder)
-    printer.say(f"job {remote.job.partition(':')[0]} on {Host(remote.host)}, in {remote.folder}")
-    if arguments.detach:
-        printer.close()
-        return _tell_left(folder, arguments)
-    result = _wait_for_end(folder, printer)
-    return tell_outcome(folder, result, printer, requirements, arguments) or exit_code(folder)
 
 
 def settings_of(arguments: argparse.Namespace) -> list[str]:
@@ -330,7 +284,8 @@ def run_resume(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     requirements = requirements_of(arguments)
     if read_remote(folder.path) is not None and folder.state() != "paused":
-        return _resume_job(folder, settings, requirements, arguments)
+        code: int = cluster_function("resume_as_job")(folder, settings, requirements, arguments)
+        return code
     if folder.state() == "paused":
         if settings:
             raise RunError("A paused run goes on as it is.", hint="Stop it first, then resume it with other options.")
@@ -356,44 +311,3 @@ def register(commands: Commands) -> None:
     """Add the commands `train` and `resume`."""
     register_train(commands)
     register_resume(commands)
-
-
-def _wait_for_end(folder: RunFolder, printer: ProgressPrinter) -> dict[str, Any]:
-    """Print the progress of a run on a cluster until its end, and return its result. Ctrl-C asks it to stop.
-
-    Raises `RunError` for one that is lost, or that has no result.
-    """
-    reader, said, has_asked = EventReader(folder), "", False
-    while True:
-        try:
-            is_over = not is_open(folder) and not folder.is_alive()
-            for event in (events := reader.read()):
-                printer(event)
-            if is_over and not events:
-                break
-            said = _say_change(folder, said, printer)
-            time.sleep(POLL_S)
-        except KeyboardInterrupt:
-            if has_asked:
-                raise
-            has_asked = True
-            printer.say("asks it to stop ...")
-            folder.request("stop")
-    printer.close()
-    result = folder.read_result()
-    if result is not None and folder.read_info().state in ENDS:
-        return result
-    remote = remote_of(folder)
-    reason = remote.reason if folder.state() == "lost" else "it ended before it had a result"
-    raise RunError(f"The run in {folder.path} has failed: {reason}.", code="lost" if folder.state() == "lost" else "")
-
-
-def _say_change(folder: RunFolder, before: str, printer: ProgressPrinter) -> str:
-    """Say what has changed about the job, and return it."""
-    with contextlib.suppress(UserError):
-        remote = remote_of(folder)
-        said = remote.lost or (f"waits: {remote.reason or 'in its queue'}" if remote.job_state == "waiting" else "")
-        if said != before:
-            printer.say(said or "its job runs")
-        return said
-    return before

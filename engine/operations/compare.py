@@ -1,4 +1,4 @@
-"""`compare A B`: what is different between two projects or runs, as text; also as the external diff of git."""
+"""`compare A B`: what is different between two models, as text; also as the external diff of git."""
 
 import difflib
 import os
@@ -14,7 +14,7 @@ from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
 from netwright.engine.project.project_differences import Comparison, compare
 from netwright.engine.runs.data_record import read_record
-from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.model_files import expected, model_files
 
 GIT_CHANGED = 7
 """Number of arguments of an external diff of git: path, then file, hash and mode of the old and the new side."""
@@ -26,11 +26,13 @@ LARGEST_BYTES = 2**26
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest(Request):
-    """Two projects or runs; or the arguments of git."""
+    """Two models; or the arguments of git."""
 
-    projects: Annotated[tuple[Path, ...], Argument("two project files or run folders", metavar="PROJECT|RUN")]
+    projects: Annotated[tuple[Path, ...], Argument(f"two of these: {expected()}", metavar="MODEL")]
     layout: Annotated[bool, Argument("also show layers that were moved on the canvas")] = False
-    git: Annotated[bool, Argument("work as git's external diff: take its arguments, exit 0")] = False
+    git: Annotated[bool, Argument("work as git's external diff: take its arguments, exit 0", faces=("command",))] = (
+        False
+    )
 
     def check(self) -> None:
         """Refuse another number of arguments."""
@@ -79,15 +81,15 @@ class CompareResult(Result):
 
 
 def compare_projects(request: CompareRequest) -> CompareResult:
-    """Compare two projects or runs. Raises `UserError`."""
+    """Compare two models. Raises `UserError`."""
     if request.git:
         return _for_git([str(path) for path in request.projects], with_layout=request.layout)
-    runs = [RunFolder(path) for path in request.projects if (path / "run.json").is_file()]
-    folders = [run.path for run in runs]
-    before, after = (load(path / "project.netwright" if path in folders else path).project for path in request.projects)
+    models = [model_files(path) for path in request.projects]
+    folders = [files.path for files in models if files.run is not None]
+    before, after = (load(files.project).project for files in models)
     comparison = compare(before, after, with_layout=request.layout)
     words = "the projects differ" if comparison else ""
-    if len(runs) != 2:
+    if len(folders) != 2:
         return _result(comparison, _as_text(comparison), difference=words)
     records = [read_record(folder) for folder in folders]
     if records[0] is None or records[1] is None:
@@ -170,11 +172,12 @@ def text(_: CompareRequest, result: CompareResult) -> Iterable[str]:
 
 OPERATION = Operation(
     name="compare",
+    effect="reads",
     request=CompareRequest,
     results=(CompareResult,),
     function=f"{__name__}:compare_projects",
     description=(
-        "Show what turns project A into project B: layers, fields, connections, options; for the folders of two runs "
+        "Show the differences between two models: layers, fields, connections, options; for the folders of two runs "
         f"also whether they had the same data. Exits 0 where they are equal, {EXIT_REQUIREMENT} where they differ."
     ),
     text=text,

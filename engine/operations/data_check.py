@@ -48,7 +48,8 @@ class Finding:
     count: int
     items: tuple[Item, ...]
     """Samples, columns or classes, at most 200, each with what was found about it."""
-    fix: Fix | None
+    fixes: tuple[Fix, ...]
+    """Edits that help, of which one is chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,6 @@ class DataCheckResult(Result):
     """Checks that found nothing."""
     warnings: Sequence[str]
     """Those of the facts about the data, such as files that are left out because of damage."""
-    notices: tuple[str, ...]
 
     @property
     def errors(self) -> list[str]:
@@ -81,7 +81,7 @@ def text(_: DataCheckRequest, result: DataCheckResult) -> Iterator[Line]:
             yield f"  {name}{f': {fault}' if fault else ''}"
         if finding.count > MOST_SHOWN:
             yield f"  and {finding.count - MOST_SHOWN:,} more"
-        if (fix := finding.fix) is not None:
+        for fix in finding.fixes:
             settings = " ".join(f"--set data.{name}={_value(value)}" for name, value in fix.options.items())
             yield f"  {fix.label}: {settings}"
     yield from (f"ok: {check}" for check in result.passed)
@@ -104,6 +104,7 @@ def failure(result: DataCheckResult) -> Mapping[str, Any]:
 
 OPERATION = Operation(
     name="data check",
+    effect="reads",
     request=DataCheckRequest,
     results=(DataCheckResult,),
     function="netwright.engine.data.loading.named:check_named_data",

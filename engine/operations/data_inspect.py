@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result, Table, Trust
+from netwright.engine.operations.operation import Argument, DataSettings, Line, Operation, Request, Result, Table, Trust
 from netwright.engine.operations.projects import data_place
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS, DatasetInfo
@@ -24,14 +24,7 @@ class DataRequest(Request):
             read=data_place,
         ),
     ]
-    settings: Annotated[
-        tuple[str, ...],
-        Argument(
-            "another value for an option, such as data.response=price; may be given several times",
-            metavar="SECTION.OPTION=VALUE",
-            flags=("--set",),
-        ),
-    ] = ()
+    settings: DataSettings = ()
     trusted: Trust = False
 
 
@@ -56,7 +49,6 @@ class DataDescription(Result):
     """The first rows of a table."""
     loading: str
     """How a run loads the data."""
-    notices: tuple[str, ...]
 
 
 def text(_: DataRequest, result: DataDescription) -> Iterator[Line]:
@@ -93,6 +85,7 @@ def _cell(value: object) -> str:
 
 OPERATION = Operation(
     name="data inspect",
+    effect="reads",
     request=DataRequest,
     results=(DataDescription,),
     function="netwright.engine.data.loading.named:inspect_data",

@@ -1,10 +1,11 @@
 """A capability of the engine that a user reaches: declared once, shown by every face.
 
-A module of this room declares one: its request and its result as dataclasses, the text of the result for people, and
-the name of the function that does the work. From the declaration follow the command and its `--json` with the JSON
+A module of this room declares one, or all of a family: its request as a dataclass, whose docstring is the help of the
+command, its result as a dataclass or typed dictionary, the text of the result for people, and the function that does
+the work. From the declaration follow the command and its `--json` with the JSON
 Schema (`netwright.engine.cli.operation_command`, `netwright.engine.cli.schema_command`), the request that `serve`
 answers for the window, and what the functions of `netwright.engine.api` call. The modules are light, so that the window
-can import them: the function lies in a room above, which is imported when the operation runs.
+can import them: a function that lies in a room above is named, and imported when the operation runs.
 
     @dataclass(frozen=True, kw_only=True)
     class PruneRequest(Request):
@@ -17,12 +18,15 @@ left out of the JSON where it equals it; keys that are always there have none.
 
 import contextlib
 import importlib
+import inspect
+import math
 import pkgutil
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
+from types import UnionType
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from netwright.engine.core.dataclass_json import from_json, to_json
@@ -34,9 +38,23 @@ from netwright.engine.project.dataset_info import SPLITS
 
 Face = Literal["command", "window", "api"]
 FACES: tuple[Face, ...] = ("command", "window", "api")
+Effect = Literal["reads", "writes", "acts"]
 WEIGHTS = ("best", "last")
-SHARED = ("operation", "projects")
+SHARED = ("operation", "model_request", "projects")
 """Modules of this room that declare no operation."""
+MODULES = {
+    "check": "check_project",
+    "import": "import_network",
+    "templates": "new",
+    **dict.fromkeys(("facts", "guess", "preview", "first_samples", "check_data", "data_changes"), "data_requests"),
+    **dict.fromkeys(("weights match", "weights list", "weights fetch"), "weights_files"),
+    **dict.fromkeys(("train", "resume", "alive", "inventory"), "started_runs"),
+    "show": "runs",
+    **dict.fromkeys(("note", "tag", "delete", "curves"), "run_files"),
+}
+"""Modules of this room by the operation, where they have another name; those of a family have the first word's."""
+FORMS = "forms"
+"""Name of the set of options that say what is printed."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +63,13 @@ class Argument:
 
     flags: names of an option, such as `-o`, by default the name of the field. read: converts the text of the command
     line, by default the type of the field does. choices: the values that it takes. group: title of the options that it
-    is listed with. one_of: name of a set of options, of which one can be given. is_one_text: whether `read` takes all
+    is listed with. one_of: name of a set of options, of which one can be given; `--json` is in that of `FORMS`, and
+    the value `json` of a field in it stands for `--json`. is_one_text: whether `read` takes all
     values of a tuple out of one text. is_positional: whether it has no name, although it may be left out. record:
     declared options, of which each is an option of the command line; the field is a mapping from their names to their
-    texts. reads_input: whether `-` stands for values on standard input, a line each. faces: those that show it.
+    texts. reads_input: whether `-` stands for values on standard input, a line each. writes: whether it names a file
+    that is written. is_for_people: whether only a person decides on it, such as that code may run or a file is
+    replaced; an assistant never sets it. faces: those that show it.
     """
 
     help: str
@@ -62,6 +83,8 @@ class Argument:
     is_positional: bool = False
     record: type[Record] | None = None
     reads_input: bool = False
+    writes: bool = False
+    is_for_people: bool = False
     faces: tuple[Face, ...] = FACES
 
 
@@ -96,16 +119,35 @@ class Parameter:
 class Request:
     """Base class of requests, which are frozen dataclasses whose fields are annotated with an `Argument`."""
 
+    shares: ClassVar[str] = ""
+    """Name of the field with the trained network that it is about, if any."""
+
     def check(self) -> None:
         """Raise `UserError` where values do not go together."""
 
+    @property
+    def subject(self) -> str:
+        """What is done, for messages, such as `reading pets/`; empty where the name of the operation says it."""
+        return ""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What it is about, as JSON that begins with `data` or `network`: the process of the window's requests that has
+        loaded the same goes on. Empty: it takes a process of its own."""
+        return ("network", str(getattr(self, self.shares))) if self.shares else ()
+
+    @property
+    def work_limit_s(self) -> float:
+        """Seconds of computing after which it is given up, where it reads a file of another program."""
+        return math.inf
+
 
 class Result:
-    """Base class of results, which are frozen dataclasses. Their JSON leaves out fields that equal their default, and
-    those that are `unwritten`, such as notices, which are said beside it."""
+    """Base class of results that are frozen dataclasses. Their JSON leaves out fields that equal their default, and
+    those that are `unwritten`."""
 
     omits_defaults: ClassVar[bool] = True
-    unwritten: ClassVar[tuple[str, ...]] = ("notices",)
+    unwritten: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True)
@@ -126,7 +168,7 @@ class Document:
 
 Line = str | Table | Document
 Asked = TypeVar("Asked", bound=Request)
-Answer = TypeVar("Answer", bound=Result)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -146,13 +188,8 @@ def no_lines(*_: object) -> Iterable[Line]:
     return ()
 
 
-def own_notices(result: object) -> Iterable[str]:
-    """Yield the notices of a result as lines."""
-    return (f"note: {notice}" for notice in getattr(result, "notices", ()))
-
-
-def no_remarks(_: object) -> Iterable[str]:
-    """Return no lines: nothing is said after the result."""
+def nothing_said(_: object) -> Iterable[str]:
+    """Return no lines: nothing is said beside the result."""
     return ()
 
 
@@ -170,38 +207,55 @@ def no_failure(_: object) -> Mapping[str, Any]:
 class Operation(Generic[Asked, Answer]):
     """An operation.
 
-    name: words of its command. request, results: dataclasses of what is asked and what comes of it, of which there may
-    be several. function: `module:name` of the function that takes the request and returns the result. description: help
-    of the command. text: lines for people. stream: items that come one by one. error_text: what is shown before an
-    error. notices: lines that are said before the result, also beside its JSON. remarks: those after it. doing: word
-    before its progress. reads_data: whether it may need data from other hosts. waits_for_hosts: whether it may wait for
-    other machines, for as long as they are silent. shares: name of the field whose value chooses the process in which
-    the window's requests run: one that has loaded the same network goes on; empty: a process of its own. failure: the
-    entry `error` of a result with another exit code than 0.
+    name: words of its command. function: takes the request and returns the result; for one in a room above the text
+    `module:name`, and then `request` and `results` have the types of what it takes and of what may come of it.
+    description: help of the command, by default the docstring of the request. text: lines for people. stream: items
+    that come one by one. error_text: what is shown before an error. notices: lines that are said before the result,
+    also beside its JSON, after those of `netwright.engine.core.progress.notice`. remarks: those after it. doing: word
+    before its progress. json_help: help of `--json`. reads_data: whether it may need data from other hosts.
+    is_foreign: whether it reads a file of another program, which may ask for far more memory and work than its size
+    accounts for: the command has a child process do it, within limits, as the window does. starts_run: whether a run
+    comes of it, which goes before other requests and is not cancelled once begun. waits_for_hosts: whether it may wait
+    for other machines, for as long as they are silent. effect: what assistants may ask of it: it `reads` files, and
+    writes one only where a field that `writes` has a value; it always `writes` such a file; or it `acts` otherwise, on
+    runs, settings or other machines, which is left to people. failure: the entry `error` of a result with another exit
+    code than 0.
     """
 
     name: str
-    request: type[Asked]
-    results: tuple[type[Answer], ...]
-    function: str
-    description: str
+    function: str | Callable[[Asked], Answer]
+    request: type[Asked] = None  # type: ignore[assignment]  # from the function
+    results: tuple[Any, ...] = ()
+    description: str = ""
     text: Callable[[Asked, Answer], Iterable[Line]] = no_lines
     stream: Stream[Answer] | None = None
     error_text: Callable[[UserError], Iterable[Line]] = no_lines
-    notices: Callable[[Answer], Iterable[str]] = own_notices
+    notices: Callable[[Answer], Iterable[str]] = nothing_said
+    remarks: Callable[[Answer], Iterable[str]] = nothing_said
     doing: str = ""
+    json_help: str = "print one JSON object"
     reads_data: bool = False
+    is_foreign: bool = False
+    starts_run: bool = False
     waits_for_hosts: bool = False
-    shares: str = ""
+    effect: Effect = "acts"
     faces: tuple[Face, ...] = FACES
     exit_code: Callable[[Answer], int] = done
     failure: Callable[[Answer], Mapping[str, Any]] = no_failure
-    remarks: Callable[[Answer], Iterable[str]] = no_remarks
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.function, str):
+            types = get_type_hints(self.function)
+            gives = types.pop("return")
+            object.__setattr__(self, "request", next(iter(types.values())))
+            object.__setattr__(self, "results", get_args(gives) if isinstance(gives, UnionType) else (gives,))
+        if not self.description:
+            object.__setattr__(self, "description", " ".join((inspect.getdoc(self.request) or "").split()))
 
     def run(self, request: Asked, progress: Listener | None = None) -> Answer:
         """Do the work, in this process, and return the result. Raises `UserError`."""
         request.check()
-        function = imported(self.function)
+        function = imported(self.function) if isinstance(self.function, str) else self.function
         with listening(progress) if progress is not None else contextlib.nullcontext():
             result: Answer = function(request)
             return result
@@ -232,6 +286,11 @@ class Operation(Generic[Asked, Answer]):
             yield Parameter(one.name, get_args(kind)[0], is_required, one.default, arguments[-1])
 
 
+def of_window(name: str, request: type[Asked], function: str, *, starts_run: bool = False) -> Operation[Any, Any]:
+    """Return an operation that the window alone asks for; its result is JSON."""
+    return Operation(name=name, request=request, function=function, starts_run=starts_run, faces=("window",))
+
+
 @cache
 def operation_names() -> tuple[str, ...]:
     """Return the names of the modules of this room that declare operations."""
@@ -240,21 +299,27 @@ def operation_names() -> tuple[str, ...]:
 
 
 def module_name(name: str) -> str:
-    """Return the name of the module of an operation; that of a Python keyword ends in an underscore."""
-    plain = name.replace(" ", "_").replace("-", "_")
-    return f"{plain}_" if plain == "import" else plain
+    """Return the name of the module of an operation: that of its words, else that of the first, which has a family."""
+    whole, first = (words.replace(" ", "_").replace("-", "_") for words in (name, name.partition(" ")[0]))
+    return MODULES.get(name) or (whole if whole in operation_names() else first)
 
 
 def operation(name: str) -> Operation[Any, Any] | None:
-    """Return an operation by its name; None where there is none. It imports this operation alone."""
+    """Return an operation by its name; None where there is none. It imports the module of this operation alone."""
     if (target := entries("operations").get(name)) is not None:
         of_part: Operation[Any, Any] = imported(target)
         return of_part
     module = module_name(name)
     if module not in operation_names():
         return None
-    declared: Operation[Any, Any] = importlib.import_module(f"netwright.engine.operations.{module}").OPERATION
-    return declared
+    return next((declared for declared in _declared(module) if declared.name == name), None)
+
+
+def _declared(module: str) -> Iterator[Operation[Any, Any]]:
+    """Yield the operations of a module of this room."""
+    for value in vars(importlib.import_module(f"netwright.engine.operations.{module}")).values():
+        if isinstance(value, Operation):
+            yield value
 
 
 def installed_operation(name: str) -> Operation[Any, Any]:
@@ -275,7 +340,7 @@ def operations() -> Iterator[Operation[Any, Any]]:
     """Yield all operations, with those of parts."""
     yield from map(imported, entries("operations").values())
     for module in operation_names():
-        yield importlib.import_module(f"netwright.engine.operations.{module}").OPERATION
+        yield from _declared(module)
 
 
 # ---- fields of several requests ----
@@ -291,6 +356,11 @@ def read_count(text: str) -> int:
 RunDir = Annotated[Path, Argument("the folder of a run", metavar="RUN")]
 ProjectFile = Annotated[Path, Argument("a project file (*.netwright)", metavar="PROJECT")]
 ProjectText = Annotated[str, Argument("the project itself, instead of its file", faces=("window",))]
+SET_DATA = Argument(
+    "another value for an option, such as data.response=price; may be given several times",
+    metavar="SECTION.OPTION=VALUE",
+    flags=("--set",),
+)
 Settings = Annotated[
     tuple[str, ...],
     Argument(
@@ -299,6 +369,7 @@ Settings = Annotated[
         flags=("--set",),
     ),
 ]
+DataSettings = Annotated[Settings, SET_DATA]
 ExperimentPath = Annotated[
     Path, Argument("the folder of an experiment; of a project file, its newest one", metavar="EXPERIMENT")
 ]
@@ -312,6 +383,7 @@ Trust = Annotated[
     Argument(
         "let the project's own code (custom layers, functions, hooks) run this time, with all your rights",
         flags=("--trust",),
+        is_for_people=True,
     ),
 ]
 Device = Annotated[
@@ -320,3 +392,12 @@ Device = Annotated[
         "where to compute: auto (a GPU where there is one), cpu, gpu, or such as cuda:1; default auto", metavar="NAME"
     ),
 ]
+Base = Annotated[Path | None, Argument("folder that its files lie in, if not the project's own", metavar="DIR")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectRequest(Request):
+    """A project file, with other values for options."""
+
+    project: ProjectFile
+    settings: Settings = ()

@@ -133,6 +133,7 @@ def text(request: OptionsRequest, result: OptionsResult) -> Iterator[Line]:
 
 OPERATION = Operation(
     name="options",
+    effect="reads",
     request=OptionsRequest,
     results=(OptionsResult,),
     function=f"{__name__}:find_options",

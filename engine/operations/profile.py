@@ -1,4 +1,4 @@
-"""`profile PROJECT`: where the time of a step goes, by layer."""
+"""`profile MODEL`: where the time of a step goes, by layer."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Annotated
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.network.layer_table import short_count
+from netwright.engine.operations.model_request import ModelPath
 from netwright.engine.operations.operation import (
     Argument,
     Line,
     Operation,
-    ProjectFile,
     ProjectText,
     Request,
     Result,
@@ -23,9 +23,9 @@ from netwright.engine.operations.operation import (
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileRequest(Request):
-    """A project, and the device and samples that its layers are measured with."""
+    """A model, and the device and samples that its layers are measured with."""
 
-    project: ProjectFile
+    project: ModelPath
     text: ProjectText = ""
     settings: Settings = ()
     device: Annotated[str, Argument("such as cpu or cuda:0; default cpu", metavar="NAME")] = "cpu"
@@ -33,7 +33,9 @@ class ProfileRequest(Request):
     threads: Annotated[int, Argument("threads of the CPU; default all cores", metavar="N")] = 0
     trace: Annotated[
         Path | None,
-        Argument("also write a trace of some steps, for Perfetto or chrome://tracing", metavar="FILE.json"),
+        Argument(
+            "also write a trace of some steps, for Perfetto or chrome://tracing", metavar="FILE.json", writes=True
+        ),
     ] = None
 
     def check(self) -> None:
@@ -102,7 +104,6 @@ class ProfileResult(Result):
     whole: WholeCost
     trace: str | None
     """Path of the trace, if one was asked for."""
-    notices: tuple[str, ...]
 
 
 def text(_: ProfileRequest, result: ProfileResult) -> Iterator[Line]:
@@ -146,6 +147,7 @@ def _ms(seconds: float) -> str:
 
 OPERATION = Operation(
     name="profile",
+    effect="reads",
     request=ProfileRequest,
     results=(ProfileResult,),
     function="netwright.engine.launch.layer_profile:profile_project",

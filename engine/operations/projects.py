@@ -6,13 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.engine.core.errors import FieldErrors, UserError, hints
+from netwright.engine.core.part_registry import imported
 from netwright.engine.project import user_code
 from netwright.engine.project.data_hosts import look_up, say_typed
+from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import load, loads
 from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.relevance import idle_settings, refuse_without_unit
 from netwright.engine.project.sources.guess import with_guessed_source
 from netwright.engine.project.sources.urls import url_fault, without_file_scheme, without_secrets
+from netwright.engine.project.starter_options import with_small_shares
 from netwright.engine.runs.checkpoint_files import way_on
 from netwright.engine.runs.folder import RunFolder, origin
 
@@ -45,6 +48,25 @@ def read_project(path: Path, settings: Sequence[str], text: str = "") -> tuple[P
     data, guessed = with_guessed_source(project.data, origin(path).base)
     project = replace(project, data=data)
     return project, (*opened.notices, *filter(None, [guessed]), *idle_settings(project, settings))
+
+
+def facts_of(project: Project, base: Path) -> DatasetInfo | None:
+    """Return the dataset info of a project, or None if it has no data or invalid data options. Raises `UserError` for
+    bad data."""
+    if project.data.source == "none" or project.data.problems():
+        return None
+    facts: DatasetInfo = imported("netwright.engine.data.loading.load:facts")(project.data, base)
+    return facts
+
+
+def divided_for_starter(project: Project, facts: DatasetInfo | None, base: Path) -> tuple[Project, DatasetInfo | None]:
+    """Return a project whose network is yet to be made, with its data divided so that a small file keeps more samples
+    to train on, and the facts about it. Raises `UserError` for bad data."""
+    options = project.data if facts is None else with_small_shares(project.data, facts)
+    if options == project.data:
+        return project, facts
+    project = project.with_section("data", options)
+    return project, facts_of(project, base)
 
 
 def with_settings(project: Project, settings: Sequence[str]) -> Project:

@@ -1,4 +1,4 @@
-"""`transfer RUN|PROJECT -o NEW`: a new project that starts from a trained network."""
+"""`transfer MODEL -o NEW`: a new project that starts from a trained network."""
 
 import shlex
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from typing import Annotated
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.operations.model_request import ModelPath
 from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result
 
 
@@ -15,16 +16,18 @@ from netwright.engine.operations.operation import Argument, Line, Operation, Req
 class TransferRequest(Request):
     """A trained network, the project to write, and what becomes of the layers."""
 
-    source: Annotated[Path, Argument("the folder of a run, or a project file", metavar="RUN|PROJECT")]
-    output: Annotated[Path, Argument("project file to write", metavar="NEW", flags=("-o", "--output"))]
-    weights: Annotated[Path | None, Argument("weights to start from; a run brings its own", metavar="FILE|RUN")] = None
-    data: Annotated[Path | None, Argument("other data; its kind is guessed, and said", metavar="PATH")] = None
-    outputs: Annotated[int, Argument("replace the head by one with so many outputs", metavar="N", one_of="head")] = 0
+    source: ModelPath
+    output: Annotated[Path, Argument("project file to write", metavar="NEW", flags=("-o", "--output"), writes=True)]
+    weights: Annotated[Path | None, Argument("weights to start from; a model brings its own", metavar="FILE|RUN")] = (
+        None
+    )
+    data: Annotated[Path | None, Argument("other data; the output names its kind", metavar="PATH")] = None
+    outputs: Annotated[int, Argument("replace the head by one with N outputs", metavar="N", one_of="head")] = 0
     fit_head: Annotated[bool, Argument("replace the head by one that fits the data", one_of="head")] = False
     freeze_up_to: Annotated[str, Argument("keep the weights up to this layer", metavar="LAYER")] = ""
     slow_up_to: Annotated[str, Argument("lower the learn rate up to this layer", metavar="LAYER")] = ""
-    rate_factor: Annotated[float, Argument("its factor (default: 0.1)", metavar="F")] = 0.1
-    replaces: Annotated[bool, Argument("replace NEW if it exists", flags=("--force",))] = False
+    rate_factor: Annotated[float, Argument("factor of --slow-up-to (default: 0.1)", metavar="F")] = 0.1
+    replaces: Annotated[bool, Argument("replace NEW if it exists", flags=("--force",), is_for_people=True)] = False
 
     @property
     def destination(self) -> Path:
@@ -38,8 +41,8 @@ class TransferRequest(Request):
         if (to.exists() or to.is_symlink()) and not self.replaces:
             raise UserError(f"{to} exists already, and nothing was changed.", hint="Name another file, or use --force.")
         if not to.parent.is_dir():
-            what = f"The folder {to.parent} does not exist."
-            raise UserError(what, hint="Make it first, or name another one.", code="not_found")
+            subject = f"The folder {to.parent} does not exist."
+            raise UserError(subject, hint="Make it first, or name another one.", code="not_found")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +70,13 @@ def text(request: TransferRequest, result: TransferResult) -> Iterator[Line]:
 
 OPERATION = Operation(
     name="transfer",
+    effect="writes",
     request=TransferRequest,
     results=(TransferResult,),
     function="netwright.engine.launch.new_project:transfer",
     description=(
-        "Write a new project that starts from a trained network: from the folder of a run, or from a project and "
-        "weights. Layers up to one can be frozen, or learn at a lower rate, and the head be replaced for other data."
+        "Write a new project that starts from a model, or from a project and weights. Layers up to one can be frozen, "
+        "or learn at a lower rate, and the head be replaced for other data."
     ),
     text=text,
     reads_data=True,

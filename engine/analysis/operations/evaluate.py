@@ -1,4 +1,4 @@
-"""`evaluate RUN`: how good the network of a run is, on a split of its data or on other data."""
+"""`evaluate MODEL`: how good a network is, on a split of its data or on other data."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,20 +9,16 @@ from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import checked_destination
 from netwright.engine.core.text import format_figure, format_number
+from netwright.engine.operations.model_request import DataOfModelRequest
 from netwright.engine.operations.operation import (
     Argument,
     Device,
     Fresh,
     Line,
     Operation,
-    Request,
     Result,
-    RunDir,
     Table,
-    Trust,
-    WeightsKept,
 )
-from netwright.engine.operations.projects import data_place
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import format_score, in_a_line
 
@@ -33,24 +29,17 @@ SHOWN_KEYS = ("label", "prediction", "accuracy", "loss", "error", "confidence")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateRequest(Request):
-    """A run, the data that its network is evaluated on, and what is asked of the result."""
+class EvaluateRequest(DataOfModelRequest):
+    """A model, the data that its network is evaluated on, and what is asked of the result."""
 
-    run_dir: RunDir
-    split: Annotated[str, Argument("split of the run's own data (default: test, else validation)", choices=SPLITS)] = ""
-    data: Annotated[
-        str, Argument("other data: a file, a folder or a URL of shards", metavar="SOURCE", read=data_place)
+    shares = "model"
+
+    split: Annotated[
+        str, Argument("split of the model's own data (default: test, else validation)", choices=SPLITS)
     ] = ""
-    settings: Annotated[
-        tuple[str, ...],
-        Argument(
-            "option of the other data, such as data.response=price; may be given several times",
-            metavar="data.OPTION=VALUE",
-            flags=("--set",),
-        ),
-    ] = ()
-    weights: WeightsKept = ""
-    html: Annotated[Path | None, Argument("write a report of the run with the results, too", metavar="FILE")] = None
+    html: Annotated[
+        Path | None, Argument("write a report of the model with the results, too", metavar="FILE", writes=True)
+    ] = None
     fresh: Fresh = False
     threshold: Annotated[
         tuple[str, ...],
@@ -64,9 +53,12 @@ class EvaluateRequest(Request):
     ] = False
     store: Annotated[
         bool,
-        Argument("store thresholds and temperature with the network: predict and exported files apply them"),
+        Argument(
+            "store thresholds and temperature with the network: predict and exported files apply them",
+            is_for_people=True,
+        ),
     ] = False
-    reset: Annotated[bool, Argument("remove stored thresholds and temperature first")] = False
+    reset: Annotated[bool, Argument("remove stored thresholds and temperature first", is_for_people=True)] = False
     by: Annotated[
         str,
         Argument(
@@ -76,28 +68,22 @@ class EvaluateRequest(Request):
     against: Annotated[
         Path | None,
         Argument(
-            "compare with another run on the same samples, and tell whether the difference is more than chance",
-            metavar="RUN",
+            "compare with another model on the same samples, and tell whether the difference is more than chance",
+            metavar="MODEL",
         ),
     ] = None
     with_groupings: Annotated[bool, Argument("tell what the samples can be grouped by", faces=("window",))] = False
     device: Device = "auto"
-    trusted: Trust = False
 
     def check(self) -> None:
         """Refuse what does not go together."""
-        if self.data and self.split:
-            raise UserError(
-                "--split is of the run's own data, --data names other data. Give one of them.", code="usage"
-            )
-        if self.settings and not self.data:
-            raise UserError("--set is for other data, which --data names.", code="usage")
+        super().check()
         if self.html is not None:
             checked_destination(self.html)
         if self.store and not (self.threshold or self.calibrate):
             raise UserError("--store needs what to store: --threshold CLASS=PROBABILITY, or --calibrate.", code="usage")
         if self.against is not None and (self.threshold or self.calibrate or self.reset or self.by):
-            raise UserError("--against compares two runs as they were trained: leave out other requests.", code="usage")
+            raise UserError("--against compares two models as they are: leave out other requests.", code="usage")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,16 +91,19 @@ class EvaluateResult(Result):
     """How good a trained network is."""
 
     path: str
-    """The run's folder."""
+    """The model: a run's folder, or a file."""
     format: int
     weights: str
-    """`best` or `last`."""
+    """`best` or `last` of a run, else the name of the file."""
     split: str
-    """The run's own split; empty for other data."""
+    """The model's own split; empty for other data."""
     data: str
     samples: int
     loss: float
     metrics: Mapping[str, float]
+    baselines: Mapping[str, Mapping[str, float]]
+    """By metric the values of answers that need no network: most frequent class or mean, linear model, boosting with
+    the extra `baselines`; of forecasts the last value and the season. Empty for other data."""
     targets: list[Mapping[str, Any]]
     """Per output: accuracy or errors with 95 % intervals, the confusion matrix (true classes in rows), precision,
     recall, F1 and IoU per class, calibration, ROC and precision-recall curves (threshold, true and false positives),
@@ -138,9 +127,9 @@ class ComparisonResult(Result):
     """With `--against`: two trained networks on the same samples."""
 
     path: str
-    """The first run's folder."""
+    """The first model."""
     against: str
-    """The second run's folder."""
+    """The second model."""
     split: str
     data: str
     samples: int
@@ -218,7 +207,9 @@ def _result_lines(found: Mapping[str, Any]) -> Iterator[Line]:
     yield f"data: {what}, {found['samples']:,} samples; {found['weights']} weights{known}"
     yield f"loss: {format_figure(found['loss'])}"
     for name, value in found["metrics"].items():
-        yield f"{in_a_line(name)}: {format_score(name, value)}"
+        others = found["baselines"].get(name, {}).items()
+        beside = f" ({', '.join(f'{other} {format_score(name, score)}' for other, score in others)})" if others else ""
+        yield f"{in_a_line(name)}: {format_score(name, value)}{beside}"
     for target in found["targets"]:
         if len(found["targets"]) > 1:
             yield from ("", target["name"])
@@ -307,16 +298,16 @@ def _cut(value: object) -> str:
 
 OPERATION = Operation[EvaluateRequest, EvaluateResult | ComparisonResult](
     name="evaluate",
+    effect="reads",
     request=EvaluateRequest,
     results=(EvaluateResult, ComparisonResult),
-    function="netwright.engine.analysis.request:evaluate_run",
+    function="netwright.engine.analysis.request:evaluate_model",
     description=(
-        "Measure how good the network of a run is: loss, metrics, scores per class with intervals, confusions, "
-        "calibration, errors of numbers, the worst and the most uncertain samples. Results are kept in the run's "
-        "folder. --json tells all."
+        "Measure how good the network of a model is: loss, metrics, scores per class with intervals, confusions, "
+        "calibration, errors of numbers, the worst and the most uncertain samples. Results of a run are kept in "
+        "its folder. --json tells all."
     ),
     text=text,
     doing="evaluating",
     reads_data=True,
-    shares="run_dir",
 )

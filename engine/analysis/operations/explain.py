@@ -1,4 +1,4 @@
-"""`explain RUN`: what the network of a run looks at, by one of several methods."""
+"""`explain MODEL`: what a network looks at, by one of several methods."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,18 +8,15 @@ from typing import Annotated, Any, ClassVar
 from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import answer_in_words
+from netwright.engine.operations.model_request import DataOfModelRequest
 from netwright.engine.operations.operation import (
     Argument,
     Fresh,
     Line,
     Operation,
-    Request,
     Result,
-    RunDir,
     Split,
     Table,
-    Trust,
-    WeightsKept,
 )
 
 METHODS = {
@@ -40,10 +37,11 @@ SHOWN_ROWS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainRequest(Request):
-    """A run, a method, and what it is about."""
+class ExplainRequest(DataOfModelRequest):
+    """A model, a method, and what it is about."""
 
-    run_dir: RunDir
+    shares = "model"
+
     method: Annotated[str, Argument("what to show", flags=("--method",), choices=tuple(METHODS))]
     sample: Annotated[
         str,
@@ -65,19 +63,18 @@ class ExplainRequest(Request):
         "pca"
     )
     window: Annotated[int, Argument("side of the window of occlusion", metavar="N")] = 0
-    weights: WeightsKept = ""
     output: Annotated[
         Path | None,
-        Argument("write there: .png (pictures), .csv or .npz", metavar="FILE", flags=("-o", "--output")),
+        Argument("write there: .png (pictures), .csv or .npz", metavar="FILE", flags=("-o", "--output"), writes=True),
     ] = None
     folder: Annotated[
         Path | None, Argument("where the arrays go if the run's folder cannot be written", faces=("window",))
     ] = None
     fresh: Fresh = False
-    trusted: Trust = False
 
     def check(self) -> None:
         """Refuse a window of no size, and a file of another kind."""
+        super().check()
         if self.window < 0:
             raise UserError(f"--window: expected a number from 1 on, received {self.window}.", code="usage")
         if self.output is not None:
@@ -205,6 +202,7 @@ def _where(sample: Mapping[str, Any]) -> str:
 
 OPERATION = Operation(
     name="explain",
+    effect="reads",
     request=ExplainRequest,
     results=(ExplainResult,),
     function="netwright.engine.analysis.explanation_files:explain_run",
@@ -215,5 +213,4 @@ OPERATION = Operation(
     text=text,
     doing="explaining",
     reads_data=True,
-    shares="run_dir",
 )

@@ -1,4 +1,4 @@
-"""`predict RUN FILES...`: what a trained network says to pictures, sounds, rows of tables, texts and arrays."""
+"""`predict MODEL FILES...`: what a trained network says to pictures, sounds, rows of tables, texts and arrays."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,29 +9,28 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.text import answer_in_words
+from netwright.engine.operations.model_request import ModelRequest
 from netwright.engine.operations.operation import (
     Argument,
     Device,
     Line,
     Operation,
-    Request,
     Result,
     Stream,
-    Trust,
-    WeightsKept,
     read_count,
 )
-from netwright.engine.project.preparation import PIXELS, Preparation, TargetPreparation
+from netwright.engine.project.preparation import Preparation, TargetPreparation
 
 MOST = 5
 MOST_SHOWN = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class PredictRequest(Request):
-    """A run or an ONNX file, and the samples that it answers for."""
+class PredictRequest(ModelRequest):
+    """A model, and the samples that it answers for."""
 
-    network: Annotated[Path, Argument("the folder of a run, or an ONNX file", metavar="RUN|ONNX")]
+    shares = "model"
+
     files: Annotated[
         tuple[Path, ...],
         Argument(
@@ -45,37 +44,15 @@ class PredictRequest(Request):
         Any, Argument("samples in memory: an array, a list of rows, of texts or of paths", faces=("window", "api"))
     ] = None
     top: Annotated[int, Argument(f"number of classes (default: {MOST})", metavar="N", read=read_count)] = MOST
-    weights: WeightsKept = ""
     batch: Annotated[
         int,
         Argument("samples per batch (default: as many as suit their size, up to 1,024)", metavar="N", read=read_count),
     ] = 0
-    pixels: Annotated[
-        str,
-        Argument(
-            f"pixels that an ONNX file from elsewhere takes (default: 0 to 1): {', '.join(PIXELS)}",
-            metavar="RANGE",
-            choices=PIXELS,
-        ),
-    ] = ""
-    classes_file: Annotated[
-        Path | None,
-        Argument(
-            "names of the classes of an ONNX file from elsewhere, a line each",
-            metavar="FILE",
-            flags=("--classes",),
-            faces=("command",),
-        ),
-    ] = None
-    classes: Annotated[
-        tuple[str, ...], Argument("names of the classes of an ONNX file from elsewhere", faces=("window",))
-    ] = ()
     folder: Annotated[
         Path | None, Argument("where pictures of the samples and a table of all answers go", faces=("window",))
     ] = None
     shown: Annotated[int, Argument("answers that are returned with a folder", faces=("window",))] = MOST_SHOWN
     device: Device = "auto"
-    trusted: Trust = False
 
 
 class Prediction(TypedDict):
@@ -102,7 +79,7 @@ class PredictResult(Result):
     unwritten: ClassVar[tuple[str, ...]] = ("record", "assumed", "counts", "refused")
 
     path: str
-    """The run's folder, or the ONNX file."""
+    """The model: a run's folder, or a file."""
     predictions: Iterable[Prediction]
     warnings: list[str] | None = None
     """How many samples have warnings, and the first."""
@@ -215,9 +192,10 @@ def failure(result: PredictResult) -> Mapping[str, Any]:
 
 OPERATION = Operation(
     name="predict",
+    effect="reads",
     request=PredictRequest,
     results=(PredictResult,),
-    function="netwright.engine.analysis.predict_request:predict_run",
+    function="netwright.engine.analysis.predict_request:predict_model",
     description=(
         "Say what a trained network answers for files: the likeliest classes with probabilities, numbers in their "
         "units. Folders are read file by file. Samples are prepared as those of the training."
@@ -227,7 +205,6 @@ OPERATION = Operation(
     notices=notices,
     remarks=remarks,
     doing="predicting",
-    shares="network",
     exit_code=lambda result: EXIT_INPUT if result.refused else EXIT_DONE,
     failure=failure,
 )

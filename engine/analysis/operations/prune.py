@@ -1,4 +1,4 @@
-"""`prune RUN`: a smaller network from a trained one, and what it costs."""
+"""`prune MODEL`: a smaller network from a trained one, and what it costs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import Annotated, Any, TypedDict
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.core.text import format_bytes, format_percent
-from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result, RunDir, Table, Trust
+from netwright.engine.operations.model_request import DataOfModelRequest
+from netwright.engine.operations.operation import Argument, Line, Operation, Result, Table
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import format_score, in_a_line
 
@@ -24,10 +25,9 @@ def read_amounts(text: str) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PruneRequest(Request):
-    """A run, and by how much its network becomes smaller; with `output` a project is written."""
+class PruneRequest(DataOfModelRequest):
+    """A model, and by how much its network becomes smaller; with `output` a project is written."""
 
-    run_dir: RunDir
     amount: Annotated[
         float | None,
         Argument(
@@ -42,10 +42,9 @@ class PruneRequest(Request):
     split: Annotated[str, Argument("split that is measured on (default: test, else validation)", choices=SPLITS)] = ""
     output: Annotated[
         Path | None,
-        Argument("project file to write, at --amount", metavar="PROJECT", flags=("-o", "--output")),
+        Argument("project file to write, at --amount", metavar="PROJECT", flags=("-o", "--output"), writes=True),
     ] = None
-    replaces: Annotated[bool, Argument("replace PROJECT if it exists", flags=("--force",))] = False
-    trusted: Trust = False
+    replaces: Annotated[bool, Argument("replace PROJECT if it exists", flags=("--force",), is_for_people=True)] = False
 
     @property
     def chosen(self) -> tuple[float, ...]:
@@ -56,6 +55,7 @@ class PruneRequest(Request):
 
     def check(self) -> None:
         """Refuse an output that is no project, or exists."""
+        super().check()
         to = self.output
         if to is not None and to.suffix != SUFFIX:
             raise UserError(f"{to}: a project ends in {SUFFIX}.")
@@ -121,9 +121,10 @@ def _figure(name: str, value: Any) -> str:
 
 OPERATION = Operation(
     name="prune",
+    effect="reads",
     request=PruneRequest,
     results=(PruneResult,),
-    function="netwright.engine.analysis.pruning:prune_run",
+    function="netwright.engine.analysis.pruning:prune_model",
     description=(
         "Make a trained network smaller: weights of small magnitude become zero, or, with --structured, whole channels "
         "are removed. Without -o it prints metrics, size, FLOPs and time for a few amounts; with -o it writes a "

@@ -1,4 +1,4 @@
-"""`report RUN`: one HTML file about a run, for an appendix or a colleague."""
+"""`report MODEL`: one HTML file about a model, for an appendix or a colleague."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,42 +6,42 @@ from pathlib import Path
 from typing import Annotated
 
 from netwright.engine.core.files import checked_destination
+from netwright.engine.operations.model_request import DataOfModelRequest
 from netwright.engine.operations.operation import (
     Argument,
     Line,
     Operation,
-    Request,
     Result,
-    RunDir,
-    Trust,
-    WeightsKept,
 )
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.runs.folder import open_run
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportRequest(Request):
-    """A run, and the file that the report is written to."""
+class ReportRequest(DataOfModelRequest):
+    """A model, and the file that the report is written to."""
 
-    run_dir: RunDir
     output: Annotated[
-        Path | None, Argument("where to write it (default: RUN.html)", metavar="FILE", flags=("-o", "--output"))
+        Path | None,
+        Argument("where to write it (default: MODEL.html)", metavar="FILE", flags=("-o", "--output"), writes=True),
     ] = None
     split: Annotated[
         str, Argument("split of the run's data to evaluate on (default: test, else validation)", choices=SPLITS)
     ] = ""
-    weights: WeightsKept = ""
     no_evaluation: Annotated[bool, Argument("without results of an evaluation")] = False
-    trusted: Trust = False
 
     @property
     def destination(self) -> Path:
-        """The file to write, by default one named as the run in the current folder. Raises `UserError`."""
-        return self.output or Path(f"{open_run(self.run_dir).path.resolve().name}.html")
+        """The file to write, by default one named as the model in the current folder. Raises `UserError`."""
+        if self.output is not None:
+            return self.output
+        if self.model.is_dir():
+            open_run(self.model)
+        return Path(f"{self.model.resolve().name if self.model.is_dir() else self.model.stem}.html")
 
     def check(self) -> None:
         """Refuse a destination that cannot be written."""
+        super().check()
         checked_destination(self.destination)
 
 
@@ -68,6 +68,7 @@ def text(request: ReportRequest, result: ReportResult) -> Iterator[Line]:
 
 OPERATION = Operation(
     name="report",
+    effect="writes",
     request=ReportRequest,
     results=(ReportResult,),
     function="netwright.engine.analysis.report:report",

@@ -1,4 +1,4 @@
-"""`robustness RUN`: how the network of a run answers when its inputs change."""
+"""`robustness MODEL`: how a network answers when its inputs change."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,17 +6,14 @@ from typing import Annotated, Literal, TypedDict
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_percent
+from netwright.engine.operations.model_request import DataOfModelRequest
 from netwright.engine.operations.operation import (
     Argument,
     Line,
     Operation,
-    Request,
     Result,
-    RunDir,
     Split,
     Table,
-    Trust,
-    WeightsKept,
 )
 from netwright.engine.project.options.metric_options import format_score
 
@@ -24,21 +21,23 @@ TITLES = {"noise": "noise", "blur": "blur", "fgsm": "FGSM", "pgd": "PGD"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class RobustnessRequest(Request):
-    """A run, and the samples that its network is measured on."""
+class RobustnessRequest(DataOfModelRequest):
+    """A model, and the samples that its network is measured on."""
 
-    run_dir: RunDir
     split: Split = ""
     samples: Annotated[int, Argument("at most so many samples (default: 500)", metavar="N")] = 500
-    weights: WeightsKept = ""
     store: Annotated[
-        bool, Argument("keep the threshold with the network: predict then names samples unlike the training data")
+        bool,
+        Argument(
+            "keep the threshold with the network: predict then names samples unlike the training data",
+            is_for_people=True,
+        ),
     ] = False
     fresh: Annotated[bool, Argument("measure again, even where the result is known")] = False
-    trusted: Trust = False
 
     def check(self) -> None:
         """Refuse no samples."""
+        super().check()
         if self.samples < 1:
             raise UserError(f"Expected at least 1 sample, received {self.samples}.")
 
@@ -120,6 +119,7 @@ def _strength(unit: str, strength: float) -> str:
 
 OPERATION = Operation(
     name="robustness",
+    effect="reads",
     request=RobustnessRequest,
     results=(RobustnessResult,),
     function="netwright.engine.analysis.robustness:robustness",

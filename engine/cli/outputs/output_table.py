@@ -7,37 +7,19 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 from netwright.engine.cli.commands import commands
-from netwright.engine.cli.outputs.import_outputs import (
-    FetchedWeights,
-    PublishedFiles,
-    WeightsMatch,
-)
 from netwright.engine.cli.outputs.machine_outputs import (
     Advice,
-    ClusterProfile,
     Devices,
-    ExportedProfile,
-    ImportedProfiles,
     LargestBatch,
-    ProfileList,
-    ValidatedStage,
-    Validation,
 )
-from netwright.engine.cli.outputs.network_outputs import Check, Checks, New, Picture, Templates
 from netwright.engine.cli.outputs.run_outputs import (
-    Deleted,
     Detached,
     Ended,
     Event,
-    Files,
-    Note,
     QueueEntries,
     QueueEntry,
     QueueList,
     Requests,
-    RunDescription,
-    Runs,
-    Tags,
     Trained,
 )
 from netwright.engine.core.part_registry import entries, imported
@@ -58,13 +40,6 @@ class Error(TypedDict):
 
 
 OUTPUTS: Mapping[str, tuple[type, ...]] = {
-    "new": (New,),
-    "templates": (Templates,),
-    "check": (Check, Checks),
-    "weights match": (WeightsMatch,),
-    "weights list": (PublishedFiles,),
-    "weights fetch": (FetchedWeights,),
-    "draw": (Picture,),
     "train": (Trained, Detached),
     "resume": (Trained, Detached, Requests),
     "queue add": (QueueEntry,),
@@ -73,15 +48,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "queue start": (QueueEntries,),
     "queue move": (QueueEntries,),
     "queue remove": (QueueEntries,),
-    "cluster list": (ProfileList,),
-    "cluster add": (ClusterProfile,),
-    "cluster edit": (ClusterProfile,),
-    "cluster default": (ProfileList,),
-    "cluster validate": (ValidatedStage, Validation),
-    "cluster install": (ClusterProfile,),
-    "cluster remove": (ProfileList,),
-    "cluster import": (ImportedProfiles,),
-    "cluster export": (ExportedProfile,),
     "devices": (Devices,),
     "advise": (Advice,),
     "largest-batch": (LargestBatch,),
@@ -92,12 +58,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "validate": (Requests,),
     "set": (Requests,),
     "watch": (Requests,),
-    "runs": (Runs,),
-    "show": (RunDescription,),
-    "note": (Note,),
-    "tag": (Tags,),
-    "delete": (Deleted,),
-    "curves": (Files,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`; those of operations are in
 their declarations, those of parts in their folders."""

@@ -39,19 +39,29 @@ class SkippedSamples(TypedDict):
 
 
 class Baselines(TypedDict):
-    """Forecasts that need no network, beside that of the network."""
+    """Answers that need no network, beside that of the network."""
 
-    season: int
-    """Period of the series in steps; 0 where there is none."""
-    is_guessed: bool
-    """Whether the period was found in the data."""
-    scale: float
-    """Mean absolute difference of training values one season, or one step, apart: it divides errors for MASE."""
+    season: NotRequired[int]
+    """Of forecasts: period of the series in steps; 0 where there is none."""
+    is_guessed: NotRequired[bool]
+    """Of forecasts: whether the period was found in the data."""
+    scale: NotRequired[float]
+    """Of forecasts: mean absolute difference of training values one season, or one step, apart, which divides errors
+    for MASE."""
     validation: NotRequired[Mapping[str, Mapping[str, float]]]
-    """RMSE, MAE and MASE by the name of the forecast."""
+    """Accuracy, or RMSE and MAE, of forecasts MASE too, by the name of the baseline: last value, season of 24, most
+    frequent class, mean, linear model."""
     test: NotRequired[Mapping[str, Mapping[str, float]]]
     network: Mapping[str, Mapping[str, float]]
-    """Skill, 1 - error / error of the best forecast, and MASE of the network by split."""
+    """Skill, 1 - error / error of the best baseline, and of forecasts MASE, of the network by split."""
+
+
+class CurveFinding(TypedDict):
+    """What the curves of a run show."""
+
+    kind: Literal["diverges", "learns-nothing", "plateau", "overfits"]
+    text: str
+    """The finding in a sentence."""
 
 
 class Result(TypedDict):
@@ -82,7 +92,11 @@ class Result(TypedDict):
     seconds: float
     """Duration of the training."""
     baselines: NotRequired[Baselines]
-    """Of runs that forecast a time series."""
+    """Of runs that predict one class, one vector of numbers or a forecast per sample."""
+    loss_fall: NotRequired[float]
+    """Fraction by which the validation loss fell in the last fifth of the run."""
+    finding: NotRequired[CurveFinding]
+    """What is wrong with the curves of the run, if anything is."""
     skipped_samples: NotRequired[SkippedSamples]
     """With `data.bad_samples=skip`, where there were any."""
     code: NotRequired[str]
@@ -138,115 +152,6 @@ class Requests(TypedDict):
     run_dir: str
     state: State
     requests: list[Answer]
-
-
-class Change(TypedDict):
-    """Difference from the run before."""
-
-    option: str
-    before: str
-    after: str
-
-
-class Run(TypedDict):
-    """Summary of a run."""
-
-    run_dir: str
-    name: str
-    """Name of the project."""
-    state: State | Literal["damaged"]
-    created: str | None
-    """In ISO 8601."""
-    environment: str
-    project_path: str
-    project_id: str
-    number: int
-    """Number of the run within its project; 0 for runs of older versions."""
-    result: Mapping[str, Any] | None
-    """Content of `result.json`; null before the end."""
-    so_far: Mapping[str, Any]
-    """The same keys, as far as the event log has them."""
-    note: str
-    tags: list[str]
-    run_name: str
-    """Name that the user gave."""
-    title: str
-    """Name that is shown."""
-    options: Mapping[str, Any]
-    """Options that the run set, by path."""
-    network: str
-    """Fingerprint of the network."""
-    changes: list[Change]
-    live_changes: Mapping[str, float]
-    """The learn rate (`rate`) and the number of `epochs` that were last set while the run trained."""
-    has_checkpoint: bool
-    """Whether the run has saved anything that it can go on from."""
-    damaged: list[str]
-    """Names of its files that are there and cannot be read."""
-    silence: str
-    """Why its coordinator does not respond; empty where it does."""
-
-
-class DataPlace(TypedDict):
-    """A file or folder that data came from."""
-
-    option: str
-    path: str
-    files: int
-    bytes: int
-
-
-class RunData(TypedDict):
-    """Data of a run."""
-
-    source: str
-    places: list[DataPlace]
-    split: str
-    samples: Mapping[str, int]
-    """Number of samples by split."""
-    changes: list[str]
-    """What has changed since, in words."""
-    replaced: list[str]
-    """Changes with which the run was resumed."""
-
-
-class RunDescription(Run):
-    """Summary of a run, with its data."""
-
-    data: RunData | None
-    """Null for a run that has no record of it."""
-
-
-class Runs(TypedDict):
-    """Runs, newest first or as `--sort` says."""
-
-    runs: list[Run]
-
-
-class Note(TypedDict):
-    """Note of a run."""
-
-    run_dir: str
-    note: str
-
-
-class Tags(TypedDict):
-    """Tags of a run."""
-
-    run_dir: str
-    tags: list[str]
-
-
-class Deleted(TypedDict):
-    """Runs that are in the trash now."""
-
-    deleted: list[str]
-
-
-class Files(TypedDict):
-    """Files that were written."""
-
-    files: list[str]
 
 
 class QueueEntry(TypedDict):

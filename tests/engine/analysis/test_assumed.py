@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from netwright.engine.analysis.assumed import Assumptions
 from netwright.engine.analysis.predictions import predict, predict_raw
 from netwright.engine.analysis.predictors import open_predictor
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
+from netwright.engine.runs.model_files import Assumptions, ModelChoice
 
 
 def write(path: Path, sizes: Sequence[int | str], nodes: Sequence[tuple[str, dict[str, Any]]]) -> Path:
@@ -59,7 +59,7 @@ def test_pictures_are_classes_by_softmax_in_parts_of_the_fixed_number_of_samples
 def test_channels_may_come_last_and_classes_have_names(tmp_path: Path) -> None:
     nodes: list[tuple[str, dict[str, Any]]] = [("ReduceMean", {"axes": [1, 2], "keepdims": 0}), ("Softmax", {})]
     file = write(tmp_path / "net.onnx", ["n", "h", "w", 3], nodes)
-    network = open_predictor(file, assumptions=Assumptions("ImageNet", ("red", "green", "blue")))
+    network = open_predictor(ModelChoice(file, assumptions=Assumptions("ImageNet", ("red", "green", "blue"))))
     assert network.record.inputs[0].sizes == (3, 224, 224)
     assert "the channels come last" in network.assumed[0]
     assert network.assumed[1:] == (
@@ -87,7 +87,7 @@ def test_numbers_are_columns_by_number(tmp_path: Path, capsys: pytest.CaptureFix
 def test_names_that_are_not_as_many_as_the_classes_are_refused(tmp_path: Path) -> None:
     file = write(tmp_path / "net.onnx", ["n", 3, 4, 4], MEANS)
     with pytest.raises(UserError, match="has 3 classes; 2 names were given"):
-        open_predictor(file, assumptions=Assumptions(classes=("a", "b")))
+        open_predictor(ModelChoice(file, assumptions=Assumptions(classes=("a", "b"))))
     with pytest.raises(UserError, match="There are no pixels"):
         Assumptions("bright")
 

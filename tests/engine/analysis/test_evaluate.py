@@ -121,7 +121,7 @@ def test_other_data_that_does_not_fit_is_named(
 def test_what_cannot_be_evaluated_is_refused(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", str(tmp_path)]) == 2
     assert main(["evaluate", str(path.parent / "run.netwright")]) == 2
-    assert "is a file. Expected the folder of a run" in capsys.readouterr().err
+    assert "run.netwright is a project without weights" in capsys.readouterr().err
     assert main(["evaluate", str(path), "--split", "test", "--data", "x.csv"]) == 2
     assert main(["evaluate", str(path), "--data", str(tmp_path / "none.csv")]) == 2
     assert "No such file" in capsys.readouterr().err

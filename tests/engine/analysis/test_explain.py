@@ -20,9 +20,9 @@ from netwright.engine.analysis.attention_weights import attention, weights_of
 from netwright.engine.analysis.embeddings import embedding, principal_components
 from netwright.engine.analysis.explanations import FOLDER, METHODS, Question, explain
 from netwright.engine.analysis.subject import Subject, rows_of
-from netwright.engine.analysis.trained import TrainedNetwork
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
+from netwright.engine.models.open_model import open_model
 from netwright.engine.project.project import Project
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
@@ -44,7 +44,7 @@ def trained(folder: Path, network, data: dict, **training) -> Path:
 
 
 def opened(path: Path) -> Subject:
-    return Subject(TrainedNetwork.open(path))
+    return Subject(open_model(path))
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +161,20 @@ def test_small_pictures_of_all_layers(images: Path) -> None:
         [1, 1, 3],
     ]
     assert all(array.dtype == np.uint8 for array in found.arrays.values())
+
+
+def test_small_pictures_of_where_each_layer_looks_are_those_of_grad_cam(images: Path) -> None:
+    subject = opened(images)
+    found = explain(subject, Question("attributions"))
+    by_path = {layer["path"]: found.arrays[f"layer_{n}"] for n, layer in enumerate(found.told["layers"])}
+    cam = explain(subject, Question("gradcam"))
+    coarse = cam.arrays["coarse"]
+    wanted = np.rint(255 * (coarse - coarse.min()) / (coarse.max() - coarse.min()))
+    picture = by_path[cam.told["layer_path"]]
+    assert picture.shape == (1, *coarse.shape)
+    assert np.abs(picture[0] - wanted).max() <= 1
+    assert found.told["target"] == cam.told["target"]
+    assert len(by_path) > 3, "the layers before and after it as well"
 
 
 def test_an_embedding_has_the_scores_of_the_layer_before_the_last_decision(images: Path) -> None:
@@ -358,7 +372,7 @@ def test_the_command_line_lists_all_methods() -> None:
     from netwright.engine.analysis.operations.explain import METHODS as LISTED
     from netwright.engine.analysis.operations.explain import REDUCTIONS
 
-    assert [*LISTED, "sample", "thumbnails"] == [*METHODS]
+    assert [*LISTED, "sample", "thumbnails", "attributions"] == [*METHODS]
     assert (*embeddings.REDUCTIONS,) == REDUCTIONS
 
 

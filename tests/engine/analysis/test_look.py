@@ -98,7 +98,7 @@ def test_series_are_named_in_what_the_command_prints(forecaster: Known, tmp_path
     record = replace(forecaster.record, group_column="site")
     answer: Prediction = {"sample": "load.csv:10", "group": "north", "outputs": [{"name": "load", "value": [7.0, 8.0]}]}
     result = PredictResult(path="runs/first", predictions=[answer], record=record, assumed=())
-    request = PredictRequest(network=Path("runs/first"), files=(Path("load.csv"),))
+    request = PredictRequest(model=Path("runs/first"), files=(Path("load.csv"),))
     assert list(OPERATION.text(request, result)) == ["load.csv:10 (north): 7 8"]
     head, row = table_rows(result)
     assert head[:2] == ["sample", "series"]

@@ -22,6 +22,7 @@ from netwright.engine.core.text import answer_in_words
 from netwright.engine.exchange.export import export
 from netwright.engine.project.preparation import Preparation
 from netwright.engine.project.project import Project
+from netwright.engine.runs.model_files import ModelChoice
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import train
@@ -170,10 +171,10 @@ def test_a_value_that_the_network_does_not_know_is_a_warning_of_its_sample(
     assert main([*arguments, "--csv", "-o", str(tmp_path / "out.csv")]) == 0
     lines = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
     assert [line["warning"] for line in lines[7:9]] == [said, ""]
-    known = {"network": str(table / "run"), "files": []}
+    known = {"model": str(table / "run"), "files": []}
     typed = answer({"id": 1, "do": "predict", "with": {**known, "samples": [{"x": 1, "kind": "w"}]}})
     assert typed["result"]["predictions"][0]["warnings"] == [said]
-    shown = {"network": str(table / "run"), "files": [str(tmp_path / "new.csv")], "folder": str(tmp_path / "shown")}
+    shown = {"model": str(table / "run"), "files": [str(tmp_path / "new.csv")], "folder": str(tmp_path / "shown")}
     assert answer({"id": 2, "do": "predict", "with": shown})["result"]["warned"] == 30
 
 
@@ -210,15 +211,15 @@ def test_serve_answers_and_keeps_the_network(table: Path, pictures: Path, tmp_pa
         return answer({"id": 1, "do": do, "with": values})
 
     row = {"x": 1.0, "kind": "u"}
-    found = asked("predict", network=str(table / "run"), files=[], samples=[row])
+    found = asked("predict", model=str(table / "run"), files=[], samples=[row])
     (prediction,) = found["result"]["predictions"]  # type: ignore[index]
     assert set(prediction["outputs"][0]["value"]) == {"up", "down"}
-    assert kept_predictor(table / "run") is kept_predictor(table / "run")
-    assert "has no column" in str(asked("predict", network=str(table / "run"), files=[], samples=[{"x": 1.0}])["error"])
-    found = asked("predict", network=str(pictures / "run"), files=[str(pictures / "files" / "low" / "3.png")], top=2)
+    assert kept_predictor(ModelChoice(table / "run")) is kept_predictor(ModelChoice(table / "run"))
+    assert "has no column" in str(asked("predict", model=str(table / "run"), files=[], samples=[{"x": 1.0}])["error"])
+    found = asked("predict", model=str(pictures / "run"), files=[str(pictures / "files" / "low" / "3.png")], top=2)
     assert len(found["result"]["predictions"][0]["outputs"][0]["top"]) == 2  # type: ignore[index]
     files, folder = [str(pictures / "files")], str(tmp_path / "shown")
-    found = asked("predict", network=str(pictures / "run"), files=files, folder=folder, shown=3)
+    found = asked("predict", model=str(pictures / "run"), files=files, folder=folder, shown=3)
     result = found["result"]
     assert (len(result["predictions"]), result["count"], result["failed"]) == (3, 10, 0)  # type: ignore[index]
     assert Path(result["predictions"][2]["picture"]).parent == tmp_path / "shown"  # type: ignore[index]
@@ -227,5 +228,5 @@ def test_serve_answers_and_keeps_the_network(table: Path, pictures: Path, tmp_pa
     known = asked("predictor", path=str(table / "run"))["result"]
     assert Preparation.read(known["preparation"], "it").inputs[0].columns[1].categories == ("u", "v")  # type: ignore[index]
     assert known["assumed"] == []  # type: ignore[index]
-    found = asked("evaluate", run_dir=str(pictures / "run"), split="test")
+    found = asked("evaluate", model=str(pictures / "run"), split="test")
     assert found["result"]["samples"] == 270  # type: ignore[index]

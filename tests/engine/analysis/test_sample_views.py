@@ -40,7 +40,7 @@ def asked(do: str, **values: object) -> dict:
 
 
 def test_pixels_are_shown_with_what_is_wrong(run: Path, tmp_path: Path) -> None:
-    whole = asked("evaluate", run_dir=str(run), split="training")
+    whole = asked("evaluate", model=str(run), split="training")
     found = asked("samples", path=str(run), split="training", output=0, count=3, list="worst", folder=str(tmp_path))
     assert found["total"] == whole["samples"]
     assert [row["index"] for row in found["rows"]] == [row["index"] for row in whole["targets"][0]["worst"][:3]]

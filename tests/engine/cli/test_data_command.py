@@ -62,7 +62,7 @@ def test_a_check_says_what_it_found_and_exits_2_for_errors(table: Path, capsys: 
     told = json.loads(capsys.readouterr().out)
     assert told["error"]["code"] == "invalid_data"
     (finding,) = told["findings"]
-    assert finding["fix"]["options"] == {"missing_values": "leave-out"}
+    assert finding["fixes"][0]["options"] == {"missing_values": "leave-out"}
     assert main(["data", "check", str(table), "--set", "data.missing_values=leave-out"]) == 0
     assert main(["data", "check", str(table)]) == 0
 

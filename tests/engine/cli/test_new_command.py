@@ -9,11 +9,12 @@ import pytest
 from PIL import Image
 
 from netwright.engine.cli.main import main
-from netwright.engine.cli.new_command import shipped
+from netwright.engine.operations.new import shipped
 from netwright.engine.project.check import check
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import load, save
 from netwright.engine.project.project import Project
+from netwright.engine.runs.create import SHIPPED
 from tests import warm
 
 
@@ -32,7 +33,9 @@ def test_a_copy_is_complete(name: str, tmp_path: Path) -> None:
     project = load(tmp_path / "my" / "nets" / f"{name}.netwright").project
     assert not [problem for problem in check(project).problems if problem.severity == "error"]
     if project.data.path:
-        assert (tmp_path / "my" / "nets" / project.data.path).is_file()
+        copy, original = tmp_path / "my" / "nets" / project.data.path, SHIPPED / "data" / project.data.path
+        assert {path.name for path in copy.rglob("*")} == {path.name for path in original.rglob("*")}
+        assert copy.is_dir() or copy.read_bytes() == original.read_bytes()
 
 
 def test_nothing_is_replaced(
@@ -49,6 +52,10 @@ def test_nothing_is_replaced(
     assert main(["new", "heating"]) == 2
     assert not (tmp_path / "heating.netwright").exists()
     assert (tmp_path / "heating.csv").read_text() == "mine"
+    (tmp_path / "sounds").mkdir()
+    assert main(["new", "sounds"]) == 2
+    assert "sounds exists already, and nothing was changed." in capsys.readouterr().err
+    assert list((tmp_path / "sounds").iterdir()) == []
 
 
 def test_an_unknown_name_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,12 +88,33 @@ def test_a_project_is_made_for_data(
     (tmp_path / "prices.csv").write_text(f"size,age,price\n{rows}", encoding="utf-8")
     assert main(["new", "--data", "prices.csv"]) == 0
     written, guess, following = capsys.readouterr().out.splitlines()
-    assert written == "wrote prices.netwright: fully connected layers for 1 number: a small network to start from."
+    assert written.startswith("wrote prices.netwright: fully connected layers for 1 number: a small network to start")
+    assert "It trains with adamw for up to 200 epochs of mini-batches of 16: about 1 s on two cores." in written
+    data = load(tmp_path / "prices.netwright").project.data
+    assert (data.validation_share, data.test_share) == (0.1, 0.1)
     assert guess.startswith("data.source is table")
     assert following == "next: netwright-engine train prices.netwright"
     assert main(["check", "prices.netwright", "--strict"]) == 0
     assert main(["new", "--data", "prices.csv"]) == 2
     assert "prices.netwright exists already" in capsys.readouterr().err
+
+
+def test_categories_of_a_small_file_fit_the_network_that_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More rows train than by the default shares, and so there are more categories."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"town{number % 60},{number},{number % 2 * 'yes' or 'no'}\n" for number in range(70))
+    (tmp_path / "towns.csv").write_text(f"town,size,open\n{rows}", encoding="utf-8")
+    assert main(["new", "--data", "towns.csv"]) == 0
+    assert load(tmp_path / "towns.netwright").project.data.test_share == 0.1
+    assert main(["check", "towns.netwright", "--strict"]) == 0, capsys.readouterr().out
+    made = load(tmp_path / "towns.netwright").project
+    path = tmp_path / "empty.netwright"
+    save(Project().with_section("data", made.data.replace(validation_share=0.15, test_share=0.15)), path)
+    assert main(["check", "empty.netwright", "--fit"]) == 0, capsys.readouterr().out
+    assert load(path).project.data.test_share == 0.1
+    assert load(path).project.network == made.network
 
 
 def test_neither_name_nor_data_says_what_to_give(capsys: pytest.CaptureFixture[str]) -> None:

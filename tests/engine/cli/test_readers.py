@@ -10,20 +10,20 @@ from typing import Any
 import psutil
 import pytest
 
-from netwright.engine.cli import limits as limits_module
-from netwright.engine.cli.limits import Limits, work_limit_s
+from netwright.engine.cli.limits import Limits
 from netwright.engine.cli.readers import ask
-from netwright.engine.cli.request_handlers import HANDLERS
+from netwright.engine.cli.serve_job import Job
 from netwright.engine.core import progress
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fork import fork
+from tests.handlers import handle
 
-FILE = {"path": "/somewhere/net.onnx"}
+FILE = {"file": "/somewhere/net.onnx", "output": "/somewhere/net.netwright"}
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, handler: Any) -> None:
     """Let this function answer imports."""
-    monkeypatch.setitem(HANDLERS, "import", handler)
+    handle(monkeypatch, "import", handler)
 
 
 def writing(values: dict[str, Any]) -> str:
@@ -36,14 +36,14 @@ def writing(values: dict[str, Any]) -> str:
 def test_an_answer_and_its_progress_come_from_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def handler(values: dict[str, Any]) -> dict[str, Any]:
         progress.report(3, 10, "operators")
-        return {"pid": os.getpid(), "path": values["path"], "folder": writing(values)}
+        return {"pid": os.getpid(), "file": values["file"], "folder": writing(values)}
 
     answering(monkeypatch, handler)
     reports: list[object] = []
     with progress.listening(lambda *report: reports.append(report)):
         answer = ask("import", FILE)
     assert answer["pid"] != os.getpid()
-    assert answer["path"] == FILE["path"]
+    assert answer["file"] == FILE["file"]
     assert reports == [(3, 10, "operators")]
     assert not Path(answer["folder"]).exists(), "temporary files go with the process"
 
@@ -122,14 +122,19 @@ def test_ctrl_c_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> list[Any]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("netwright.engine.cli.readers.select.select", interrupt)
+    monkeypatch.setattr("netwright.engine.cli.readers.readable", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask("import", FILE)
 
 
 def test_the_size_of_a_file_accounts_for_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits_module, "allowed_work_s", lambda path: float(len(path.name)))
-    assert work_limit_s({"do": "import", "with": {"path": "/a/net.onnx"}}) == 8.0
-    assert work_limit_s({"do": "import", "with": {"path": "/a/net.onnx", "time_limit": 90}}) == 90.0
-    assert work_limit_s({"do": "import", "with": {"path": "/a/net.py", "class": "Net"}}) == float("inf")
-    assert work_limit_s({"do": "facts", "with": {"path": "/a/net.onnx"}}) == float("inf")
+    module = "netwright.engine.exchange.operations.import_network"
+    monkeypatch.setattr(f"{module}.allowed_work_s", lambda path: float(len(path.name)))
+
+    def limit_s(do: str, **values: Any) -> float:
+        return Job(do=do, values=values).request.work_limit_s
+
+    assert limit_s("import", file="/a/net.onnx", output="b") == 8.0
+    assert limit_s("import", file="/a/net.onnx", output="b", time_limit=90) == 90.0
+    assert limit_s("import", file="/a/net.py:Net", output="b") == float("inf")
+    assert limit_s("guess", path="/a/net.onnx") == float("inf")

@@ -21,17 +21,15 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
-from netwright.engine.cli import request_handlers
-from netwright.engine.cli.limits import Limits, subject_of
-from netwright.engine.cli.readers import Job
-from netwright.engine.cli.request_handlers import HANDLERS
-from netwright.engine.cli.request_shapes import SHAPES
+from netwright.engine.cli import serve_job
+from netwright.engine.cli.limits import Limits
 from netwright.engine.cli.serve import Server
+from netwright.engine.cli.serve_job import Job
 from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import fork
-from netwright.engine.core.part_registry import entries
 from netwright.engine.core.process import MessageWriter
+from netwright.engine.operations.operation import operation
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
@@ -39,6 +37,7 @@ from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.folder import RunFolder
 from tests import warm
 from tests.builders import classifier
+from tests.handlers import handle
 from tests.trials import sample_trials
 from tests.trials import written as experiment_of
 
@@ -127,7 +126,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
         "count": count,
         "hold": hold,
     }.items():
-        monkeypatch.setitem(HANDLERS, name, handler)
+        handle(monkeypatch, name, handler)
 
     def make(**limits: Any) -> Client:
         made.append(Client(Limits(**limits)))
@@ -183,7 +182,7 @@ def written(path: Path) -> Path:
 def test_an_import_tells_its_progress_and_can_be_cancelled(serving: Make, tmp_path: Path) -> None:
     path, to = written(tmp_path / "net.onnx"), tmp_path / "net.netwright"
     client = serving()
-    client.ask(1, "import", path=str(path), to=str(to))
+    client.ask(1, "import", file=str(path), output=str(to))
     messages = [client.hear()]
     while "progress" in messages[-1]:
         messages.append(client.hear())
@@ -191,7 +190,7 @@ def test_an_import_tells_its_progress_and_can_be_cancelled(serving: Make, tmp_pa
     assert messages[-1]["result"]["agrees"]
     assert to.is_file()
 
-    client.ask(2, "import", path=str(written(tmp_path / "two.onnx")), to=str(tmp_path / "two.netwright"))
+    client.ask(2, "import", file=str(written(tmp_path / "two.onnx")), output=str(tmp_path / "two.netwright"))
     client.ask(3, "cancel", id=2)
     answers: dict[int, dict[str, Any]] = {}
     while len(answers) < 2:
@@ -240,12 +239,13 @@ def test_silence_is_limited(serving: Make) -> None:
     assert message.startswith("Reading big.csv was stopped: nothing came from there for 0.3 s. Check that the disk")
 
 
+@pytest.mark.part("cluster")
 def test_what_waits_for_other_machines_may_be_silent(
     serving: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    monkeypatch.setitem(HANDLERS, "jobs", lambda values: {"read": pipe.read_text()})
+    handle(monkeypatch, "jobs", lambda values: {"read": pipe.read_text()})
     client = serving(silence_s=0.3)
     client.ask(1, "jobs")
     client.ask(2, "preview", **table(), folder="/pictures")
@@ -295,7 +295,7 @@ STRANGE = [
     '{"id": 1, "do": "alive", "with": {"project_path": 7}}',
     '{"id": 1, "do": "alive", "with": {"project_path": "a\\u0000b"}}',
     '{"id": 1, "do": "guess", "with": {"path": "\\ud800"}}',
-    '{"id": 1, "do": "import", "with": {"path": "a.onnx", "to": "b", "time_limit": "soon"}}',
+    '{"id": 1, "do": "import", "with": {"file": "a.onnx", "output": "b", "time_limit": "soon"}}',
     '{"id": 1e400, "do": "alive"}',
     f'{{"id": 1, "do": "evaluate", "with": {{"path": {DEEP}}}}}',
     f'{{"id": 1, "do": "evaluate", "with": {{"path": "x", "more": {DEEP[4700:5300]}}}}}',
@@ -316,10 +316,6 @@ def test_a_line_of_another_shape_is_refused_and_not_the_end(serving: Make, line:
     assert "pid" in client.hear()["result"]
 
 
-def test_shapes_are_those_of_the_requests() -> None:
-    assert SHAPES.keys() - {"alive", "cancel"} == HANDLERS.keys() | entries("requests").keys()
-
-
 def test_a_long_line_is_read_in_one_go(serving: Make) -> None:
     """Of 50 MB, whose end was looked for anew with each piece: it took more than a minute."""
     client = serving()
@@ -334,7 +330,7 @@ def test_no_more_processes_work_than_may_and_the_others_wait_in_order(
     serving: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None begins before another one has ended; what waits can be cancelled, and a training goes first."""
-    monkeypatch.setitem(HANDLERS, "train", hold)
+    handle(monkeypatch, "train", hold)
     for number in range(1, 10):
         os.mkfifo(tmp_path / str(number))
     client = serving(working=2)
@@ -360,7 +356,7 @@ def test_no_more_processes_work_than_may_and_the_others_wait_in_order(
 def test_facts_of_a_real_table_with_its_progress(
     serving: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(HANDLERS, "facts", request_handlers._facts)
+    monkeypatch.setattr(serve_job, "operation", operation)
     (tmp_path / "small.csv").write_text("a,b,c\n" + "1,2,x\n3,4,y\n" * 50)
     client = serving()
     client.ask(1, "facts", data={"source": "table", "path": "small.csv"}, base=str(tmp_path))
@@ -374,7 +370,7 @@ def test_facts_of_a_real_table_with_its_progress(
 def test_first_samples_come_while_the_data_is_read(
     serving: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(HANDLERS, "facts", stop)
+    handle(monkeypatch, "facts", stop)
     (tmp_path / "long.csv").write_text("a,b,c\n" + "1,2,x\n3,4,y\n" * 500)
     client = serving()
     asked = {"data": {"source": "table", "path": "long.csv"}, "base": str(tmp_path)}
@@ -389,11 +385,12 @@ def test_first_samples_come_while_the_data_is_read(
 
 def test_a_job_is_about_its_data() -> None:
     values = table(validation_share=0.5, decoded_cache=7)
-    assert Job({"do": "facts", "with": values}).key == Job({"do": "train", "with": table()}).key != ""
-    assert Job({"do": "inventory", "with": values}).key == ""
-    assert Job({"do": "facts", "with": {"data": 3}}).key == ""
-    assert subject_of({"do": "facts", "with": values}) == "reading big.csv"
-    assert subject_of({"do": "inventory"}) == "the request 'inventory'"
+    facts, train = Job(do="facts", values=values), Job(do="train", values={"project": "", **table()})
+    assert facts.key == train.key != ""
+    assert facts.is_about_data
+    assert facts.subject == "reading big.csv"
+    assert Job(do="inventory").key == ""
+    assert Job(do="inventory").subject == "the request 'inventory'"
 
 
 TRAIN = "import sys; from tests.engine.cli.test_serve import train; train(*sys.argv[1:])"
@@ -454,11 +451,12 @@ def test_an_operation_is_answered_and_a_request_of_another_shape_refused(serving
         "defect": True,
     }
     client.ask(4, "experiment report", experiment=str(folder.path), hosts=["a"])
-    assert "takes hosts with numbers of files for hosts" in client.hear()["error"]["message"]
+    assert "takes hosts with numbers of files" in client.hear()["error"]["message"]
 
 
 def test_requests_about_one_network_go_to_one_process() -> None:
-    evaluated = Job({"do": "evaluate", "with": {"run_dir": "/runs/1"}})
-    assert evaluated.key == Job({"do": "samples", "with": {"path": "/runs/1"}}).key
-    assert evaluated.key != Job({"do": "evaluate", "with": {"run_dir": "/runs/2"}}).key
-    assert Job({"do": "export", "with": {"source": "/runs/1"}}).key == ""
+    evaluated = Job(do="evaluate", values={"model": "/runs/1"})
+    assert evaluated.key == Job(do="samples", values={"path": "/runs/1", "folder": "/pictures"}).key
+    assert evaluated.key != Job(do="evaluate", values={"model": "/runs/2"}).key
+    assert not evaluated.is_about_data
+    assert Job(do="export", values={"source": "/runs/1", "output": "a.onnx"}).key == ""

@@ -92,10 +92,11 @@ def test_check_names_weights_that_are_gone(project: Path, capsys: pytest.Capture
 def test_the_window_asks_for_the_same(project: Path) -> None:
     value = load(project).project
     value = value.with_section("weights", value.weights.replace(file="runs/first"))
-    said = answer({"id": 3, "do": "weights", "with": {"project": dumps(value), "base": str(project.parent)}})
+    values = {"project": str(project), "text": dumps(value), "base": str(project.parent)}
+    said = answer({"id": 3, "do": "weights match", "with": values})
     assert said["result"]["sentence"] == "3 layers loaded."
     assert "is_here" in published()["resnet18"].write()
-    wrong = answer({"id": 4, "do": "fetch_weights", "with": {"name": "nothing"}})
+    wrong = answer({"id": 4, "do": "weights fetch", "with": {"name": "nothing"}})
     assert wrong["error"]["code"] == "not_found"
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.fields import printable, quoted
+from netwright.engine.core.fields import printable
 from netwright.engine.data.sources.source import Array
-from netwright.engine.project.preparation import PIXELS, ColumnPreparation, InputPreparation, TargetPreparation
+from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, TargetPreparation
+from netwright.engine.runs.model_files import Assumptions
 
 SPANS: Mapping[str, tuple[float, float]] = {"0 to 1": (0.0, 1.0), "0 to 255": (0.0, 255.0), "-1 to 1": (-1.0, 1.0)}
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -24,19 +25,6 @@ MOST_COLUMNS = 64
 """Numbers per sample that are named as columns of a table; more are arrays."""
 AXES = {1: "C", 2: "TC", 3: "CHW", 4: "CDHW"}
 NEAR_ONE = 1e-3
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """The user's facts about a network from elsewhere. `pixels`: the range of its pixels, by default 0 to 1 (0 to 255
-    where it takes whole numbers); `classes`: names of its classes, in order."""
-
-    pixels: str = ""
-    classes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.pixels not in ("", *PIXELS):
-            raise UserError(f"There are no pixels {quoted(self.pixels)}. Expected one of {', '.join(PIXELS)}.")
 
 
 @dataclass(frozen=True)
