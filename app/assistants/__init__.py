@@ -1,0 +1,1 @@
+"""Assistants in the window: what they ask of its user."""
