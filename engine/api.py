@@ -19,21 +19,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
-from netwright.engine.core.part_registry import required
 from netwright.engine.operations.operation import installed_operation, run_operation
-from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.file import dumps
-from netwright.engine.project.trials import defined
-from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
+from netwright.engine.runs.model_files import model_files
 from netwright.engine.runs.queue import Entry as QueueEntry
-from netwright.engine.runs.trial_log import Trial
 from netwright.engine.scripting.following import (
+    MODEL_OPTIONS,
     Progress,
     Training,
+    experiment,
     folder_of,
-    follow_experiment,
     load,
     queue_add,
+    said_of_model,
     submit,
     with_code,
 )
@@ -43,6 +41,8 @@ from netwright.engine.scripting.results import (
     Evaluation,
     Experiment,
     Explanation,
+    Named,
+    NamedModel,
     Prediction,
     Project,
     StrPath,
@@ -57,15 +57,19 @@ if TYPE_CHECKING:
     from netwright.engine.analysis.operations.prune import PruneResult
     from netwright.engine.analysis.operations.report import ReportResult
     from netwright.engine.analysis.operations.robustness import RobustnessResult
+    from netwright.engine.doctor.operations.doctor import DoctorResult
     from netwright.engine.exchange.operations.export import ExportResult
+    from netwright.engine.experiments.operations.tune import TuneResult
 
 __all__ = [
     "ClusterJob",
     "Curve",
+    "DoctorResult",
     "Evaluation",
     "Experiment",
     "Explanation",
     "ExportResult",
+    "Model",
     "Prediction",
     "Progress",
     "Project",
@@ -76,7 +80,9 @@ __all__ = [
     "RunError",
     "Trained",
     "Training",
+    "TuneResult",
     "UserError",
+    "doctor",
     "evaluate",
     "experiment",
     "explain",
@@ -85,6 +91,7 @@ __all__ = [
     "jobs",
     "load",
     "load_experiment",
+    "load_model",
     "load_run",
     "predict",
     "prune",
@@ -95,12 +102,15 @@ __all__ = [
     "start",
     "submit",
     "train",
+    "tune",
 ]
 RESULTS = {
+    "DoctorResult": "doctor",
     "ExportResult": "export",
     "PruneResult": "prune",
     "ReportResult": "report",
     "RobustnessResult": "robustness",
+    "TuneResult": "tune",
 }
 """Types of results that parts have, by the operation."""
 EXPLAIN_OPTIONS = ("layer", "class_name", "column", "reduction", "window")
@@ -149,7 +159,7 @@ def train(
 
 
 def evaluate(
-    run: Trained | StrPath,
+    run: Named,
     split: str = "",
     *,
     data: StrPath = "",
@@ -159,9 +169,11 @@ def evaluate(
     device: str = "auto",
     trust: bool = False,
     fresh: bool = False,
+    **model: Any,
 ) -> Evaluation:
-    """Measure how good the network of a run is, on a `split` of its data (test, else validation) or on other `data`: a
-    file or folder, read as `options` say, such as `{"data.response": "price"}`.
+    """Measure how good the network of a model is, on a `split` of its data (test, else validation) or on other `data`:
+    a file or folder, read as `options` say, such as `{"data.response": "price"}`. `classes` and `pixels` are what a
+    network from elsewhere does not say.
 
     `weights`: `best` or `last`, by default the result of the run. `by`: metrics of groups, too, in `details`. `device`:
     `auto`, `cpu` or `gpu`. Raises `UserError`.
@@ -173,7 +185,7 @@ def evaluate(
     path = folder_of(run)
     declared = installed_operation("evaluate")
     request = declared.request(
-        run_dir=path,
+        model=path,
         split=split,
         data=str(data),
         settings=tuple(f"{name}={value}" for name, value in (options or {}).items()),
@@ -182,6 +194,7 @@ def evaluate(
         device=device,
         trusted=trust,
         fresh=fresh,
+        **said_of_model(model, MODEL_OPTIONS[:2]),
     )
     details = declared.write(declared.run(request))
     own = {name: details[name] for name in ("split", "samples", "loss", "metrics", "notes")}
@@ -189,7 +202,7 @@ def evaluate(
 
 
 def predict(
-    network: Trained | StrPath,
+    network: Named,
     samples: Any,
     *,
     top: int = 5,
@@ -197,17 +210,18 @@ def predict(
     batch: int = 0,
     device: str = "auto",
     trust: bool = False,
+    **model: Any,
 ) -> list[Prediction]:
-    """Return what the network of a run, or of an ONNX file, says of samples: the path of a file or folder, a list of
+    """Return the answers of a model for samples: the path of a file or folder, a list of
     paths, or what is in memory: an array (samples first), a list of rows (mappings from column to value), or of texts.
 
     Samples are prepared as those of the training. `top`: number of likeliest classes. Raises `UserError`; of several
-    files, one that cannot be used has an `error` instead.
+    files, one that cannot be used has an `error` instead. `classes` and `pixels` are those of a network from elsewhere.
     """
     listed = [samples] if isinstance(samples, str | Path) else samples
     answers = run_operation(
         "predict",
-        network=folder_of(network),
+        model=folder_of(network),
         files=(),
         samples=listed,
         top=top,
@@ -215,13 +229,14 @@ def predict(
         batch=batch,
         device=device,
         trusted=trust,
+        **said_of_model(model, MODEL_OPTIONS[:2]),
     )
     predictions = answers.predictions
     return [Prediction(each["sample"], each.get("outputs", []), each.get("error", "")) for each in predictions]
 
 
 def explain(
-    run: Trained | StrPath,
+    run: Named,
     method: str,
     sample: int | StrPath = 0,
     *,
@@ -229,28 +244,31 @@ def explain(
     options: Mapping[str, Any] | None = None,
     weights: str = "",
     trust: bool = False,
+    **model: Any,
 ) -> Explanation:
-    """Explain the network of a run by a method that `netwright-engine explain --help` lists. `sample`: its number in
-    the split, or a file. `options`: `layer`, `class_name`, `column`, `reduction`, `window`. Raises `UserError`."""
+    """Explain the network of a model by a method that `netwright-engine explain --help` lists. `sample`: its number in
+    the split, or a file. `options`: `layer`, `class_name`, `column`, `reduction`, `window`. `model`: see
+    `MODEL_OPTIONS`. Raises `UserError`."""
     for name in {*(options or {})} - {*EXPLAIN_OPTIONS}:
         raise UserError(f"explain has no option '{name}'.{did_you_mean(name, EXPLAIN_OPTIONS)}")
     declared = installed_operation("explain")
     request = declared.request(
-        run_dir=folder_of(run),
+        model=folder_of(run),
         method=method,
         sample=str(sample if isinstance(sample, int) else Path(sample).absolute()),
         split=split,
         weights=weights,
         trusted=trust,
         **(options or {}),
+        **said_of_model(model),
     )
     result = declared.run(request)
     details = {name: value for name, value in declared.write(result).items() if name not in ("path", "file", "cached")}
-    return Explanation(request.run_dir, method, details, dict(result.values))
+    return Explanation(request.model, method, details, dict(result.values))
 
 
 def export(
-    source: Trained | StrPath,
+    source: Named,
     to: StrPath,
     *,
     options: Mapping[str, Any] | None = None,
@@ -299,14 +317,20 @@ def import_network(
 
     The file is read in this process, without the limits of the command: import what you trust. Raises `UserError`.
     """
-    report = required("functions", "import_network")(
-        Path(file), Path(to), sizes=sizes or {}, compares=compare, copies_shared=copies_shared, replaces=force
+    imported = run_operation(
+        "import",
+        file=str(file),
+        output=Path(to),
+        sizes=tuple(f"{name}={size}" for name, size in (sizes or {}).items()),
+        compares=compare,
+        no_shared_copies=not copies_shared,
+        force=force,
     )
-    return replace(load(to), notices=(*report.warnings, *report.notes))
+    return replace(load(to), notices=(*imported["warnings"], *imported["notes"]))
 
 
 def prune(
-    run: Trained | StrPath,
+    run: Named,
     amount: float | None = None,
     *,
     structured: bool = False,
@@ -314,26 +338,56 @@ def prune(
     output: StrPath | None = None,
     force: bool = False,
     trust: bool = False,
+    **model: Any,
 ) -> "PruneResult":
-    """Measure the network of a run without a share of its weights, or with `structured` of the channels of each layer:
-    without an `amount` for a few of them. `output` writes a project that starts from the weights that are left, `force`
-    replaces one. Raises `UserError`."""
+    """Measure the network of a model without a share of its weights, or with `structured` of the channels of each
+    layer: without an `amount` for a few of them. `output` writes a project that starts from the weights that are left,
+    `force` replaces one. `model`: see `MODEL_OPTIONS`. Raises `UserError`."""
     to = Path(output) if output is not None else None
-    result: PruneResult = run_operation(
-        "prune",
-        run_dir=folder_of(run),
-        amount=amount,
-        structured=structured,
-        split=split,
-        output=to,
-        replaces=force,
-        trusted=trust,
-    )
+    values: Mapping[str, Any] = {"amount": amount, "structured": structured, "split": split, "replaces": force}
+    values = {**values, **said_of_model(model)}
+    result: PruneResult = run_operation("prune", model=folder_of(run), output=to, **values, trusted=trust)
+    return result
+
+
+def doctor(
+    project: Project | StrPath | None = None,
+    *,
+    quick: bool = False,
+    compare: bool = False,
+    output: StrPath | None = None,
+    trust: bool = False,
+) -> "DoctorResult":
+    """Find faults of a project, or of this machine, each with one cure. `quick`: without short trainings. `compare`:
+    try each cure in one. `output`: file of the project with the cures. Raises `UserError`."""
+    path = project.path if isinstance(project, Project) else Path(project) if project is not None else None
+    text = dumps(project.value) if isinstance(project, Project) else ""
+    to = Path(output) if output is not None else None
+    values: Mapping[str, Any] = {"project": path, "text": text, "quick": quick, "compares": compare, "output": to}
+    result: DoctorResult = run_operation("doctor", **values, trusted=trust)
+    return result
+
+
+def tune(
+    project: Project | StrPath,
+    minutes: float = 10.0,
+    *,
+    keep: Sequence[str] = (),
+    plan: bool = False,
+    output: StrPath | None = None,
+    trust: bool = False,
+) -> "TuneResult":
+    """Search better values for a project in so many minutes, and confirm them against it. `keep`: options that stay.
+    `plan`: only say what would be varied. `output`: file of the project with the values. Raises `UserError`."""
+    path, text = (project.path, dumps(project.value)) if isinstance(project, Project) else (Path(project), "")
+    to = Path(output) if output is not None else None
+    values: Mapping[str, Any] = {"project": path, "text": text, "minutes": minutes, "keeps": tuple(keep), "plan": plan}
+    result: TuneResult = run_operation("tune", **values, output=to, trusted=trust)
     return result
 
 
 def robustness(
-    run: Trained | StrPath,
+    run: Named,
     *,
     split: str = "",
     samples: int = 500,
@@ -341,80 +395,51 @@ def robustness(
     store: bool = False,
     trust: bool = False,
     fresh: bool = False,
+    **model: Any,
 ) -> "RobustnessResult":
-    """Measure how the network of a run answers under noise, blur and attacks, on at most so many `samples`. `store`
+    """Measure how the network of a model answers under noise, blur and attacks, on at most so many `samples`. `store`
     keeps the threshold below which `predict` names samples unlike the training data. Raises `UserError`."""
-    result: RobustnessResult = run_operation(
-        "robustness",
-        run_dir=folder_of(run),
-        split=split,
-        samples=samples,
-        weights=weights,
-        store=store,
-        trusted=trust,
-        fresh=fresh,
-    )
+    values: Mapping[str, Any] = {
+        "split": split,
+        "samples": samples,
+        "weights": weights,
+        "store": store,
+        **said_of_model(model),
+    }
+    result: RobustnessResult = run_operation("robustness", model=folder_of(run), **values, trusted=trust, fresh=fresh)
     return result
 
 
 def report(
-    run: Trained | StrPath,
+    run: Named,
     to: StrPath,
     *,
     split: str = "",
     weights: str = "",
     evaluate: bool = True,
     trust: bool = False,
+    **model: Any,
 ) -> "ReportResult":
-    """Write one HTML file about a run; with `evaluate` false without results of an evaluation. Raises `UserError`."""
-    result: ReportResult = run_operation(
-        "report",
-        run_dir=folder_of(run),
-        output=Path(to),
-        split=split,
-        weights=weights,
-        no_evaluation=not evaluate,
-        trusted=trust,
-    )
+    """Write one HTML file about a model; with `evaluate` false without results of an evaluation. Raises `UserError`."""
+    values: Mapping[str, Any] = {
+        "split": split,
+        "weights": weights,
+        "no_evaluation": not evaluate,
+        **said_of_model(model),
+    }
+    result: ReportResult = run_operation("report", model=folder_of(run), output=Path(to), **values, trusted=trust)
     return result
 
 
-def experiment(
-    project: Project | StrPath,
-    vary: Mapping[str, Sequence[Any] | str] | None = None,
-    callback: Callable[[Trial], object] | None = None,
-    *,
-    ready: str = "",
-    strategy: str = "",
-    trials: int | None = None,
-    at_once: int | None = None,
-    trust: bool = False,
-) -> Experiment:
-    """Train a project with many values and return the trials. `vary` has values by path, such as
-    `{"training.solver": ["sgdm", "adam"], "training.initial_learn_rate": "log 0.0001..0.1"}`; without it the section
-    `experiment` of the project says what varies. The path of an experiment's folder goes on with that one.
+class Model(NamedModel):
+    """A model in a file or a folder: a run, a project with weights, or a network of another program. Its methods are
+    the functions of their names."""
 
-    `callback` is called with each trial that has ended. `ready`, `strategy`, `trials`, `at_once` are those of
-    `experiment run`. Ctrl-C stops the experiment, which can go on later. Raises `UserError`.
-    """
-    if not isinstance(project, Project) and Path(project).is_dir():
-        if vary or ready or strategy or trials is not None:
-            raise UserError(f"{project} has begun: its definition stays.", hint="Begin another with the project.")
-        folder = open_experiment(Path(project))
-    else:
-        opened = with_code(project, trust)
-        texts = [
-            {"path": path, "values": list(values)} if not isinstance(values, str) else f"{path}={values}"
-            for path, values in (vary or {}).items()
-        ]
-        for each in (each for values in (vary or {}).values() if not isinstance(values, str) for each in values):
-            say_typed(str(each))
-        value = defined(opened.value, texts, ready, {"strategy": strategy, "trials": trials, "at_once": at_once})
-        begun = run_operation("experiment begin", project=dumps(value), base=Path.cwd(), project_path=opened.path)
-        folder = ExperimentFolder(Path(begun.experiment_dir))
-    follow_experiment(folder, callback)
-    found = load_experiment(folder.path)
-    if found.state not in ("finished", "stopped"):
-        reason = folder.read_info().reason or "its process is gone"
-        raise RunError(f"The experiment failed: {reason}", hint=f"Its log is {folder.log}.")
-    return found
+    evaluate, predict, explain, robustness = evaluate, predict, explain, robustness
+    prune, report, export = prune, report, export
+
+
+def load_model(model: StrPath) -> Model:
+    """Return a model: the folder of a run, a project with weights, or a network of another program, such as an ONNX
+    file, which is imported into the user's cache folder. Raises `UserError` for what is none."""
+    return Model(model_files(Path(model)).path.absolute())

@@ -5,67 +5,62 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 FALLBACK_FAMILY = "Utility"
-# One colour per family in both schemes: it is used for edges and squares only, never for text.
-FAMILIES: Mapping[str, str] = MappingProxyType(
+# Colours of families, dark and light: for edges and squares only, never for text.
+_FAMILIES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "Input": "#7d8aa5",
-        "Output": "#7d8aa5",
-        "Convolution": "#4f8cff",
-        "Normalisation": "#19b5a5",
-        "Activation": "#f0a830",
-        "Reshape": "#a3a86b",
-        "Utility": "#a3a86b",
-        "Pooling": "#9b7bff",
-        "Combination": "#ec6fa9",
-        "Arithmetic": "#b98a62",
-        "Fully connected": "#3fbf6f",
-        "Recurrent": "#f07c4a",
-        "Attention": "#2fb5d6",
-        "Resize": "#8fb0d9",
-        "Signal": "#c98be0",
-        "Block": "#b08968",
-        "Custom": "#b9c23c",
+        "Input": ("#7d8aa5", "#6f7c97"),
+        "Output": ("#7d8aa5", "#6f7c97"),
+        "Convolution": ("#4f8cff", "#3d78ee"),
+        "Normalisation": ("#19b5a5", "#138a7e"),
+        "Activation": ("#f0a830", "#b07a1c"),
+        "Reshape": ("#a3a86b", "#80844f"),
+        "Utility": ("#a3a86b", "#80844f"),
+        "Pooling": ("#9b7bff", "#8a68f2"),
+        "Combination": ("#ec6fa9", "#cf5a91"),
+        "Arithmetic": ("#b98a62", "#a06f45"),
+        "Fully connected": ("#3fbf6f", "#2f9455"),
+        "Recurrent": ("#f07c4a", "#cf6226"),
+        "Attention": ("#2fb5d6", "#1f86a0"),
+        "Resize": ("#8fb0d9", "#5f7fa6"),
+        "Signal": ("#c98be0", "#a263bf"),
+        "Block": ("#b08968", "#94704f"),
+        "Custom": ("#b9c23c", "#7d8420"),
     }
 )
-DARK: Mapping[str, str] = MappingProxyType(
+FAMILIES = tuple(_FAMILIES)
+# The tokens, dark and light.
+_TOKENS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "background": "#15171c",
-        "panel": "#1b1e25",
-        "raised": "#242833",
-        "line": "#2d323d",
-        "text": "#e7e9ef",
-        "muted": "#8f97aa",
-        "accent": "#5b8cff",
-        "primary": "#3f6fe6",
-        "canvas": "#13151a",
-        "dots": "#23272f",
-        "node": "#222632",
-        "error": "#ff6b6b",
-        "warning": "#f0b23e",
-        "good": "#3ecf8e",
-        "on_primary": "#ffffff",
+        "background": ("#15171c", "#f4f5f8"),
+        "panel": ("#1b1e25", "#ffffff"),
+        "raised": ("#242833", "#f3f4f7"),
+        "selected": ("#29344f", "#e3ebff"),
+        "hover": ("#222630", "#eef1f6"),
+        "line": ("#2d323d", "#dde1e8"),
+        "edge": ("#474e5d", "#bcc3cf"),
+        "outline": ("#7d869b", "#7f889b"),
+        "segments": ("#111318", "#e6e9ef"),
+        "segment": ("#2d333f", "#ffffff"),
+        "text": ("#e7e9ef", "#1b2130"),
+        "muted": ("#98a0b3", "#5c6478"),
+        "accent": ("#5b8cff", "#2f6bff"),
+        "link": ("#7aa2ff", "#2459e0"),
+        "primary": ("#3b69dd", "#275fe8"),
+        "canvas": ("#13151a", "#f1f3f7"),
+        "dots": ("#23272f", "#dde1e8"),
+        "node": ("#222632", "#ffffff"),
+        "error": ("#ff7373", "#c9261a"),
+        "warning": ("#f0b23e", "#8f5d10"),
+        "good": ("#3ecf8e", "#0c7a4d"),
+        "on_primary": ("#ffffff", "#ffffff"),
     }
 )
-LIGHT: Mapping[str, str] = MappingProxyType(
+SCHEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        "background": "#f4f5f8",
-        "panel": "#ffffff",
-        "raised": "#f3f4f7",
-        "line": "#dde1e8",
-        "text": "#1b2130",
-        "muted": "#687084",
-        "accent": "#2f6bff",
-        "primary": "#2f6bff",
-        "canvas": "#fafbfc",
-        "dots": "#e4e7ee",
-        "node": "#ffffff",
-        "error": "#d92d20",
-        "warning": "#8f5d10",
-        "good": "#0c7a4d",
-        "on_primary": "#ffffff",
+        "light": MappingProxyType({name: light for name, (_, light) in _TOKENS.items()}),
+        "dark": MappingProxyType({name: dark for name, (dark, _) in _TOKENS.items()}),
     }
 )
-SCHEMES: Mapping[str, Mapping[str, str]] = MappingProxyType({"light": LIGHT, "dark": DARK})
 # One colour per tone in both schemes; frames and comments mix it with their background colour.
 TONES: Mapping[str, str] = MappingProxyType(
     {
@@ -83,9 +78,9 @@ TONES: Mapping[str, str] = MappingProxyType(
 STAGES: tuple[str, ...] = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 
 
-def family(name: str) -> str:
+def family(name: str, scheme: str) -> str:
     """Return the colour of a layer family; that of utilities for an unknown one."""
-    return FAMILIES.get(name, FAMILIES[FALLBACK_FAMILY])
+    return _FAMILIES.get(name, _FAMILIES[FALLBACK_FAMILY])[0 if scheme == "dark" else 1]
 
 
 def parts(colour: str) -> tuple[int, int, int]:

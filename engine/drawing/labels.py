@@ -1,14 +1,17 @@
-"""Positions of size labels: beside their curve, and on no layer, no curve and no other label.
+"""Names of layers where room is short, and positions of size labels: on no layer, no curve and no other label.
 
 Connections that leave the same port carry the same tensor, so they have one label together. Boxes are left, top, right
 and bottom.
 """
 
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import lru_cache
 
 from netwright.engine.drawing.routes import LANE, Chain, Curve, Point
 from netwright.engine.network.layout import Flow
-from netwright.engine.network.network import Connection, Port
+from netwright.engine.network.network import Connection, Network, Port
 
 HEIGHT = 14.0
 Area = tuple[float, float, float, float]
@@ -218,3 +221,40 @@ def _beside_short(curve: Curve, width: float) -> Iterator[Point]:
     away = (x2 + _GAP, x1 - _GAP - width) if x2 > x1 else (x2 - _GAP - width, x1 + _GAP)
     for x in away:
         yield x, middle
+
+
+@lru_cache(maxsize=8)
+def common_beginning(network: Network) -> str:
+    """Return the beginning, up to a separator, that more than half of the names of layers share, such as
+    `features/stage1/`; empty without one."""
+    names = sorted(layer.name for layer in network.layers.values())
+    middle = names[len(names) // 2] if names else ""  # what more than half share, this one begins with
+    for separator in reversed([*re.finditer(r"[./:_-]+", middle)]):
+        beginning = middle[: separator.end()]
+        those = names[bisect_left(names, beginning) : bisect_left(names, f"{beginning}\uffff")]
+        if 2 * len(those) > len(names) and all(name[len(beginning) :][:1].isalpha() for name in those):
+            return beginning
+    return ""
+
+
+def short_name(name: str, beginning: str, room: float, width: Callable[[str], float]) -> str:
+    """Return the name of a layer, at most `room` wide where its last number and what follows is: first without the
+    beginning that it shares with others, then cut in the middle. As many of its numbers stay as have room, the last
+    ones first: `denselayer13_conv1` is told from its neighbours by the 13."""
+    if width(name) <= room:
+        return name
+    short = name[len(beginning) :] if beginning and name.startswith(beginning) else name
+    if short != name and width(f"…{short}") <= room:
+        return f"…{short}"
+    number = re.search(r"\d+\D{0,6}$", short)
+    tail = len(number[0]) if number else 0
+    for start in (match.start() for match in re.finditer(r"\d+", short) if number):
+        if width(f"…{short[start:]}") <= room:
+            tail = len(short) - start
+            break
+    for kept in range(len(short) - 1, tail, -1):
+        back = max(tail, kept // 2)
+        cut = f"{short[: kept - back]}…{short[len(short) - back :]}"
+        if width(cut) <= room:
+            return cut
+    return f"…{short[len(short) - tail :]}"

@@ -70,6 +70,10 @@ def elided(text: str, room: float, size: float, *, bold: bool = False) -> str:
     return "…"
 
 
+def _name_width(text: str) -> float:
+    return text_width(text, NAME_SIZE, bold=True)
+
+
 def elided_detail(text: str, value: str, room: float, width: Callable[[str], float]) -> str:
     """Return the second line of a layer, at most `room` wide where its value is: the type is cut, the value is not.
 
@@ -292,11 +296,12 @@ class _Drawing:
         count = short_count(facts.parameters) if facts and facts.parameters else ""
         room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
         count_width = text_width(count, DETAIL_SIZE) * WIDER + 8 if count else 0.0
-        name = elided(layer.name, (room - count_width) / WIDER, NAME_SIZE, bold=True)
-        edge, text_colour = colours.family(layer.type.family), tokens["text"]
+        beginning = labels.common_beginning(self.network)
+        name = labels.short_name(layer.name, beginning, (room - count_width) / WIDER, _name_width)
+        edge, text_colour = colours.family(layer.type.family, self.theme), tokens["text"]
         if layer.bypassed:
             edge, text_colour = colours.mixed(edge, tokens["node"], 0.35), tokens["muted"]
-        box = Box(x, y, NODE_WIDTH, NODE_HEIGHT, CORNER, tokens["node"], tokens["line"], edge)
+        box = Box(x, y, NODE_WIDTH, NODE_HEIGHT, CORNER, tokens["node"], tokens["edge"], edge)
         value = "" if layer.bypassed else short_value
         shown_detail = elided_detail(detail, value, (room + 6) / WIDER, lambda text: text_width(text, DETAIL_SIZE))
         shapes: list[Shape] = [*self._stack(x, y), box] if isinstance(layer.type, Block) else [box]
@@ -305,7 +310,7 @@ class _Drawing:
         if count:
             right = x + NODE_WIDTH - _TEXT_RIGHT
             shapes.append(Text(right, y + 18.5, count, DETAIL_SIZE, tokens["muted"], anchor="end"))
-        ring = self._mixed("muted", "node", 0.85)
+        ring = tokens["outline"]
         for names, is_input in ((layer.type.input_ports(), True), (layer.type.output_ports(), False)):
             for n in range(len(names)):
                 at = port_point((x, y), n, len(names), is_input=is_input, flow=self.router.heading(layer.id))
@@ -326,7 +331,7 @@ class _Drawing:
         curve = self.router.curve(connection, LANE, partial(self.room.is_open, port=connection.source))
         self.room.put_curve(connection, curve)
         names = [self.network.layers[id].name for id in ends]
-        return Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),)), curve
+        return Group(" → ".join(names), (Line(curve, self.tokens["outline"], 1.3),)), curve
 
     def _tag(self, connection: Connection) -> Group:
         """Return the name of the source at an input, which replaces one of many long lines."""
@@ -339,7 +344,7 @@ class _Drawing:
         curve, (x, y) = tag(at, index, len(ports), width, self.router.heading(target.id))
         self.room.put_curve(connection, curve)
         self.room.put_label(connection, (x, y, x + width, y + TAG_HEIGHT))
-        line = Line(curve, self._mixed("muted", "canvas", 0.75), 1.3)
+        line = Line(curve, self.tokens["outline"], 1.3)
         box = Box(x, y, width, TAG_HEIGHT, TAG_HEIGHT / 2, self.tokens["node"], self._mixed("muted", "node", 0.5))
         words = Text(x + width / 2, y + 10.8, name, DETAIL_SIZE, self.tokens["muted"], anchor="middle")
         return Group(f"{source.name} → {target.name}", (line, box, words))

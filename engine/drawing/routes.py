@@ -236,7 +236,7 @@ def _downwards(
 ) -> tuple[Curve, float | None]:
     drop = end[1] - start[1]
     if drop < -2 * measures.along and abs(end[0] - start[0]) > measures.across:
-        return _next_column(start, end, blocker, measures), None
+        return _next_column(start, end, blocker, measures, is_open)
     direct = direct_curve(start, end)
     if 0 < drop <= measures.near or drop < 2 * measures.bend or not _is_blocked(direct, drop, blocker):
         return direct, None
@@ -246,14 +246,17 @@ def _downwards(
     return (direct if previous is None else around(start, end, previous, measures.turn)), previous
 
 
-def _next_column(start: Point, end: Point, blocker: _Edge, measures: Measures) -> Curve:
-    """Return the curve from the end of a column of layers to the head of another: between both, if that is free."""
-    lane, turn = (start[0] + end[0]) / 2, measures.turn
-    heights = _heights(end[1] - turn, start[1] + turn, measures.along)
-    if any(blocker(lane, y) is not None for y in heights):
-        return direct_curve(start, end)
+def _next_column(
+    start: Point, end: Point, blocker: _Edge, measures: Measures, is_open: IsOpen
+) -> tuple[Curve, float | None]:
+    """Return the curve from a column of layers to a place further up in another one, through the gap between them."""
+    turn = measures.turn
     upper, lower = end[1] - turn, start[1] + turn
-    return rounded((start, (start[0], lower), (lane, lower), (lane, upper), (end[0], upper), end), turn)
+    heights, middle = _heights(upper, lower, measures.along), (start[0] + end[0]) / 2
+    lane = _free_lane((middle, 0.0), (middle, 0.0), blocker, LANE, heights, measures.across, is_open)
+    if lane is None:
+        return direct_curve(start, end), None
+    return rounded((start, (start[0], lower), (lane, lower), (lane, upper), (end[0], upper), end), turn), None
 
 
 def rounded(points: Sequence[Point], radius: float) -> Curve:

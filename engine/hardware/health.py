@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from netwright.engine.core.errors import RunError
+from netwright.engine.core.nvidia_driver import Driver, NvidiaDriver
 from netwright.engine.hardware.accelerators import Accelerators, refusal_of
 
 State = Literal["ok", "failed", "none"]
@@ -21,25 +22,6 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Readings:
-    """Readings of a device: utilisation in percent and temperature in degrees Celsius, None where not known."""
-
-    utilisation: int | None = None
-    temperature: int | None = None
-
-
-class Driver(Protocol):
-    """Driver of the accelerators."""
-
-    @property
-    def version(self) -> str:
-        """Version of the driver."""
-
-    def readings(self, number: int) -> Readings:
-        """Return the readings of the device with this index in torch."""
-
-
-@dataclass(frozen=True)
 class Build:
     """Build of the installed torch: version, platform, architectures of its kernels, and its test of peer access."""
 
@@ -47,35 +29,6 @@ class Build:
     built_for: str
     instructions: tuple[str, ...] = ()
     peers: Callable[[int, int], bool] | None = None
-
-
-class NvidiaDriver:
-    """NVIDIA driver, queried through nvidia-ml-py. Raises `RuntimeError` with the reason where it cannot be used."""
-
-    def __init__(self, uuids: Sequence[str] = ()) -> None:
-        try:
-            import pynvml
-        except ImportError:
-            raise RuntimeError("nvidia-ml-py is not installed, which asks the driver") from None
-        self._nvml: Any = pynvml
-        self._uuids = uuids
-        try:
-            pynvml.nvmlInit()
-            version = pynvml.nvmlSystemGetDriverVersion()
-        except pynvml.NVMLError as error:
-            raise RuntimeError(f"no NVIDIA driver answers ({error})") from None
-        self.version = version if isinstance(version, str) else version.decode()
-
-    def readings(self, number: int) -> Readings:
-        """Return the readings of a device, found by its UUID in torch, which may number only some of the devices."""
-        nvml = self._nvml
-        try:
-            uuid = self._uuids[number] if number < len(self._uuids) else ""
-            handle = nvml.nvmlDeviceGetHandleByUUID(uuid) if uuid else nvml.nvmlDeviceGetHandleByIndex(number)
-            utilization = int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-            return Readings(utilization, int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
-        except nvml.NVMLError:
-            return Readings()
 
 
 def build_here() -> Build:

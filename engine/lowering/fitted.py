@@ -1,19 +1,16 @@
 """Numbers that were fitted on the data and lie in the weights of a network: shifts and scales of its normalisations."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 
 from netwright.engine.lowering.module import prefixes
-from netwright.engine.lowering.weights_file import read_preparation
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.preparation import MOST_NUMBERS, Preparation
 from netwright.engine.project.preparing import FittedNumbers, preparation_of
 from netwright.engine.project.project import Project
-from netwright.engine.project.stored_facts import of_network
 
 State = Mapping[str, torch.Tensor]
 Pair = tuple[torch.Tensor, torch.Tensor]
@@ -38,13 +35,6 @@ def trained_preparation(
     blank = project.training.ctc_blank
     numbers = {id: _numbers(*pair) for id, pair in pairs.items()}
     return preparation_of(project.network, project.data, facts, numbers, analysis=analysis, blank=blank)
-
-
-def started_preparation(project: Project, weights: Path) -> Preparation | None:
-    """Return the preparation that a file of weights has for the network of a project, of which it describes inputs and
-    outputs; None where it has none, or where the project has data of its own."""
-    record = read_preparation(weights) if project.data.source == "none" else None
-    return of_network(record, project.network, analyse(project.network)) if record is not None else None
 
 
 def _numbers(shift: torch.Tensor, scale: torch.Tensor) -> FittedNumbers:

@@ -24,8 +24,9 @@ from safetensors.torch import load_file, save_file
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import path_part, printable
-from netwright.engine.core.files import open_file
-from netwright.engine.lowering.weights_folder import State, flush, sha256
+from netwright.engine.core.files import flush_path, open_file
+from netwright.engine.core.platform_files import open_descriptor, replace_file
+from netwright.engine.lowering.weights_folder import State, sha256
 from netwright.engine.project.preparation import Preparation
 
 LAYERS = "netwright.layers"
@@ -58,14 +59,14 @@ def write_weights_file(
     if record is not None:
         metadata[PREPARATION] = record.text()
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        descriptor = open_descriptor(temporary, "x", permissions=0o666)
         mode = stat.S_IMODE(os.fstat(descriptor).st_mode)  # what the umask of the user leaves
         os.close(descriptor)
         save_file(_separate(state), temporary, metadata)
         os.chmod(temporary, mode)
-        flush(temporary)
+        flush_path(temporary)
         checksum = sha256(temporary)
-        os.replace(temporary, path)
+        replace_file(temporary, path)
     except OSError as error:
         raise UserError(f"The weights cannot be written to {path}: {error.strerror or error}.") from error
     except SafetensorError as error:

@@ -10,7 +10,6 @@ Neither safetensors nor torch notices a flipped bit, so the checksum is verified
 import contextlib
 import hashlib
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Mapping
@@ -26,13 +25,14 @@ from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import path_part, printable
 from netwright.engine.core.files import (
     ChecksumError,
+    flush_path,
     open_file,
     read_file,
     without_checksum,
     write_atomically,
     write_checked_json,
 )
-from netwright.engine.core.files import flush as wait_for_disk
+from netwright.engine.core.platform_files import rename
 
 WEIGHTS = "weights.safetensors"
 MANIFEST = "manifest.json"
@@ -60,7 +60,7 @@ def save(
         save_file(
             {key: value.detach().to("cpu", copy=True).contiguous() for key, value in tensors.items()}, beside / WEIGHTS
         )
-        flush(beside / WEIGHTS)
+        flush_path(beside / WEIGHTS)
         for name, content in (files or {}).items():
             write_atomically(beside / name, content, mode=0o600)
         written = {
@@ -76,15 +76,6 @@ def save(
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def flush(path: Path) -> None:
-    """Wait until the file is on disk. Raises `OSError`."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        wait_for_disk(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _old(folder: Path) -> Path:
     """Return the path of the previous folder between the two renames."""
     return folder.with_name(f".{folder.name}.old")
@@ -96,8 +87,8 @@ def _take_place(beside: Path, folder: Path) -> None:
     old = _old(folder)
     if folder.exists():
         shutil.rmtree(old, ignore_errors=True)
-        folder.rename(old)
-    beside.rename(folder)
+        rename(folder, old)
+    rename(beside, folder)
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -15,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+import psutil
 import torch
 import torch.distributed
 
@@ -111,7 +112,7 @@ class TorchProcessGroup:
 
         Raises `PeerFailureError`, and `UnavailableError` where there is no loopback network interface.
         """
-        interface = LOOPBACK if isinstance(rendezvous, Path) else rendezvous.interface
+        interface = loopback_interface() if isinstance(rendezvous, Path) else rendezvous.interface
         if interface == LOOPBACK and not has_loopback():
             words = f"{NO_LOOPBACK[0].upper()}{NO_LOOPBACK[1:]}"
             raise UnavailableError(f"{words}.", hint="Or train in one process (environment.target=cpu).")
@@ -277,7 +278,7 @@ def _tcp_sockets() -> dict[int, bool]:
     None where the system does not list descriptors (Linux without /proc). psutil would read the table of the whole
     machine, which takes 70 ms.
     """
-    sockets = {}
+    sockets: dict[int, bool] = {}
     with contextlib.suppress(OSError):
         if sys.platform == "linux":
             for descriptor in open_descriptors():
@@ -307,6 +308,15 @@ def _drop_all(port: int) -> None:
             if not select.select([each], [], [], 0)[0]:
                 return
             time.sleep(0.001)
+
+
+def loopback_interface() -> str:
+    """Return the name of the network interface on which workers of one machine listen."""
+    if sys.platform == "win32":
+        for name, addresses in psutil.net_if_addrs().items():
+            if any(each.address == "127.0.0.1" for each in addresses):
+                return str(name)
+    return LOOPBACK
 
 
 def all_gather_rows(group: ProcessGroup, rows: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,6 @@
 """Where the workers of a run find each other: a file on one machine, a port on one network interface of a cluster."""
 
+import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -41,4 +42,5 @@ def open_store(rendezvous: Path | NetworkRendezvous, rank: int, size: int, timeo
         timeout,
         wait_for_workers=False,
         master_listen_fd=rendezvous.listener if rank == 0 else None,
+        use_libuv=sys.platform != "win32",  # its torch is built without
     )

@@ -2,23 +2,41 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.errors import RunError, UserError, did_you_mean
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.operations.operation import run_operation
+from netwright.engine.placement.cluster_part import cluster_function
+from netwright.engine.project.data_hosts import say_typed
+from netwright.engine.project.file import dumps
+from netwright.engine.project.trials import defined
 from netwright.engine.runs import events
 from netwright.engine.runs.events import ENDS
-from netwright.engine.runs.experiments import ExperimentFolder, start_runner
+from netwright.engine.runs.experiments import ExperimentFolder, open_experiment, start_runner
 from netwright.engine.runs.folder import RunFolder, origin
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.queue import Entry as QueueEntry
 from netwright.engine.runs.trial_log import Trial
-from netwright.engine.scripting.results import ClusterJob, Project, StrPath, Trained, load_run
+from netwright.engine.scripting.results import (
+    ClusterJob,
+    Experiment,
+    Named,
+    NamedModel,
+    Project,
+    StrPath,
+    Trained,
+    load_experiment,
+    load_run,
+)
 
 POLL_S = 0.1
+MODEL_OPTIONS = ("classes", "pixels", "data", "settings")
+"""Arguments of a question about a network from elsewhere: the names of its classes, the range of its pixels; and other
+data than that of a model, with its options by path."""
 
 
 @dataclass(frozen=True)
@@ -195,19 +213,73 @@ def submit(
     """Start the run of a project as a job on a cluster, and return it. `profile`: name of the cluster, by default that
     of the project, else yours. The job goes on without this machine. Raises `UserError`, also for a cluster that takes
     no jobs."""
-    from netwright.engine.cluster.follower import ensure_follower, is_job
-    from netwright.engine.cluster.job_control import submit as submit_run
-    from netwright.engine.cluster.profile_file import find_profile
-
+    profile_of = cluster_function("cluster_profile")
     opened = with_code(project, trust)
-    cluster = find_profile(profile or opened.value.environment.cluster)
-    if not is_job(cluster):
+    environment = opened.value.environment
+    environment = environment.replace(target="parallel", cluster=profile or environment.cluster)
+    cluster, run = profile_of(environment), Path(run_dir) if run_dir is not None else None
+    folder = cluster_function("start_job")(replace(opened.value, environment=environment), opened.path, run)
+    if folder is None:
         raise UserError(f"The cluster {cluster.name} takes no jobs.", hint="Train on it with start or train.")
-    folder = submit_run(opened.value, opened.path, Path(run_dir) if run_dir is not None else None, cluster)
-    ensure_follower(folder)
     return ClusterJob(folder.path, cluster.name)
 
 
-def folder_of(run: Trained | StrPath) -> Path:
+def folder_of(model: Named) -> Path:
     """Return the folder of a run, or the path that was named."""
-    return run.run if isinstance(run, Trained) else Path(run)
+    return model.run if isinstance(model, Trained) else model.path if isinstance(model, NamedModel) else Path(model)
+
+
+def said_of_model(values: Mapping[str, Any], names: Sequence[str] = MODEL_OPTIONS) -> Mapping[str, Any]:
+    """Return arguments about a model as its request has them. Raises `UserError` for one that there is not."""
+    for name in values:
+        if name not in names:
+            raise UserError(f"There is no argument '{name}'.{did_you_mean(name, names)}")
+    said = dict(values)
+    if "data" in said:
+        said["data"] = str(said["data"])
+    if "classes" in said:
+        said["classes"] = tuple(said["classes"])
+    if "settings" in said:
+        said["settings"] = tuple(f"{name}={value}" for name, value in said["settings"].items())
+    return said
+
+
+def experiment(
+    project: Project | StrPath,
+    vary: Mapping[str, Sequence[Any] | str] | None = None,
+    callback: Callable[[Trial], object] | None = None,
+    *,
+    ready: str = "",
+    strategy: str = "",
+    trials: int | None = None,
+    at_once: int | None = None,
+    trust: bool = False,
+) -> Experiment:
+    """Train a project with many values and return the trials. `vary` has values by path, such as
+    `{"training.solver": ["sgdm", "adam"], "training.initial_learn_rate": "log 0.0001..0.1"}`; without it the section
+    `experiment` of the project says what varies. The path of an experiment's folder goes on with that one.
+
+    `callback` is called with each trial that has ended. `ready`, `strategy`, `trials`, `at_once` are those of
+    `experiment run`. Ctrl-C stops the experiment, which can go on later. Raises `UserError`.
+    """
+    if not isinstance(project, Project) and Path(project).is_dir():
+        if vary or ready or strategy or trials is not None:
+            raise UserError(f"{project} has begun: its definition stays.", hint="Begin another with the project.")
+        folder = open_experiment(Path(project))
+    else:
+        opened = with_code(project, trust)
+        texts = [
+            {"path": path, "values": list(values)} if not isinstance(values, str) else f"{path}={values}"
+            for path, values in (vary or {}).items()
+        ]
+        for each in (each for values in (vary or {}).values() if not isinstance(values, str) for each in values):
+            say_typed(str(each))
+        value = defined(opened.value, texts, ready, {"strategy": strategy, "trials": trials, "at_once": at_once})
+        begun = run_operation("experiment begin", project=dumps(value), base=Path.cwd(), project_path=opened.path)
+        folder = ExperimentFolder(Path(begun.experiment_dir))
+    follow_experiment(folder, callback)
+    found = load_experiment(folder.path)
+    if found.state not in ("finished", "stopped"):
+        reason = folder.read_info().reason or "its process is gone"
+        raise RunError(f"The experiment failed: {reason}", hint=f"Its log is {folder.log}.")
+    return found

@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from netwright.engine.cluster.job_list import jobs as listed_jobs
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import printable
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.text import answer_in_words, format_duration, format_figure
+from netwright.engine.placement.cluster_part import cluster_function
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.project import Project as ProjectValue
 from netwright.engine.project.trials import with_options
@@ -149,6 +149,17 @@ class Trained:
         ]
         trained = f"{plural(self.epochs, 'epoch')} in {format_duration(self.seconds)}"
         return f"Trained({'; '.join([self.state, trained, *scores])}; {str(self.run)!r})"
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model by its path."""
+
+    path: Path
+
+
+Named = Trained | NamedModel | StrPath
+"""A model as the functions take it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -321,4 +332,4 @@ def queue_list() -> list[Entry]:
 
 def jobs() -> list[ClusterJob]:
     """Return the runs on clusters."""
-    return [ClusterJob(job.folder.path, job.profile) for job in listed_jobs()]
+    return [ClusterJob(job.folder.path, job.profile) for job in cluster_function("cluster_jobs")()]

@@ -5,13 +5,14 @@ from netwright.engine.network.layout import TONES
 
 
 def test_both_schemes_name_the_same_things() -> None:
-    assert list(colours.LIGHT) == list(colours.DARK)
+    assert list(colours.SCHEMES["light"]) == list(colours.SCHEMES["dark"])
     assert all(len(value) == 7 for scheme in colours.SCHEMES.values() for value in scheme.values())
 
 
 def test_an_unknown_family_looks_like_a_utility() -> None:
-    assert colours.family("Nobody's") == colours.FAMILIES["Utility"]
-    assert colours.family("Convolution") != colours.FAMILIES["Utility"]
+    for scheme in colours.SCHEMES:
+        assert colours.family("Nobody's", scheme) == colours.family("Utility", scheme)
+        assert colours.family("Convolution", scheme) != colours.family("Utility", scheme)
 
 
 def test_mixing_goes_from_the_ground_to_the_colour() -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from PIL import Image
 
-from netwright.engine.cli.draw_command import png
 from netwright.engine.core.errors import UserError
 from netwright.engine.drawing import colours
 from netwright.engine.drawing.picture import Line, Picture, draw, placed
 from netwright.engine.drawing.svg import svg
+from netwright.engine.launch.network_png import png
 from netwright.engine.network import edits
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.arrangement import arrange
@@ -136,7 +136,7 @@ def test_a_bypassed_layer_says_so_and_is_paler() -> None:
     full = svg(picture(network), "net")
     pale = svg(picture(edits.set_bypassed(network, ["id3"], True)), "net")
     assert "Bypassed · ReLU" in pale
-    family = colours.family("Activation")
+    family = colours.family("Activation", "light")
     assert pale.count(family) == full.count(family) - 1
 
 
@@ -167,8 +167,8 @@ def test_the_png_is_what_was_drawn() -> None:
     image = Image.open(io.BytesIO(png(drawn, 2.0)))
     assert image.size == (round(drawn.area[2] * 2), round(drawn.area[3] * 2))
     used = {colour for _, colour in image.convert("RGB").getcolors(10**7) or []}
-    assert (0x3F, 0xBF, 0x6F) in used, "the edge of a fully connected layer"
-    assert image.convert("RGB").getpixel((1, 1)) == (0xFA, 0xFB, 0xFC)
+    assert colours.parts(colours.family("Fully connected", "light")) in used, "the edge of a fully connected layer"
+    assert image.convert("RGB").getpixel((1, 1)) == colours.parts(colours.SCHEMES["light"]["canvas"])
 
 
 def test_a_picture_too_large_for_pixels_is_refused_with_a_way_out() -> None:

@@ -7,13 +7,14 @@ import pytest
 
 from netwright.engine.core.files import ROOT
 from netwright.engine.drawing import labels
+from netwright.engine.drawing.labels import common_beginning, short_name
 from netwright.engine.drawing.picture import Box, Line, Picture, Text, draw
 from netwright.engine.drawing.routes import Curve
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.arrangement import arrange
 from netwright.engine.network.block import Block
 from netwright.engine.network.layout import FLOWS, NODE_HEIGHT, Flow, Layout
-from netwright.engine.network.network import Network
+from netwright.engine.network.network import Layer, Network
 from netwright.engine.project.file import load
 from tests.builders import add, layer
 
@@ -80,3 +81,46 @@ def test_a_line_across_a_huge_canvas_is_near_everything_and_takes_no_memory() ->
     assert room.is_free((7000.0, 90.0, 7010.0, 110.0))
     room.drop_curve("far")
     assert room.is_free((7000.0, 6990.0, 7010.0, 7010.0))
+
+
+def named(*names: str) -> Network:
+    return Network({name: Layer(name, name, layer("relu")) for name in names})
+
+
+@pytest.mark.parametrize(
+    ("names", "beginning"),
+    [
+        (("features/a/conv_1", "features/a/conv_2", "features/b/conv_3", "classifier"), "features/"),
+        (("conv_1", "conv_2", "conv_3", "relu_1"), ""),
+        (("net.layer1.conv", "net.layer1.bn", "net.layer1.relu", "out"), "net.layer1."),
+        (("a", "b"), ""),
+        ((), ""),
+    ],
+)
+def test_the_beginning_that_most_names_share_ends_before_a_word(names: tuple[str, ...], beginning: str) -> None:
+    assert common_beginning(named(*names)) == beginning
+
+
+@pytest.mark.parametrize(
+    ("name", "room", "shown"),
+    [
+        ("features/conv_12", 16, "features/conv_12"),
+        ("features/conv_12", 10, "…conv_12"),
+        ("features/denselayer_conv_128", 12, "densel…v_128"),
+        ("features/denselayer_conv_128", 5, "d…128"),
+        ("features/denselayer_conv_128", 2, "…128"),
+        ("classifier_of_7", 9, "clas…of_7"),
+        ("stage_4_down", 9, "st…4_down"),
+    ],
+)
+def test_a_long_name_loses_the_common_beginning_first_and_its_number_never(name: str, room: int, shown: str) -> None:
+    assert short_name(name, "features/", room, len) == shown
+
+
+@pytest.mark.parametrize(("room", "shown"), [(9, "…13_conv1"), (14, "dense…13_conv1"), (21, "…1_denselayer13_conv1")])
+def test_layers_of_blocks_keep_the_number_that_tells_them_apart(room: int, shown: str) -> None:
+    names = [f"features/denseblock1_denselayer{number}_conv1" for number in range(10, 27)]
+    short = [short_name(name, "features/", room, len) for name in names]
+    assert len(set(short)) == len(names)
+    assert all(len(name) <= room for name in short)
+    assert short[3] == shown

@@ -5,7 +5,8 @@ import sys
 from dataclasses import dataclass
 
 from netwright.engine.core.errors import RunError
-from netwright.engine.hardware.health import Build, Readings, checks, rendezvous
+from netwright.engine.core.nvidia_driver import Readings
+from netwright.engine.hardware.health import Build, checks, rendezvous
 from netwright.engine.launch.machine_test import devices, examine
 from tests.engine.hardware.test_accelerators import GIB, Fake
 

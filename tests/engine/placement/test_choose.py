@@ -203,12 +203,13 @@ def test_one_sentence_says_what_will_be_used(
             f"The execution environment 'gpu' is not available here: cuda:0: {BUSY}. "
             "Choose one of: auto, cpu, multi-cpu.",
         ),
-        (
+        pytest.param(
             LAPTOP,
             options("parallel"),
             128,
             "The execution environment 'parallel' is not available here: needs a cluster profile, and there is none "
             "yet. Choose one of: auto, cpu, multi-cpu.",
+            marks=pytest.mark.part("cluster"),
         ),
         (
             BARE,
