@@ -8,10 +8,12 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 from PySide6.QtWidgets import QMenu, QWidget
 
 from netwright.designer.editor import Editor
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.process import module_words
 from netwright.engine.network import arrange_program
 from netwright.engine.network.arrangement import (
+    ASPECT,
     Direction,
     Edge,
     Outline,
@@ -28,7 +30,11 @@ from netwright.engine.network.network import Network
 MANY = 800
 """Networks of this many layers are laid out in a process: the window would freeze."""
 _PATIENCE_MS = 1000
-_WORDS: dict[Flow | None, str] = {None: "Arrange", "down": "Arrange top-down", "right": "Arrange left to right"}
+_WORDS: dict[Flow | None, str] = {
+    None: noop("Arrange"),
+    "down": noop("Arrange top-down"),
+    "right": noop("Arrange left to right"),
+}
 
 
 class AutoLayout(QObject):
@@ -45,6 +51,8 @@ class AutoLayout(QObject):
         super().__init__(parent)
         self._editor = editor
         self._many = many
+        self.aspect = ASPECT
+        """Width of the canvas by its height, for which long networks are folded."""
         self._process: QProcess | None = None
         self._network: Network | None = None
         self._shape: Outline | None = None
@@ -64,7 +72,7 @@ class AutoLayout(QObject):
         """
         self.cancel()
         self._network, self._flow = self._editor.network, flow
-        self._shape = outline(self._network, self._editor.layout, flow)
+        self._shape = outline(self._network, self._editor.layout, flow, self.aspect)
         if len(self._shape.names) < self._many:
             self._take(positions(self._shape))
             return
@@ -95,7 +103,7 @@ class AutoLayout(QObject):
 
     def _tell(self) -> None:
         if self._shape is not None:
-            self.took_long.emit(f"Arranging {len(self._shape.names):,} layers…")
+            self.took_long.emit(tr("Arranging {count:,} layers…", count=len(self._shape.names)))
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart:
@@ -119,7 +127,9 @@ class AutoLayout(QObject):
     def _fail(self) -> None:
         if self._process is not None:
             self._end(self._process)
-            self._editor.refused.emit("The network could not be arranged: the process that does it ended too early.")
+            self._editor.refused.emit(
+                tr("The network could not be arranged: the process that does it ended too early.")
+            )
 
     def _end(self, process: QProcess) -> None:
         self._process = None
@@ -129,33 +139,43 @@ class AutoLayout(QObject):
 
     def _take(self, places: dict[str, Position]) -> None:
         if self._editor.network is not self._network:
-            self._editor.refused.emit("The network has changed meanwhile: it was not arranged.")
+            self._editor.refused.emit(tr("The network has changed meanwhile: it was not arranged."))
             return
         before = self._editor.layout
-        self._editor.apply_here(_WORDS[self._flow], layout=arranged(before, places, self._flow))
+        self._editor.apply_here(translation(_WORDS[self._flow]), layout=arranged(before, places, self._flow))
         self.arranged.emit(before)
 
 
-EDGES: tuple[Edge, ...] = ("left", "centre", "right", "top", "middle", "bottom")
-DIRECTIONS: tuple[Direction, ...] = ("horizontally", "vertically")
+ALIGN: Mapping[Edge, str] = {
+    "left": noop("Align left"),
+    "centre": noop("Align centre"),
+    "right": noop("Align right"),
+    "top": noop("Align top"),
+    "middle": noop("Align middle"),
+    "bottom": noop("Align bottom"),
+}
+DISTRIBUTE: Mapping[Direction, str] = {
+    "horizontally": noop("Distribute horizontally"),
+    "vertically": noop("Distribute vertically"),
+}
 
 
 def align_selection(editor: Editor, edge: Edge) -> None:
     """Align the selected layers."""
     if len(editor.selection) > 1:
-        _move(editor, f"Align {edge}", align(editor.layout, editor.selection, edge))
+        _move(editor, translation(ALIGN[edge]), align(editor.layout, editor.selection, edge))
 
 
 def distribute_selection(editor: Editor, direction: Direction) -> None:
     """Distribute the selected layers evenly."""
     if len(editor.selection) > 2:
-        _move(editor, f"Distribute {direction}", distribute(editor.layout, editor.selection, direction))
+        _move(editor, translation(DISTRIBUTE[direction]), distribute(editor.layout, editor.selection, direction))
 
 
 def arrange_selection(editor: Editor) -> None:
     """Lay out only the selected layers, where they are."""
     if len(editor.selection) > 1:
-        _move(editor, "Arrange selection", arrange_part(editor.network, editor.layout, editor.selection))
+        _move(editor, tr("Arrange selection"), arrange_part(editor.network, editor.layout, editor.selection))
 
 
 def _move(editor: Editor, text: str, places: Mapping[str, Position]) -> None:
@@ -166,17 +186,17 @@ def _move(editor: Editor, text: str, places: Mapping[str, Position]) -> None:
 
 def align_menu(editor: Editor, parent: QWidget) -> QMenu:
     """All of it as a menu, for the selected layers."""
-    menu = QMenu("Align", parent)
-    for edge in EDGES:
-        menu.addAction(f"Align {edge}", lambda edge=edge: align_selection(editor, edge))
+    menu = QMenu(tr("Align"), parent)
+    for edge in ALIGN:
+        menu.addAction(translation(ALIGN[edge]), lambda edge=edge: align_selection(editor, edge))
         if edge == "right":
             menu.addSeparator()
     menu.addSeparator()
-    for direction in DIRECTIONS:
+    for direction in DISTRIBUTE:
         action = menu.addAction(
-            f"Distribute {direction}", lambda direction=direction: distribute_selection(editor, direction)
+            translation(DISTRIBUTE[direction]), lambda direction=direction: distribute_selection(editor, direction)
         )
         action.setEnabled(len(editor.selection) > 2)
     menu.addSeparator()
-    menu.addAction("Arrange selection", lambda: arrange_selection(editor))
+    menu.addAction(tr("Arrange selection"), lambda: arrange_selection(editor))
     return menu

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from PySide6.QtGui import QGuiApplication
 
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network import edits
@@ -22,7 +23,7 @@ LAYER_MIME = "application/x-netwright-layer"
 BLOCK_MIME = "application/x-netwright-block"
 """The formats of a drag: the key of a layer type, and a block of the user as text."""
 TEXT_LIMIT = 64 * 2**20
-_NOTHING = "The clipboard holds no layers. Copy layers in a Netwright window first."
+_NOTHING = noop("The clipboard holds no layers. Copy layers in a Netwright window first.")
 
 
 def put(network: Network, layout: Layout) -> None:
@@ -43,16 +44,22 @@ def take() -> tuple[Network, Layout]:
 def parse(text: str) -> tuple[Network, Layout]:
     """The layers in a text. Raises `UserError`."""
     if len(text) > TEXT_LIMIT:
-        raise UserError(f"The clipboard holds {len(text):,} characters; layers have at most {TEXT_LIMIT:,}.")
+        raise UserError(
+            tr(
+                "The clipboard holds {count:,} characters; layers have at most {limit:,}.",
+                count=len(text),
+                limit=TEXT_LIMIT,
+            )
+        )
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise UserError(_NOTHING) from None
+        raise UserError(translation(_NOTHING)) from None
     if not isinstance(data, dict) or "layers" not in data:
-        raise UserError(_NOTHING)
+        raise UserError(translation(_NOTHING))
     network, layout = read_network(data)
     if not (network.layers or layout.frames or layout.comments):
-        raise UserError(_NOTHING)
+        raise UserError(translation(_NOTHING))
     return network, layout
 
 
@@ -77,14 +84,14 @@ def read_block(payload: bytes) -> Piece:
     try:
         text = payload.decode()
     except UnicodeDecodeError:
-        raise UserError("it is not a text in UTF-8.") from None
+        raise UserError(tr("it is not a text in UTF-8.")) from None
     try:
         network, layout = parse(text)
     except UserError as error:
-        raise UserError(f"it holds no block. {error}") from None
+        raise UserError(tr("it holds no block. {error}", error=error)) from None
     layers = list(network.layers.values())
     if len(layers) != 1 or not isinstance(layers[0].type, Block):
-        raise UserError(f"expected one block, received {len(layers)} layer{'' if len(layers) == 1 else 's'}.")
+        raise UserError(tr("expected one block, received %n layer(s).", "", len(layers)))
     return Piece(layers[0].type, layers[0].name, layout.within([layers[0].id]))
 
 

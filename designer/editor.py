@@ -16,12 +16,13 @@ from PySide6.QtGui import QUndoStack
 
 from netwright.designer import clipboard, layer_edits, undo_history
 from netwright.designer.clipboard import Piece
+from netwright.designer.language import layer_label, tr
 from netwright.designer.layer_edits import LayerEdit, Selection
 from netwright.engine.core.errors import UserError
 from netwright.engine.network import annotations, blocks, edits
 from netwright.engine.network.analysis import Analysis
 from netwright.engine.network.annotations import Mark
-from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.block import Block
 from netwright.engine.network.catalog import layer_type
 from netwright.engine.network.layout import Layout, Position
 from netwright.engine.network.network import Connection, Network, Port
@@ -240,7 +241,7 @@ class Editor(QObject):
         except UserError as error:
             self.refused.emit(str(error))
             return False
-        text = text if project is changed else f"{text}, also in the experiment"
+        text = text if project is changed else tr("{text}, also in the experiment", text=text)
         self.apply(text, project, merge=merge)
         return True
 
@@ -335,16 +336,16 @@ class Editor(QObject):
                 network = edits.set_fields(network, id, values)
             return network
 
-        return self.edit_network(f"Change {', '.join(values)}", change, merge=merge)
+        return self.edit_network(tr("Change {fields}", fields=", ".join(values)), change, merge=merge)
 
     def rename(self, id: str, name: str) -> bool:
         """Rename a layer."""
-        return self.edit_network(f"Rename to {name}", lambda network: edits.rename(network, id, name))
+        return self.edit_network(tr("Rename to {name}", name=name), lambda network: edits.rename(network, id, name))
 
     def rename_port(self, block: str, port: str, name: str) -> bool:
         """Rename a port of a block: the layer inside that stands for it. Connections follow."""
         return self.edit_network(
-            f"Rename port to {name}", lambda network: layer_edits.rename_port(network, block, port, name)
+            tr("Rename port to {name}", name=name), lambda network: layer_edits.rename_port(network, block, port, name)
         )
 
     def replace_layer(self, id: str, key: str) -> bool:
@@ -354,7 +355,8 @@ class Editor(QObject):
         except UserError as error:
             self.refused.emit(str(error))
             return False
-        return self.edit_network(f"Replace with {type.label}", lambda network: edits.replace_type(network, id, type))
+        text = tr("Replace with {type}", type=layer_label(type.label))
+        return self.edit_network(text, lambda network: edits.replace_type(network, id, type))
 
     def toggle_bypass(self) -> None:
         """Bypass the selected layers; where all that can be bypassed are, stop bypassing them."""
@@ -363,14 +365,11 @@ class Editor(QObject):
 
     def disconnect_all(self, connections: Collection[Connection]) -> bool:
         """Remove connections."""
-        return self.edit_network("Disconnect", lambda network: edits.disconnect(network, connections))
+        return self.edit_network(tr("Disconnect"), lambda network: edits.disconnect(network, connections))
 
     def _piece(self, layer: str | Piece) -> Piece:
         """Return the piece to add. Raises `UserError` for an unknown key, and for a port of a block outside one."""
-        piece = clipboard.piece(layer)
-        if isinstance(piece.type, BlockInput | BlockOutput) and not self._scope:
-            raise UserError(f"A {piece.type.label.lower()} stands inside a block. Open a block first.")
-        return piece
+        return layer_edits.piece(layer, is_in_block=bool(self._scope))
 
     def add_layer(self, layer: str | Piece, at: Position | None = None, connect_from: str | None = None) -> str | None:
         """Add a layer, by the key of its type or as a piece of the user's own, and select it.
@@ -402,7 +401,8 @@ class Editor(QObject):
         block = self._apply_layers(lambda: layer_edits.group(self._here, ids, self.selected_marks))
         if block is not None and fixed:
             names = ", ".join(layer.name for layer in fixed.values())
-            self.refused.emit(f"The other layers are one block now. Inputs and ports stay outside: {names}.")
+            text = tr("The other layers are one block now. Inputs and ports stay outside: {names}.", names=names)
+            self.refused.emit(text)
         return block
 
     def ungroup(self) -> None:
@@ -431,10 +431,10 @@ class Editor(QObject):
 
     def paste(self, at: Position | None = None) -> None:
         """Add the contents of the clipboard, beside the originals or with its top left corner at a place."""
-        self._apply_layers(lambda: layer_edits.paste("Paste", self._here, *clipboard.take(), at))
+        self._apply_layers(lambda: layer_edits.paste(tr("Paste"), self._here, *clipboard.take(), at))
 
     def duplicate(self) -> None:
         """Add copies of the selected layers, frames and comments beside them."""
         if self.selection or self.selected_marks:
             part = layer_edits.part(self._here, self._selection)
-            self._apply_layers(lambda: layer_edits.paste("Duplicate", self._here, *part, None))
+            self._apply_layers(lambda: layer_edits.paste(tr("Duplicate"), self._here, *part, None))

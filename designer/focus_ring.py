@@ -8,10 +8,10 @@ import contextlib
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QSlider, QTabBar, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QListView, QSlider, QTabBar, QWidget
 
 PROPERTY = "keyboard"
-_MARKED = (QAbstractButton, QSlider, QTabBar)
+_MARKED = (QAbstractButton, QListView, QSlider, QTabBar)
 """The kinds of widgets whose ring the style sheet draws; a field shows its focus however it came."""
 _POINTING = (QEvent.Type.MouseButtonPress, QEvent.Type.TouchBegin, QEvent.Type.TabletPress)
 _ALONE = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta, Qt.Key.Key_Escape)

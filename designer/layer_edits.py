@@ -7,14 +7,15 @@ step. Edits of the network alone are those of `netwright.engine.network.edits`.
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from netwright.designer import placement
+from netwright.designer import clipboard, placement
 from netwright.designer.clipboard import Piece
+from netwright.designer.language import LAYER, in_sentence, layer_label, tr
 from netwright.engine.core.errors import ShapeError, UserError
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network import annotations, blocks, edits
 from netwright.engine.network.analysis import Analysis
 from netwright.engine.network.annotations import Mark
-from netwright.engine.network.block import Block
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
 from netwright.engine.network.layout import Layout, Position, difference
 from netwright.engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
 from netwright.engine.project.project import Project
@@ -56,12 +57,21 @@ class LayerEdit:
     selection: Selection = Selection()
 
 
+def piece(layer: str | Piece, *, is_in_block: bool) -> Piece:
+    """Return the piece to add. Raises `UserError` for an unknown key, and for a port of a block outside one."""
+    piece = clipboard.piece(layer)
+    if isinstance(piece.type, BlockInput | BlockOutput) and not is_in_block:
+        label = in_sentence(piece.type.label, LAYER)
+        raise UserError(tr("A {type} stands inside a block. Open a block first.", type=label))
+    return piece
+
+
 def insert_refusal(type: LayerType, analysis: Analysis, into: Connection) -> str | None:
     """Why a layer of a type cannot be inserted into a connection, or None."""
     if not type.input_ports() or not type.output_ports():
-        return f"{type.label} has no input: it cannot be inserted into a connection."
+        return tr("{type} has no input: it cannot be inserted into a connection.", type=layer_label(type.label))
     error = _shape_error(type, analysis, into.source)
-    return f"{type.label} does not fit here. {error}" if error else None
+    return tr("{type} does not fit here. {error}", type=layer_label(type.label), error=error) if error else None
 
 
 def _shape_error(type: LayerType, analysis: Analysis, source: Port) -> str:
@@ -97,7 +107,13 @@ def add(
         place = placement.behind(layout, source)
     else:
         place = placement.free_place(layout, placement.snapped(centre))
-    return _new_layer(f"Add {piece.name or type.label}", added, layout.moved({layer.id: place}), layer.id, piece)
+    return _new_layer(
+        tr("Add {layer}", layer=piece.name or layer_label(type.label)),
+        added,
+        layout.moved({layer.id: place}),
+        layer.id,
+        piece,
+    )
 
 
 def insert(here: Project, analysis: Analysis, piece: Piece, at: Position, into: Connection) -> LayerEdit:
@@ -109,7 +125,9 @@ def insert(here: Project, analysis: Analysis, piece: Piece, at: Position, into: 
     changed = edits.connect(changed, into.source, Port(layer.id, type.input_ports()[0]))
     changed = edits.connect(changed, Port(layer.id, type.output_ports()[0]), into.target)
     places = placement.inserted(network, here.layout, into, layer.id, at)
-    return _new_layer(f"Insert {piece.name or type.label}", changed, places, layer.id, piece)
+    return _new_layer(
+        tr("Insert {layer}", layer=piece.name or layer_label(type.label)), changed, places, layer.id, piece
+    )
 
 
 def add_at_port(here: Project, piece: Piece, at: Position, port: Port, *, is_input: bool) -> LayerEdit:
@@ -118,11 +136,21 @@ def add_at_port(here: Project, piece: Piece, at: Position, port: Port, *, is_inp
     changed, layer = _added(here.network, piece)
     ports = type.output_ports() if is_input else type.input_ports()
     if not ports:
-        raise UserError(f"{type.label} has no {'output' if is_input else 'input'} to connect.")
+        raise UserError(
+            (tr("{name} has no output to connect.") if is_input else tr("{name} has no input to connect.")).format(
+                name=layer_label(type.label)
+            )
+        )
     own = Port(layer.id, ports[0])
     changed = edits.connect(changed, *((own, port) if is_input else (port, own)))
     place = placement.with_port_at(at, len(ports), is_output=is_input, flow=layout.flow)
-    return _new_layer(f"Add {piece.name or type.label}", changed, layout.moved({layer.id: place}), layer.id, piece)
+    return _new_layer(
+        tr("Add {layer}", layer=piece.name or layer_label(type.label)),
+        changed,
+        layout.moved({layer.id: place}),
+        layer.id,
+        piece,
+    )
 
 
 def _added(network: Network, piece: Piece) -> tuple[Network, Layer]:
@@ -155,7 +183,7 @@ def group(here: Project, ids: Collection[str], marks: Collection[Mark]) -> Layer
     frames, comments = annotations.part(places, marks)
     inside = replace(places.within([id]), frames=frames, comments=comments)
     places = annotations.remove(places, marks).with_inside([id], inside)
-    return LayerEdit("Group into a block", changed, places, Selection(frozenset({id})))
+    return LayerEdit(tr("Group into a block"), changed, places, Selection(frozenset({id})))
 
 
 def ungroup(here: Project, ids: Collection[str]) -> LayerEdit:
@@ -163,13 +191,13 @@ def ungroup(here: Project, ids: Collection[str]) -> LayerEdit:
     network, layout = here.network, here.layout
     block_ids = [id for id in ids if isinstance(network.layers[id].type, Block)]
     if not block_ids:
-        raise UserError("Select the block that is to be dissolved.")
-    name = network.layers[block_ids[0]].name if len(block_ids) == 1 else f"{len(block_ids)} blocks"
+        raise UserError(tr("Select the block that is to be dissolved."))
+    name = network.layers[block_ids[0]].name if len(block_ids) == 1 else tr("%n block(s)", "", len(block_ids))
     selected = set(ids)
     for id in block_ids:
         network, layout, freed = blocks.ungroup(network, layout, id)
         selected = selected - {id} | set(freed)
-    return LayerEdit(f"Ungroup {name}", network, layout, Selection(frozenset(selected)))
+    return LayerEdit(tr("Ungroup {name}", name=name), network, layout, Selection(frozenset(selected)))
 
 
 def rename_port(network: Network, block: str, port: str, name: str) -> Network:
@@ -184,9 +212,10 @@ def toggle_bypass(here: Project, selection: Selection) -> LayerEdit:
     able = [layer for layer in layers if bypass_refusal(layer.type) is None]
     targets = able or layers  # where none can be, the edit says why
     bypassed = not all(layer.bypassed for layer in targets)
-    name = targets[0].name if len(targets) == 1 else f"{len(targets)} layers"
+    name = targets[0].name if len(targets) == 1 else tr("%n layer(s)", "", len(targets))
     network = edits.set_bypassed(here.network, [layer.id for layer in targets], bypassed)
-    return LayerEdit(f"{'Bypass' if bypassed else 'Use'} {name}", network, here.layout, selection)
+    text = tr("Bypass {name}") if bypassed else tr("Use {name}")
+    return LayerEdit(text.format(name=name), network, here.layout, selection)
 
 
 def delete(here: Project, selection: Selection, *, heal: bool) -> LayerEdit:
@@ -196,9 +225,11 @@ def delete(here: Project, selection: Selection, *, heal: bool) -> LayerEdit:
     network = (edits.remove_and_heal if heal else edits.remove_layers)(cut, ids)
     layout = annotations.remove(here.layout.without(ids), marks)
     if ids:
-        text = "Delete layer" if len(ids) == 1 else f"Delete {len(ids)} layers"
+        names = [here.network.layers[id].name for id in ids]
+        text = tr("Delete {name}", name=names[0]) if len(names) == 1 else tr("Delete %n layer(s)", "", len(names))
     else:
-        text = f"Delete {next(iter(marks)).kind}" if marks else "Delete connection"
+        is_frame = bool(marks) and next(iter(marks)).kind == "frame"
+        text = (tr("Delete frame") if is_frame else tr("Delete comment")) if marks else tr("Delete connection")
     return LayerEdit(text, network, layout)
 
 

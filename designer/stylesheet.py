@@ -41,8 +41,12 @@ QLabel[role="readout"] {
   background: @raised; color: @text; border: 1px solid @line; border-radius: 6px; padding: 6px 8px; font-size: 11px; }
 QLabel[role="plot-warning"] { background: @panel; color: @warning; font-size: 11px; }
 QWidget[role="panel"] { background: @panel; }
+QFrame[role="lens-bar"] { background: @panel; border: none; border-bottom: 1px solid @line; }
+QFrame[role="strip"] { background: @panel; border: none; border-top: 1px solid @line; }
 QFrame[role="card"] { background: @panel; border: 1px solid @line; border-radius: 10px; }
+QFrame[role="callout"] { background: @panel; border: 2px solid @accent; border-radius: 10px; }
 QFrame[role="notice"] { background: @raised; border: 1px solid @line; border-radius: 8px; margin-bottom: 20px; }
+QFrame[role="notice"][flush="true"] { margin-bottom: 0; }
 QFrame[role="popup"], QDialog[role="popup"] { background: @panel; border: 1px solid @line; }
 QFrame[role="card"][selected="true"] { border-color: @accent; }
 QFrame[role="separator"] { background: @line; border: none; min-height: 1px; max-height: 1px; }
@@ -67,12 +71,12 @@ QPushButton:default:hover { background: @primary_hover; border-color: @primary_h
 QPushButton:default:pressed { background: @primary_down; border-color: @primary_down; }
 QPushButton:default:disabled { background: @primary_off; border-color: @primary_off; color: @on_primary_off; }
 QPushButton, QToolButton[role="chip"], QPushButton[role="chip"] {
-  background: @raised; color: @text; border: 1px solid @line; border-radius: 8px;
+  background: @raised; color: @text; border: 1px solid @edge; border-radius: 8px;
   padding: 5px 12px; min-height: 20px; }
 QPushButton[role="chip"], QToolButton[role="chip"] { background: @panel; }
-QPushButton[role="chip"]:default:hover { background: @hover; border-color: @line; }
+QPushButton[role="chip"]:default:hover { background: @lifted; border-color: @edge; }
 QPushButton[role="chip"]:default:pressed { background: @line; border-color: @line; }
-QPushButton:hover, QToolButton[role="chip"]:hover { background: @hover; }
+QPushButton:hover, QToolButton[role="chip"]:hover { background: @lifted; }
 QPushButton:pressed, QToolButton[role="chip"]:pressed { background: @line; }
 QPushButton:checked { border-color: @accent; }
 QPushButton[keyboard="true"]:focus, QToolButton[keyboard="true"]:focus { border: 1px solid @accent; }
@@ -87,7 +91,7 @@ QPushButton::menu-indicator, QToolButton::menu-indicator {
   image: url("@chevron_down_muted"); width: 12px; height: 12px;
   subcontrol-origin: padding; subcontrol-position: center right; right: 8px; }
 QPushButton[role="link"], QToolButton[role="link"] {
-  background: transparent; color: @accent; border: 1px solid transparent; border-radius: 6px; padding: 0 4px; }
+  background: transparent; color: @link; border: 1px solid transparent; border-radius: 6px; padding: 0 4px; }
 QPushButton[role="link"]:hover, QToolButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:default:hover, QPushButton[role="link"]:default:pressed {
   background: transparent; border-color: transparent; }
@@ -97,30 +101,30 @@ QPushButton[role="link"]:disabled { color: @faint; }
 QPushButton[flush="true"] {
   padding: 0; min-height: 0; border: none; border-bottom: 1px solid transparent; border-radius: 0; }
 QPushButton[flush="true"][keyboard="true"]:focus { border-bottom-color: @accent; }
-QLabel[role="link"] { color: @accent; }
+QLabel[role="link"] { color: @link; }
 QToolButton { background: transparent; color: @text; border: 1px solid transparent; border-radius: 6px; padding: 4px; }
-QToolButton:hover { background: @hover; }
+QToolButton:hover { background: @lifted; }
 QToolButton:pressed, QToolButton:checked { background: @raised; border-color: @line; }
 QToolButton:disabled { color: @faint; }
 QToolButton[popupMode="1"], QToolButton[popupMode="2"] { padding-right: 20px; }
 QToolButton::menu-button { border: none; width: 16px; }
-QWidget[role="segments"] { background: @raised; border: 1px solid @raised; border-radius: 8px; }
+QWidget[role="segments"] { background: @segments; border: 1px solid @segments; border-radius: 8px; }
 QWidget[role="segments"] QAbstractButton {
   background: transparent; color: @muted; border: 1px solid transparent; border-radius: 6px;
   padding: 2px 10px; min-height: 20px; font-weight: 500; }
 QWidget[role="segments"] QAbstractButton:hover { color: @text; background: transparent; }
 QWidget[role="segments"] QAbstractButton:checked {
-  background: @segment; color: @text; border-color: @line; font-weight: 600; }
+  background: @segment; color: @text; border-color: @edge; font-weight: 600; }
 QWidget[role="segments"] QAbstractButton[keyboard="true"]:focus { border-color: @accent; }
 QWidget[role="segments"] QAbstractButton:disabled { color: @faint; }
 """
 
 _INPUTS = """
 QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
-  background: @raised; color: @text; border: 1px solid @line; border-radius: 6px;
+  background: @raised; color: @text; border: 1px solid @edge; border-radius: 6px;
   padding: 4px 7px; min-height: 20px;
   selection-background-color: @selection; selection-color: @text; }
-QLineEdit:hover, QAbstractSpinBox:hover, QComboBox:hover { border-color: @edge; }
+QLineEdit:hover, QAbstractSpinBox:hover, QComboBox:hover { border-color: @outline; }
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QComboBox:on, QPlainTextEdit:focus, QTextEdit:focus {
   border-color: @accent; }
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: @faint; background: @panel; }
@@ -143,7 +147,7 @@ QComboBox::down-arrow:disabled { image: url("@chevron_down_line"); }
 QComboBox QLineEdit { background: transparent; border: none; padding: 0; min-height: 0; }
 QComboBox QAbstractItemView, QListView[role="popup"] {
   background: @panel; color: @text; border: 1px solid @line; padding: 4px; outline: none;
-  selection-background-color: @raised; selection-color: @text; }
+  selection-background-color: @selected; selection-color: @text; }
 QListView[role="popup"] { padding: 0; }
 QComboBox QAbstractItemView::item, QListView[role="popup"]::item {
   min-height: 24px; padding: 0 4px; border-radius: 4px; }
@@ -190,14 +194,12 @@ QTabBar:focus { outline: none; }
 QTabBar[keyboard="true"]::tab:selected:focus { border-bottom-color: @text; }
 QTreeView, QListView, QTableView {
   background: @panel; alternate-background-color: @panel; color: @text; border: none; outline: none;
-  selection-background-color: @raised; selection-color: @text; gridline-color: @line; }
+  selection-background-color: @selected; selection-color: @text; gridline-color: @line; }
 QTreeView::item, QListView::item { min-height: 24px; padding: 0 4px; border: none; border-radius: 6px; }
 QListView[role="groups"]::item { padding: 0 9px; }
 QTableView::item { padding: 4px 5px; border: none; }
-QTreeView::item:hover, QListView::item:hover { background: @hover_row; }
-QTreeView::item:selected, QListView::item:selected, QTableView::item:selected { background: @raised; color: @text; }
-QTreeView::item:selected:focus, QListView::item:selected:focus, QTableView::item:selected:focus {
-  background: @selected; color: @text; }
+QTreeView::item:hover, QListView::item:hover { background: @hover; }
+QTreeView::item:selected, QListView::item:selected, QTableView::item:selected { background: @selected; color: @text; }
 QTreeView::item:first { border-top-right-radius: 0; border-bottom-right-radius: 0; }
 QTreeView::item:middle { border-radius: 0; }
 QTreeView::item:last { border-top-left-radius: 0; border-bottom-left-radius: 0; }
@@ -242,6 +244,7 @@ QMenu::indicator:non-exclusive:unchecked, QMenu::indicator:exclusive:unchecked {
 QMenu::indicator:checked {
   background: @primary; border: 1px solid @primary; image: url("@check_on"); }
 QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 8px; spacing: 4px; }
+QToolBar[role="strip"] { border: none; padding: 0; }
 QToolBar::separator { background: @line; width: 1px; margin: 4px 8px; }
 QToolBar::handle { image: none; width: 0; }
 QDockWidget { color: @text; titlebar-close-icon: none; titlebar-normal-icon: none; }

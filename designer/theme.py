@@ -8,7 +8,9 @@ set with `mark`: `role` ("section", "muted", "card", "error", "chip", "large", "
 """
 
 import atexit
+import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -17,8 +19,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTemporaryDir,
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
-from netwright.designer import icons, stylesheet
+from netwright.designer import icons, language, stylesheet
 from netwright.designer.focus_ring import FocusRing
+from netwright.designer.language import noop
 from netwright.designer.wheel_guard import WheelGuard
 from netwright.engine.core.files import RESOURCES
 from netwright.engine.drawing import colours
@@ -26,8 +29,11 @@ from netwright.engine.drawing import colours
 Scheme = Literal["system", "light", "dark"]
 
 FONT_PIXELS = 13
+TEXT_SIZES = {noop("Small"): 12, noop("Medium"): FONT_PIXELS, noop("Large"): 15, noop("Very large"): 17}
+"""Sizes of the text that the user can choose, in pixels."""
 FONTS = RESOURCES / "fonts"
-FAMILIES = tuple(colours.FAMILIES)
+_FONT_SIZE = re.compile(r"font-size: (\d+)px")
+FAMILIES = colours.FAMILIES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +44,17 @@ class Palette:
     background: QColor
     panel: QColor
     raised: QColor
+    selected: QColor
+    hover: QColor
     line: QColor
+    edge: QColor
+    outline: QColor
+    segments: QColor
+    segment: QColor
     text: QColor
     muted: QColor
     accent: QColor
+    link: QColor
     primary: QColor
     canvas: QColor
     dots: QColor
@@ -53,7 +66,7 @@ class Palette:
 
     def family(self, name: str) -> QColor:
         """The colour of a layer family; an unknown family gets that of utilities."""
-        return QColor(colours.family(name))
+        return QColor(colours.family(name, "dark" if self.is_dark else "light"))
 
     def stage(self, number: int) -> QColor:
         """The colour of a stage of a pipeline, from 0."""
@@ -70,14 +83,9 @@ class Palette:
         return QColor(mixture.rgb())
 
     @property
-    def selected(self) -> QColor:
-        """The background of a selected row in the view that has the keyboard focus."""
-        return self.mixed(self.accent, self.panel, 0.22 if self.is_dark else 0.12)
-
-    @property
-    def hover(self) -> QColor:
-        """The background of the item under the pointer."""
-        return self.mixed(self.text, self.raised, 0.07 if self.is_dark else 0.05)
+    def baseline(self) -> QColor:
+        """Answers that need no network, beside the curves of one."""
+        return QColor("#b9c0ce" if self.is_dark else "#5f6779")
 
     @property
     def loss(self) -> QColor:
@@ -114,6 +122,7 @@ class _Theme(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.scheme: Scheme = "system"
+        self.text_size = FONT_PIXELS
         self.palette: Palette | None = None
         self.arrows: QTemporaryDir | None = None
         self.follows_system = False
@@ -155,19 +164,34 @@ def current() -> Palette:
     return _theme().palette or light()
 
 
-def apply(app: QApplication, scheme: Scheme = "system") -> None:
-    """Dresses the whole application; call it again to switch."""
+@contextmanager
+def painted_with(palette: Palette) -> Iterator[None]:
+    """Let what is painted meanwhile have another palette, as on paper. Nothing is told: the screen keeps its own."""
+    theme, before = _theme(), _theme().palette
+    theme.palette = palette
+    try:
+        yield
+    finally:
+        theme.palette = before
+
+
+def apply(app: QApplication, scheme: Scheme = "system", text_size: int = 0) -> None:
+    """Dresses the whole application; call it again to switch. `text_size` is in pixels; 0 keeps the size."""
     theme = _theme()
     theme.scheme = scheme
     theme.follow_system()
     palette = _resolved(scheme)
-    if palette is theme.palette:
+    is_resized = text_size not in (0, theme.text_size)
+    theme.text_size = text_size or theme.text_size
+    if palette is theme.palette and not is_resized:
         return
     if theme.palette is None:
         app.setStyle(QStyleFactory.create("Fusion"))
-        app.setFont(_font())
+        _add_fonts()
         FocusRing(app)
         WheelGuard(app)
+    if theme.palette is None or is_resized:
+        app.setFont(_font(theme.text_size))
     theme.palette = palette
     app.setPalette(_qt_palette(palette))
     set_style_sheet(app, sheet(palette, _arrows(theme, palette)))
@@ -199,6 +223,11 @@ def mark(widget: QWidget, name: str, value: object) -> None:
             widget.style().polish(widget)
 
 
+def pixels(size: int) -> int:
+    """The size of a text, in pixels, which is `size` where the user has not chosen another one."""
+    return round(size * _theme().text_size / FONT_PIXELS)
+
+
 def figures(font: QFont) -> QFont:
     """The same font with digits of one width, so that changing numbers do not dance."""
     tabular = QFont(font)
@@ -213,13 +242,17 @@ def _resolved(scheme: Scheme) -> Palette:
     return dark() if scheme == "dark" else light()
 
 
-def _font() -> QFont:
-    """Return Inter, which comes with the program; characters that it lacks are drawn in the system's font."""
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+def _add_fonts() -> None:
     for path in sorted(FONTS.glob("*.otf")):
         QFontDatabase.addApplicationFont(str(path))
-    font.setFamilies(["Inter", font.family()])
-    font.setPixelSize(FONT_PIXELS)
+
+
+def _font(pixels: int) -> QFont:
+    """Return Inter, which comes with the program; characters that it lacks are drawn in a font of the language, or in
+    the system's font."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    font.setFamilies(["Inter", *language.FONTS.get(language.current(), ()), font.family()])
+    font.setPixelSize(pixels)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return font
 
@@ -256,7 +289,8 @@ def _qt_palette(palette: Palette) -> QPalette:
         ((role.PlaceholderText,), palette.muted),
         ((role.Highlight,), palette.selected),
         ((role.HighlightedText,), palette.text),
-        ((role.Link, role.LinkVisited, role.Accent), palette.accent),
+        ((role.Link, role.LinkVisited), palette.link),
+        ((role.Accent,), palette.accent),
         ((role.Light, role.Midlight, role.Mid, role.Dark), palette.line),
     ):
         for colour_role in roles:
@@ -272,7 +306,7 @@ def sheet(palette: Palette, arrows: dict[str, str]) -> str:
     values = {name: colour.name() for name, colour in palette.tokens()}
     values |= {name.replace("-", "_"): path for name, path in arrows.items()}
     values |= {name: colour.name() for name, colour in mixtures(palette).items()}
-    return stylesheet.SHEET.substitute(values)
+    return _FONT_SIZE.sub(lambda rule: f"font-size: {pixels(int(rule[1]))}px", stylesheet.SHEET.substitute(values))
 
 
 def mixtures(palette: Palette) -> dict[str, QColor]:
@@ -281,13 +315,8 @@ def mixtures(palette: Palette) -> dict[str, QColor]:
     deep = palette.background if palette.is_dark else palette.text
     values = {
         "faint": mixed(palette.muted, palette.panel, 0.6),
-        "edge": mixed(palette.muted, palette.panel, 0.4),
-        "outline": mixed(palette.muted, palette.panel, 0.8),
-        "hover": palette.hover,
-        "hover_row": mixed(palette.raised, palette.panel, 0.6),
-        "selected": palette.selected,
+        "lifted": mixed(palette.text, palette.raised, 0.07 if palette.is_dark else 0.05),
         "selection": mixed(palette.accent, palette.raised, 0.35),
-        "segment": palette.background if palette.is_dark else palette.panel,
         "primary_hover": mixed(deep, palette.primary, 0.1),
         "primary_down": mixed(deep, palette.primary, 0.22),
         "primary_off": mixed(palette.primary, palette.panel, 0.45),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from PySide6.QtGui import QUndoCommand
 
-from netwright.engine.core.errors import listed
+from netwright.designer.language import listed, noop, tr, translation
 from netwright.engine.core.records import Record
 from netwright.engine.project.project import Project
 
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from netwright.engine.project.project_differences import Difference
 
 Place = Literal["design", "data", "options"]
-_SECTIONS = {"data": "Data", "training": "Training options", "environment": "Environment", "weights": "Weights"}
+_SECTIONS = {
+    "data": noop("Data"),
+    "training": noop("Training options"),
+    "environment": noop("Environment"),
+    "weights": noop("Weights"),
+}
 _MOST = 3
 """Largest number of changes that a message names."""
 
@@ -77,36 +82,37 @@ def step(text: str, before: Project, after: Project, *, undone: bool) -> Step:
     """
     from netwright.engine.project.project_differences import compare  # a start of the window does not pay for it
 
-    verb = "Undid" if undone else "Redid"
+    verb = tr("Undid: {change}") if undone else tr("Redid: {change}")
     differences = compare(before, after).differences
     if before.network != after.network or before.layout != after.layout:
-        return Step(f"{verb}: {_edit_text(text, differences, undone=undone)}", "design")
+        return Step(verb.format(change=_edit_text(text, differences, undone=undone)), "design")
     sections = {difference.name.partition(".")[0] for difference in differences}
-    title = " and ".join(_SECTIONS[name] for name in _SECTIONS if name in sections) or text
+    title = tr(" and ").join(translation(_SECTIONS[name]) for name in _SECTIONS if name in sections) or text
     changes = _joined([_option_text(after, change, undone=undone) for change in differences])
-    return Step(f"{verb}: {title}{changes}", "data" if sections == {"data"} else "options")
+    return Step(verb.format(change=f"{title}{changes}"), "data" if sections == {"data"} else "options")
 
 
-def _values(difference: "Difference", *, undone: bool) -> str:
-    """Return the present value as text: `is 0.01 again` where the step no longer holds."""
-    return f"is {difference.before} again" if undone else f"{difference.before} → {difference.after}"
+def _values(name: str, difference: "Difference", *, undone: bool) -> str:
+    """Return the present value as text: `learn rate is 0.01 again` where the step no longer holds."""
+    text = tr("{name} is {before} again") if undone else "{name} {before} → {after}"
+    return text.format(name=name, before=difference.before, after=difference.after)
 
 
 def _joined(changes: Sequence[str]) -> str:
     """Return `: `, the first changes and the number of the others; an empty text without any."""
     if len(changes) > _MOST:
-        changes = [*changes[: _MOST - 1], f"{len(changes) - _MOST + 1:,} more"]
+        changes = [*changes[: _MOST - 1], tr("%n more", "", len(changes) - _MOST + 1)]
     return f": {listed(changes)}" if changes else ""
 
 
 def _option_text(project: Project, difference: "Difference", *, undone: bool) -> str:
     section, _, name = difference.name.partition(".")
-    return f"{_label(project.section(section), name)} {_values(difference, undone=undone)}"
+    return _values(_label(project.section(section), name), difference, undone=undone)
 
 
 def _label(record: Record, name: str) -> str:
     """Return the label of a field in the middle of a sentence: `learn rate`, but `L2 regularisation`."""
-    label = record.fields[name].label if name in record.fields else name
+    label = translation(record.fields[name].label) if name in record.fields else name
     return label if label[1:2].isupper() or label[1:2].isdigit() else label[:1].lower() + label[1:]
 
 
@@ -114,8 +120,12 @@ def _edit_text(text: str, differences: Sequence["Difference"], *, undone: bool) 
     """Return the name of an edit of the network with the values or the layers that it changed."""
     if all(difference.kind == "changed" for difference in differences):
         values = _joined(
-            [f"{difference.name.replace('.', ' ')} {_values(difference, undone=undone)}" for difference in differences]
+            [_values(difference.name.replace(".", " "), difference, undone=undone) for difference in differences]
         )
-        return values.removeprefix(": ") if values and text.startswith("Change ") else f"{text}{values}"
+        return (
+            values.removeprefix(": ")
+            if values and text.startswith(tr("Change {fields}").partition("{")[0])
+            else f"{text}{values}"
+        )
     names = [difference.name for difference in differences if difference.kind in ("added", "removed")]
     return text if all(name in text for name in names) else f"{text}{_joined(names)}"

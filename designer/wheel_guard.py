@@ -1,10 +1,10 @@
-"""The wheel scrolls the page: a slider, number or list that passes under the pointer turns only if it has the focus."""
+"""The wheel scrolls the page: a slider, number, list or tab that passes under the pointer turns only with the focus."""
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QWheelEvent, QWindow
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QDial, QSlider, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QDial, QSlider, QTabBar, QWidget
 
-GUARDED = (QSlider, QDial, QAbstractSpinBox, QComboBox)
+GUARDED = (QSlider, QDial, QAbstractSpinBox, QComboBox, QTabBar)
 
 
 class WheelGuard(QObject):

@@ -11,6 +11,7 @@ from netwright.designer.canvas.text_fields import CommentField, TitleField
 from netwright.designer.canvas.viewport import Viewport
 from netwright.designer.editor import Editor
 from netwright.designer.gestures.resize import CURSORS, Sides
+from netwright.designer.language import tr
 from netwright.designer.scene.annotation_items import box
 from netwright.engine.core.errors import UserError
 from netwright.engine.network import annotations
@@ -184,7 +185,7 @@ class AnnotationTools(QObject):
         except UserError as error:
             self._editor.refused.emit(str(error))
             return
-        self._add("Add a comment", layout, mark)
+        self._add(tr("Add a comment"), layout, mark)
 
     def frame_selection(self) -> None:
         """Add a frame around the selection, and open its title for typing."""
@@ -194,7 +195,7 @@ class AnnotationTools(QObject):
         except UserError as error:
             editor.refused.emit(str(error))
             return
-        self._add("Frame selection", layout, mark)
+        self._add(tr("Frame selection"), layout, mark)
 
     def _add(self, text: str, layout: Layout, mark: Mark) -> None:
         merge = f"{text} {mark.id}"

@@ -1,14 +1,15 @@
 """The context menus of the canvas: for layers, frames and comments, a connection, and the empty canvas."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
-from netwright.designer import markup, theme
+from netwright.designer import markup, shortcuts, theme
 from netwright.designer.auto_layout import align_menu
 from netwright.designer.editor import Editor
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.scene import stage_colours
 from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.engine.drawing import colours
@@ -19,6 +20,15 @@ from netwright.engine.network.layout import TONES, Layout, Tone
 from netwright.engine.network.network import Connection, bypass_refusal
 
 _MOST_STAGES = 32
+_TONES: Mapping[Tone, str] = {
+    "grey": noop("Grey"),
+    "blue": noop("Blue"),
+    "green": noop("Green"),
+    "yellow": noop("Yellow"),
+    "orange": noop("Orange"),
+    "red": noop("Red"),
+    "violet": noop("Violet"),
+}
 
 
 def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None:
@@ -41,32 +51,32 @@ def layer_menu(
     """Return the menu of the selected layers; `stage` is the submenu of pipeline stages, if any."""
     menu = QMenu(parent)
     if len(editor.selection) == 1:
-        _add(menu, "Rename", "", "F2", rename)
-        _add(menu, "Replace with…", "", "", replace)
+        _add(menu, tr("Rename"), "", "F2", rename)
+        _add(menu, tr("Replace with…"), "", "", replace)
     layers = [editor.network.layers[id] for id in editor.selection]
     able = [layer for layer in layers if bypass_refusal(layer.type) is None]
     if able:
-        text = "Stop bypassing" if all(layer.bypassed for layer in able) else "Bypass"
+        text = tr("Stop bypassing") if all(layer.bypassed for layer in able) else tr("Bypass")
         _add(menu, text, "", "B", lambda: editor.toggle_bypass())
     if stage is not None:
         stage.setParent(menu, stage.windowFlags())
         menu.addMenu(stage)
     _block_entries(menu, editor, keep)
     menu.addSeparator()
-    _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
-    _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
-    _add(menu, "Duplicate", "", "Ctrl+D", lambda: editor.duplicate())
-    _add(menu, "Frame selection", "", "Ctrl+Shift+F", frame)
+    _add(menu, tr("Cut"), "cut", shortcuts.text("edit.cut"), lambda: editor.cut())
+    _add(menu, tr("Copy"), "copy", shortcuts.text("edit.copy"), lambda: editor.copy())
+    _add(menu, tr("Duplicate"), "", shortcuts.text("edit.duplicate"), lambda: editor.duplicate())
+    _add(menu, tr("Frame selection"), "", shortcuts.text("frame.selection"), frame)
     if len(editor.selection) > 1:
         menu.addMenu(align_menu(editor, menu))
     menu.addSeparator()
     network, selection = editor.network, editor.selection
     lines = [c for c in network.connections if c.source.layer in selection or c.target.layer in selection]
     if lines:
-        _add(menu, "Disconnect", "", "", lambda: editor.disconnect_all(lines))
-    _add(menu, "Delete", "trash", "Del", lambda: editor.delete_selection())
+        _add(menu, tr("Disconnect"), "", "", lambda: editor.disconnect_all(lines))
+    _add(menu, tr("Delete"), "trash", "Del", lambda: editor.delete_selection())
     if edits.remove_and_heal(network, selection).connections != edits.remove_layers(network, selection).connections:
-        _add(menu, "Delete without reconnecting", "", "Shift+Del", lambda: editor.delete_selection(heal=False))
+        _add(menu, tr("Delete without reconnecting"), "", "Shift+Del", lambda: editor.delete_selection(heal=False))
     return menu
 
 
@@ -76,10 +86,14 @@ def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:
     stages = staging.current.stages if staging.is_on or staging.is_used else None
     if stages is None:
         return None
-    menu = QMenu("Stage", parent)
+    menu = QMenu(tr("Stage"), parent)
     current = staging.selected
     for number in range(min(stages.count + 1, _MOST_STAGES)):
-        text = f"Stage {number + 1}" if number < stages.count else f"New stage {number + 1}"
+        text = (
+            tr("Stage {number}", number=number + 1)
+            if number < stages.count
+            else tr("New stage {number}", number=number + 1)
+        )
         action = menu.addAction(_chip(number, is_current=number == current), text)
         action.setCheckable(True)
         action.setChecked(number == current)
@@ -111,41 +125,41 @@ def _block_entries(menu: QMenu, editor: Editor, keep: object) -> None:
     blocks = [layer for layer in layers if isinstance(layer.type, Block)]
     menu.addSeparator()
     if len(layers) == len(blocks) == 1:
-        _add(menu, "Open block", "", "Alt+Down", lambda: editor.open_block(blocks[0].id))
-        _add(menu, "Save to my blocks…", "", "", keep)
-    _add(menu, "Group into a block", "", "Ctrl+G", lambda: editor.group())
+        _add(menu, tr("Open block"), "", shortcuts.text("block.open"), lambda: editor.open_block(blocks[0].id))
+        _add(menu, tr("Save to my blocks…"), "", "", keep)
+    _add(menu, tr("Group into a block"), "", shortcuts.text("block.group"), lambda: editor.group())
     if blocks:
-        _add(menu, "Ungroup", "", "Ctrl+Shift+G", lambda: editor.ungroup())
+        _add(menu, tr("Ungroup"), "", shortcuts.text("block.ungroup"), lambda: editor.ungroup())
 
 
 def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -> QMenu:
     """Return the menu of the selected frames and comments; `mark` is the one under the pointer."""
     menu = QMenu(parent)
     marks = editor.selected_marks
-    words = "Edit title" if mark.kind == "frame" else "Edit text"
+    words = tr("Edit title") if mark.kind == "frame" else tr("Edit text")
     _add(menu, words, "", "F2", edit)
-    colour = menu.addMenu("Colour")
+    colour = menu.addMenu(tr("Colour"))
     annotation = annotations.find(editor.layout, mark)
     for tone in TONES:
         is_current = annotation is not None and annotation.tone == tone
-        action = colour.addAction(_square(tone, is_current=is_current), tone.capitalize())
+        action = colour.addAction(_square(tone, is_current=is_current), translation(_TONES[tone]))
         action.setCheckable(True)
         action.setChecked(is_current)
         action.triggered.connect(lambda _=False, tone=tone: _recolour(editor, tone))
     menu.addSeparator()
-    _add(menu, "Bring to front", "", "", lambda: _reorder(editor, "Bring to front", annotations.to_front))
-    _add(menu, "Send to back", "", "", lambda: _reorder(editor, "Send to back", annotations.to_back))
+    _add(menu, tr("Bring to front"), "", "", lambda: _reorder(editor, tr("Bring to front"), annotations.to_front))
+    _add(menu, tr("Send to back"), "", "", lambda: _reorder(editor, tr("Send to back"), annotations.to_back))
     menu.addSeparator()
-    _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
-    _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
-    _add(menu, "Duplicate", "", "Ctrl+D", lambda: editor.duplicate())
+    _add(menu, tr("Cut"), "cut", shortcuts.text("edit.cut"), lambda: editor.cut())
+    _add(menu, tr("Copy"), "copy", shortcuts.text("edit.copy"), lambda: editor.copy())
+    _add(menu, tr("Duplicate"), "", shortcuts.text("edit.duplicate"), lambda: editor.duplicate())
     if any(other.kind == "frame" for other in marks):
         layer_ids = annotations.standing_in(editor.layout, marks)[0]
         if layer_ids:
             menu.addSeparator()
-            _add(menu, "Select the layers in it", "", "", lambda: editor.set_selection(layer_ids))
+            _add(menu, tr("Select the layers in it"), "", "", lambda: editor.set_selection(layer_ids))
     menu.addSeparator()
-    _add(menu, "Delete", "trash", "Del", lambda: editor.delete_selection())
+    _add(menu, tr("Delete"), "trash", "Del", lambda: editor.delete_selection())
     return menu
 
 
@@ -168,7 +182,7 @@ def _square(tone: Tone, *, is_current: bool) -> QIcon:
 
 def _recolour(editor: Editor, tone: Tone) -> None:
     layout = annotations.recolour(editor.layout, editor.selected_marks, tone)
-    editor.apply_here("Change colour", layout=layout)
+    editor.apply_here(tr("Change colour"), layout=layout)
 
 
 def _reorder(editor: Editor, text: str, change: Callable[[Layout, Collection[Mark]], Layout]) -> None:
@@ -180,10 +194,22 @@ def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> 
     menu = QMenu(parent)
     layers = editor.network.layers
     source, target = layers[connection.source.layer], layers[connection.target.layer]
-    _add(menu, markup.without_mnemonic(f"Go to {source.name}"), "", "", lambda: editor.set_selection({source.id}))
-    _add(menu, markup.without_mnemonic(f"Go to {target.name}"), "", "", lambda: editor.set_selection({target.id}))
+    _add(
+        menu,
+        markup.without_mnemonic(tr("Go to {name}", name=source.name)),
+        "",
+        "",
+        lambda: editor.set_selection({source.id}),
+    )
+    _add(
+        menu,
+        markup.without_mnemonic(tr("Go to {name}", name=target.name)),
+        "",
+        "",
+        lambda: editor.set_selection({target.id}),
+    )
     menu.addSeparator()
-    _add(menu, "Disconnect", "trash", "Del", lambda: editor.disconnect_all([connection]))
+    _add(menu, tr("Disconnect"), "trash", "Del", lambda: editor.disconnect_all([connection]))
     return menu
 
 
@@ -192,15 +218,15 @@ def canvas_menu(
 ) -> QMenu:
     """Return the menu of the empty canvas."""
     menu = QMenu(parent)
-    _add(menu, "Add a layer…", "plus", "A", add)
-    _add(menu, "Add a comment", "", "Ctrl+Shift+M", comment)
-    _add(menu, "Paste", "paste", "Ctrl+V", lambda: editor.paste((at.x(), at.y())))
+    _add(menu, tr("Add a layer…"), "plus", "A", add)
+    _add(menu, tr("Add a comment"), "", shortcuts.text("comment.add"), comment)
+    _add(menu, tr("Paste"), "paste", shortcuts.text("edit.paste"), lambda: editor.paste((at.x(), at.y())))
     if editor.network.layers:
-        _add(menu, "Select all", "", "Ctrl+A", lambda: editor.select_all())
+        _add(menu, tr("Select all"), "", shortcuts.text("edit.select_all"), lambda: editor.select_all())
         menu.addSeparator()
-        _add(menu, "Arrange", "arrange", "Ctrl+L", arrange)
-        _add(menu, "Fit to window", "fit", "F", fit)
+        _add(menu, tr("Arrange"), "arrange", shortcuts.text("network.arrange"), arrange)
+        _add(menu, tr("Fit to window"), "fit", "F", fit)
     if editor.scope:
         menu.addSeparator()
-        _add(menu, "Leave block", "", "Alt+Up", lambda: editor.leave_block())
+        _add(menu, tr("Leave block"), "", shortcuts.text("block.leave"), lambda: editor.leave_block())
     return menu

@@ -6,13 +6,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
 
 from netwright.designer import markup, theme
 from netwright.designer.canvas.view import CanvasView
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.network.blocks import names_of
 from netwright.engine.network.layer_table import find_layers
 
 _MARGIN = 14
 _WIDTH = 204
-NONE = "None found"
+NONE = noop("None found")
 _MOST_COUNT = 160
 """Largest width of the words beside the field; longer names of blocks are elided."""
 
@@ -30,14 +31,14 @@ class FindBar(QFrame):
         """Id paths of the matches."""
         self._at = -1
         theme.mark(self, "role", "card")
-        self.field = SearchField("Name, type, size, problem", "Find a layer")
+        self.field = SearchField(tr("Name, type, size, problem"), tr("Find a layer"))
         self.field.setFixedWidth(_WIDTH)
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
         self.count = QLabel()
         self.count.setFont(theme.figures(self.count.font()))
         self.count.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.count.setMinimumWidth(self.count.fontMetrics().horizontalAdvance(NONE) + 8)
+        self.count.setMinimumWidth(self.count.fontMetrics().horizontalAdvance(translation(NONE)) + 8)
         theme.mark(self.count, "role", "muted")
         self._lay_out()
         self.hide()
@@ -53,9 +54,9 @@ class FindBar(QFrame):
         row.addWidget(self.count)
         self._buttons: list[tuple[QToolButton, str]] = []
         for icon, tip, slot in (
-            ("chevron-up", "Previous (Shift+Enter)", self.previous),
-            ("chevron-down", "Next (Enter or F3)", self.next),
-            ("close", "Close (Esc)", self.close_bar),
+            ("chevron-up", tr("Previous (Shift+Enter)"), self.previous),
+            ("chevron-down", tr("Next (Enter or F3)"), self.next),
+            ("close", tr("Close (Esc)"), self.close_bar),
         ):
             button = QToolButton()
             button.setToolTip(tip)
@@ -139,25 +140,27 @@ class FindBar(QFrame):
 
     def _show_count(self) -> None:
         total = len(self._found)
-        text = f"{self._at + 1:,} of {total:,}" if self._at >= 0 else f"{total:,} {self._where()}"
+        text = tr("{number:,} of {total:,}", number=self._at + 1, total=total) if self._at >= 0 else self._where(total)
         if not total:
-            text = NONE if self.field.text().strip() else ""
+            text = translation(NONE) if self.field.text().strip() else ""
         label = markup.elided(self.count.fontMetrics(), text, Qt.TextElideMode.ElideMiddle, _MOST_COUNT)
         if label != self.count.text():
             self.count.setText(label)
             self.count.setToolTip(text if label != text else "")
             self._place()
-        theme.mark(self.field, "invalid", "true" if text == NONE else "false")
+        theme.mark(self.field, "invalid", "true" if text == translation(NONE) else "false")
 
-    def _where(self) -> str:
-        """Return the place of matches that are not shown: `in decoder`, `in blocks`."""
+    def _where(self, total: int) -> str:
+        """Return the number and place of matches that are not shown: `3 in decoder`, `3 in blocks`."""
         if any(self._is_here(path) for path in self._found):
-            return "found"
+            return tr("{total:,} found", total=total)
         outer = {tuple(path.split("/")[:-1]) for path in self._found}
         if len(outer) > 1:
-            return "in blocks"
+            return tr("{total:,} in blocks", total=total)
         names = names_of(self._view.editor.project.network, next(iter(outer), ()))
-        return f"in {'/'.join(names)}" if names else "outside"
+        if not names:
+            return tr("{total:,} outside", total=total)
+        return tr("{total:,} in {block}", total=total, block="/".join(names))
 
     def _place(self) -> None:
         self.adjustSize()

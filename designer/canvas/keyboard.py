@@ -12,7 +12,9 @@ from netwright.designer.canvas.annotation_tools import AnnotationTools
 from netwright.designer.gestures import neighbours
 from netwright.designer.gestures.connect_keys import ConnectByKeys
 from netwright.designer.gestures.gesture import Canvas
+from netwright.designer.language import layer_label, noop, tr, translation
 from netwright.designer.scene.annotation_items import NOTHING
+from netwright.designer.scene.lens import LENSES, Lenses
 from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import Mark
@@ -32,13 +34,15 @@ _CTRL, _SHIFT, _ALT = (
     Qt.KeyboardModifier.AltModifier,
 )
 
-HELP = (
-    "Arrow keys go along the connections, the first one to the first layer; N goes to the next layer, Shift+N to the "
-    "one before, Tab leaves the canvas. Enter edits, F2 renames, C connects, "
-    "A adds a layer, Del removes. Alt with Down opens a block, Alt with Up leaves it. "
-    "While stages of a pipeline are shown, 1 to 9 move the selection into one. "
-    "Ctrl with an arrow key moves the selection. Frames and comments follow the layers: Enter edits their text, "
-    "Alt and Shift with an arrow key changes their size, the menu key offers colours."
+HELP = noop(
+    "Arrow keys go along the connections, the first one to the first layer; N goes "
+    "to the next layer, Shift+N to the one before, Tab leaves the canvas. Enter "
+    "edits, F2 renames, C connects, A adds a layer, Del removes. Alt with Down opens "
+    "a block, Alt with Up leaves it. 1 to 7 choose a lens; while stages of a "
+    "pipeline are shown, 1 to 9 move the selection into one. Ctrl with an arrow key "
+    "moves the selection. Frames and comments follow the layers: Enter edits their "
+    "text, Alt and Shift with an arrow key changes their size, the menu key offers "
+    "colours."
 )
 
 
@@ -83,13 +87,19 @@ class Keyboard:
     """The keyboard of one canvas. The view passes every key on and asks which are held."""
 
     def __init__(
-        self, canvas: KeyCanvas, annotation_tools: AnnotationTools, stages: PipelineStages, auto_layout: AutoLayout
+        self,
+        canvas: KeyCanvas,
+        annotation_tools: AnnotationTools,
+        stages: PipelineStages,
+        auto_layout: AutoLayout,
+        lenses: Lenses,
     ) -> None:
         self._canvas = canvas
         self._editor = canvas.editor
         self._annotations = annotation_tools
         self._stages = stages
         self._auto_layout = auto_layout
+        self._lenses = lenses
         self.holds_space = False
         """Whether a drag pans the view."""
         self.lassos = False
@@ -154,15 +164,19 @@ class Keyboard:
         }
         if key in plain:
             plain[key]()
-        return key in plain or self._stage(key)
+        return key in plain or self._digit(key)
 
-    def _stage(self, key: Qt.Key) -> bool:
-        """Put the selection into a pipeline stage by a digit, while stages are shown."""
-        is_digit = Qt.Key.Key_1 <= key <= Qt.Key.Key_9
-        if is_digit and self._stages.is_on:
-            self._stages.put(key - Qt.Key.Key_1)
+    def _digit(self, key: Qt.Key) -> bool:
+        """Choose a lens by a digit; while stages are shown, put the selection into one."""
+        number = key - Qt.Key.Key_1
+        if self._stages.is_on and self._editor.selection and 0 <= number < 9:
+            self._stages.put(number)
             return True
-        return False
+        if not 0 <= number < len(LENSES):
+            return False
+        if not self._lenses.refusal(LENSES[number]):
+            self._lenses.choose(LENSES[number])
+        return True
 
     def release(self, event: QKeyEvent) -> None:
         """Handle a released key."""
@@ -235,7 +249,7 @@ class Keyboard:
         self._editor.set_selection(selection)
         self._canvas.reveal(id)
         layer, facts = self._editor.network.layers[id], self._editor.analysis.shapes.get(id)
-        words = [layer.name, layer.label, facts.output.short() if facts else ""]
+        words = [layer.name, layer_label(layer.label), facts.output.short() if facts else ""]
         words += [problem.message for problem in self._editor.problems if problem.layer == id]
         self._canvas.announce(", ".join(filter(None, words)))
 
@@ -245,10 +259,12 @@ class Keyboard:
         if annotation is None:
             return
         written = annotations.words(annotation)
-        words = [mark.kind.capitalize(), written or ("without a title" if mark.kind == "frame" else NOTHING)]
+        is_frame = mark.kind == "frame"
+        words = [tr("Frame") if is_frame else tr("Comment")]
+        words.append(written or (tr("without a title") if is_frame else translation(NOTHING)))
         if mark.kind == "frame":
             count = len(annotations.standing_in(self._editor.layout, {mark})[0])
-            words.append(f"{count} layer{'' if count == 1 else 's'}")
+            words.append(tr("%n layer(s)", "", count))
         self._canvas.announce(", ".join(words))
 
     def _nudge(self, dx: int, dy: int, steps: int) -> None:
@@ -260,7 +276,7 @@ class Keyboard:
         places = {id: (x + dx * step, y + dy * step) for id in ids for x, y in [layout.at(id)]}
         layout = annotations.move(layout.moved(places), marks, (dx * step, dy * step))
         names = sorted([*ids, *(" ".join(mark) for mark in marks)])
-        editor.apply_here("Move", layout=layout, merge="nudge " + " ".join(names))
+        editor.apply_here(tr("Move"), layout=layout, merge="nudge " + " ".join(names))
 
     def _grow(self, dx: int, dy: int) -> bool:
         """Move the right and lower edge of the selected frame or comment; consecutive presses are one undo step."""
@@ -272,7 +288,11 @@ class Keyboard:
         if annotation is not None:
             size = (annotation.size[0] + dx * placement.GRID, annotation.size[1] + dy * placement.GRID)
             layout = annotations.resize(editor.layout, mark, annotation.at, size)
-            editor.apply_here(f"Resize {mark.kind}", layout=layout, merge=f"grow {mark.kind} {mark.id}")
+            editor.apply_here(
+                tr("Resize frame") if mark.kind == "frame" else tr("Resize comment"),
+                layout=layout,
+                merge=f"grow {mark.kind} {mark.id}",
+            )
         return True
 
     # Connecting
@@ -282,13 +302,13 @@ class Keyboard:
         editor, canvas = self._editor, self._canvas
         canvas.cancel()
         if len(editor.selection) != 1:
-            editor.refused.emit("Select the layer that the connection is to leave, then press C.")
+            editor.refused.emit(tr("Select the layer that the connection is to leave, then press C."))
             return
         (id,) = editor.selection
         layer = editor.network.layers[id]
         ports = layer.type.output_ports()
         if not ports:
-            editor.refused.emit(f"{layer.name} has no output to connect.")
+            editor.refused.emit(tr("{name} has no output to connect.", name=layer.name))
             return
         connected_names = {connection.source.name for connection in editor.network.outgoing[id]}
         free = [name for name in ports if name not in connected_names]

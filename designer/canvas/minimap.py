@@ -1,23 +1,27 @@
 """The minimap: the whole network with a frame around the visible part; a click scrolls there."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QWidget
 
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.designer.scene.scene import Scene
 from netwright.designer.scene.tint import box_colour
 from netwright.engine.drawing import colours
 from netwright.engine.network.annotations import every
 
 SIZE = QSize(138, 110)
-"""The largest size; a tall or a wide network has a slim minimap, and a small view a smaller one."""
-_SLIMMEST = 44
+"""The largest size; a small view has a smaller one."""
+_LEAST = QSize(96, 44)
+"""The smallest size: a slim network is stretched to it, as bands in the colours of the families."""
 _SHARE = 0.28
 """Part of the view that the minimap takes at most in each direction."""
 _PADDING = 10.0
 _FADED = 0.35
 _MARGIN = 14
+_CHIP = 40
+"""Room for the zoom below."""
 _DELAY_MS = 30
 
 
@@ -31,7 +35,7 @@ class Minimap(QWidget):
         self.setFixedSize(SIZE)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # painted again when the pointer comes and leaves
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip("Overview: click to go there")
+        self.setToolTip(tr("Overview: click to go there"))
         self._scene = scene
         self._picture: QPixmap | None = None
         self._area = QRectF()
@@ -71,17 +75,18 @@ class Minimap(QWidget):
         over = self.parentWidget()
         if over is None or self._area.isEmpty() or self._visible.isEmpty():
             return
-        broad = min(SIZE.width(), max(_SLIMMEST, round(over.width() * _SHARE)))
-        high = min(SIZE.height(), max(_SLIMMEST, round(over.height() * _SHARE)))
+        room = over.size() * _SHARE
+        broad = max(_LEAST.width(), min(SIZE.width(), room.width()))
+        high = max(_LEAST.height(), min(SIZE.height(), room.height()))
         scale = min((broad - 2 * _PADDING) / self._area.width(), (high - 2 * _PADDING) / self._area.height())
         size = QSize(
-            max(_SLIMMEST, round(self._area.width() * scale + 2 * _PADDING)),
-            max(_SLIMMEST, round(self._area.height() * scale + 2 * _PADDING)),
+            max(_LEAST.width(), round(self._area.width() * scale + 2 * _PADDING)),
+            max(_LEAST.height(), round(self._area.height() * scale + 2 * _PADDING)),
         )
         if size != self.size():
             self.setFixedSize(size)
             self._picture = None
-        self.move(over.width() - size.width() - _MARGIN, over.height() - size.height() - _MARGIN)
+        self.move(over.width() - size.width() - _MARGIN, over.height() - size.height() - _MARGIN - _CHIP)
         step = self._visible.width() / over.width()
         below = QRectF(self._visible.topLeft() + QPointF(self.pos()) * step, QSizeF(size) * step)
         self._is_over_layers = bool(self._scene.nodes_in(below))
@@ -91,10 +96,12 @@ class Minimap(QWidget):
         """Whether layers are seen through the minimap; the pointer over it makes it opaque."""
         return self._is_over_layers and not self.underMouse()
 
-    def _scale(self) -> tuple[float, QPointF]:
+    def _transform(self) -> QTransform:
+        """Return the way from the canvas to the minimap, which the network fills."""
         room = QRectF(self.rect()).adjusted(_PADDING, _PADDING, -_PADDING, -_PADDING)
-        scale = min(room.width() / max(self._area.width(), 1), room.height() / max(self._area.height(), 1))
-        return scale, room.center() - self._area.center() * scale
+        transform = QTransform.fromTranslate(room.left(), room.top())
+        transform.scale(room.width() / max(self._area.width(), 1), room.height() / max(self._area.height(), 1))
+        return transform.translate(-self._area.left(), -self._area.top())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._picture is None:
@@ -107,8 +114,7 @@ class Minimap(QWidget):
         painter.setBrush(palette.panel)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
         painter.drawPixmap(0, 0, self._picture)
-        scale, shift = self._scale()
-        frame = QRectF(self._visible.topLeft() * scale + shift, self._visible.size() * scale)
+        frame = self._transform().mapRect(self._visible)
         frame = frame.united(QRectF(frame.center().x() - 6, frame.center().y() - 4, 12, 8))
         inside = frame.intersected(QRectF(self.rect()).adjusted(4, 4, -4, -4))
         painter.setPen(QPen(palette.accent, 1))
@@ -123,9 +129,7 @@ class Minimap(QWidget):
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(self._scene.nodes.nodes) < 500)
-        scale, shift = self._scale()
-        painter.translate(shift)
-        painter.scale(scale, scale)
+        painter.setTransform(self._transform(), combine=True)
         palette = theme.current()
         for annotation in every(self._scene.annotations.layout):
             colour = QColor(colours.TONES[annotation.tone])
@@ -154,5 +158,4 @@ class Minimap(QWidget):
         event.accept()
 
     def _go(self, at: QPointF) -> None:
-        scale, shift = self._scale()
-        self.moved.emit((at - shift) * (1 / scale))
+        self.moved.emit(self._transform().inverted()[0].map(at))

@@ -5,14 +5,20 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.canvas.legend_card import LegendCard
 from netwright.designer.canvas.minimap import Minimap
 from netwright.designer.canvas.viewport import Viewport
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
+from netwright.designer.scene.lens import Lenses
+from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.engine.network.block import Block
 from netwright.engine.network.blocks import names_of, network_in
 from netwright.engine.network.problems import Fix
 
 _MARGIN = 14
+HELP_WIDTH = 480
+"""Width in pixels at which the sentences of an empty canvas wrap."""
 
 
 class ZoomChip(QFrame):
@@ -29,10 +35,10 @@ class ZoomChip(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(3, 2, 3, 2)
         row.setSpacing(0)
-        self._button(row, "−", "Zoom out", self.zoom_out, 24)
-        self._percent = self._button(row, "100 %", "Actual size", self.zoom_reset, 52)
-        self._button(row, "+", "Zoom in", self.zoom_in, 24)
-        self._button(row, "Fit", "Show the whole network (F)", self.fit, 34)
+        self._button(row, "−", tr("Zoom out"), self.zoom_out, 24)
+        self._percent = self._button(row, "100 %", tr("Actual size"), self.zoom_reset, 52)
+        self._button(row, "+", tr("Zoom in"), self.zoom_in, 24)
+        self._button(row, tr("Fit"), tr("Show the whole network (F)"), self.fit, 34)
         self.adjustSize()
 
     def _button(self, row: QHBoxLayout, text: str, tip: str, signal: object, width: int) -> QToolButton:
@@ -103,18 +109,20 @@ class EmptyState(QWidget):
         self._title, self._help = QLabel(self), QLabel(self)
         self._title.setProperty("role", "title")
         self._help.setProperty("role", "muted")
+        self._help.setWordWrap(True)
+        self._help.setFixedWidth(HELP_WIDTH)
         for label in (picture, self._title, self._help):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-            column.addWidget(label)
+            column.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.setContentsMargins(0, 8, 0, 0)
         row.addStretch()
         self._starter = QPushButton(self)
-        self._starter.setAccessibleName("Make a first network")
+        self._starter.setAccessibleName(tr("Make a first network"))
         theme.mark(self._starter, "primary", True)
-        example, add = QPushButton("Start from an example", self), QPushButton("Add an image input", self)
+        example, add = QPushButton(tr("Start from an example"), self), QPushButton(tr("Add an image input"), self)
         requests = (self.starter_requested, self.example_requested, self.add_input_requested)
         for button, signal in zip((self._starter, example, add), requests, strict=True):
             button.clicked.connect(signal)
@@ -126,11 +134,12 @@ class EmptyState(QWidget):
 
     def offer(self, starter: Fix | None) -> None:
         """Offer to make a network for the data of the project, where the data is known."""
-        self._title.setText("Start with a network for the data" if starter else "Drag an image input here")
-        where = "Layers are in the library on the left. Connect them by dragging from port to port."
+        self._title.setText(tr("Start with a network for the data") if starter else tr("Drag an image input here"))
+        where = tr("Layers are in the library on the left. Connect them by dragging from port to port.")
         self._help.setText(starter.detail if starter else where)
+        self._help.setFixedHeight(self._help.heightForWidth(HELP_WIDTH))
         self._starter.setText(starter.label if starter else "")
-        self._starter.setAccessibleName(starter.label if starter else "Make a first network")
+        self._starter.setAccessibleName(starter.label if starter else tr("Make a first network"))
         self._starter.setVisible(starter is not None)
         self.place()
 
@@ -167,10 +176,10 @@ class BusyCard(QFrame):
         bar.setRange(0, 0)
         bar.setTextVisible(False)
         bar.setFixedSize(96, 4)
-        bar.setAccessibleName("Progress")
-        button = QPushButton("Cancel", self)
+        bar.setAccessibleName(tr("Progress"))
+        button = QPushButton(tr("Cancel"), self)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Escape on the canvas does the same
-        button.setToolTip("Leave everything as it is (Esc)")
+        button.setToolTip(tr("Leave everything as it is (Esc)"))
         button.clicked.connect(self.cancelled)
         for widget in (self._text, bar, button):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -201,7 +210,7 @@ class Breadcrumbs(QFrame):
         super().__init__(parent)
         self._editor = editor
         self.setProperty("role", "card")
-        self.setAccessibleName("Open block")
+        self.setAccessibleName(tr("Open block"))
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(5, 2, 10, 2)
         self._row.setSpacing(0)
@@ -218,7 +227,7 @@ class Breadcrumbs(QFrame):
                 widget.deleteLater()
         if not path:
             return
-        names = ("Network", *names_of(self._editor.project.network, path))
+        names = (tr("Network"), *names_of(self._editor.project.network, path))
         for depth, name in enumerate(names[:-1]):
             self._row.addWidget(self._button(name, path[:depth]))
             self._row.addWidget(self._text("›", "muted"))
@@ -226,7 +235,7 @@ class Breadcrumbs(QFrame):
         *outer, id = path
         type = network_in(self._editor.project.network, outer).layers[id].type
         if isinstance(type, Block) and type.repeat > 1:
-            self._row.addWidget(self._text(f"  shared by {type.repeat:,} copies", "muted"))
+            self._row.addWidget(self._text("  " + tr("shared by %n copies", "", type.repeat), "muted"))
         for index in range(self._row.count()):
             if (item := self._row.itemAt(index)) is not None and (widget := item.widget()) is not None:
                 widget.show()
@@ -235,8 +244,8 @@ class Breadcrumbs(QFrame):
     def _button(self, name: str, path: tuple[str, ...]) -> QToolButton:
         button = QToolButton(self)
         button.setText(markup.without_mnemonic(_short(name)))
-        button.setToolTip(f"Go back to {name}")
-        button.setAccessibleName(f"Go back to {name}")
+        button.setToolTip(tr("Go back to {name}", name=name))
+        button.setAccessibleName(tr("Go back to {name}", name=name))
         button.setFixedHeight(24)
         button.setFont(self._small(button))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -267,14 +276,19 @@ def _short(name: str) -> str:
 
 
 class Overlays(QObject):
-    """The widgets over one canvas, each in its corner."""
+    """The widgets over one canvas, each in its corner. The legend is made when a lens first needs it."""
 
-    def __init__(self, view: Viewport, editor: Editor) -> None:
+    go_to = Signal(str)
+    """A layer is to be selected and shown."""
+    frozen_clicked = Signal()
+
+    def __init__(self, view: Viewport, editor: Editor, lenses: Lenses, stages: PipelineStages) -> None:
         super().__init__(view)
-        self._view = view
-        self._editor = editor
+        self._view, self._editor = view, editor
+        self._lenses, self._stages = lenses, stages
+        self._legend: LegendCard | None = None
         self.zoom_chip = ZoomChip(view)
-        view.corner.append(self.zoom_chip)
+        view.corners.append(self.zoom_chip)
         self.minimap = Minimap(view.network_scene, view)
         self.empty = EmptyState(view)
         self.breadcrumbs = Breadcrumbs(editor, view)
@@ -286,29 +300,54 @@ class Overlays(QObject):
         self.zoom_chip.fit.connect(view.fit)
         self.minimap.moved.connect(view.look_at)
         view.zoom_changed.connect(self.zoom_chip.show_zoom)
+        view.resized.connect(self.place)
         view.visible_changed.connect(self.minimap.show_visible)
-        view.network_scene.tint_changed.connect(self.minimap.refresh)
+        for signal in (view.network_scene.tint_changed, view.network_scene.health_changed, stages.changed):
+            signal.connect(self.minimap.refresh)
+        lenses.changed.connect(self._show_legend)
         editor.project_changed.connect(self._show_emptiness)
+        editor.project_changed.connect(self._show_legend)
         editor.analysis_changed.connect(self._offer)
         self.empty.offer(editor.check_result.starter)
         self._show_emptiness()
 
+    @property
+    def legend(self) -> LegendCard:
+        """The legend of the lens."""
+        if self._legend is None:
+            view, go_to = self._view, self.go_to.emit
+            self._legend = LegendCard(self._lenses, view.network_scene, self._stages, go_to, view)
+            self._legend.frozen_clicked.connect(self.frozen_clicked)
+            self._legend.appeared.connect(view.clear_corners)
+            view.corners.append(self._legend)
+            self._legend.refresh()
+        return self._legend
+
+    def _show_legend(self) -> None:
+        """Make the legend for a lens, or for frozen layers."""
+        if self._lenses.current != "structure" or self._view.network_scene.frozen:
+            assert self.legend is not None
+
     def place(self) -> None:
         """Put each widget into its corner of the view."""
-        height = self._view.height()
-        self.zoom_chip.move(_MARGIN, height - self.zoom_chip.height() - _MARGIN)
+        width, height = self._view.width(), self._view.height()
+        chip = self.zoom_chip
+        chip.move(width - chip.width() - _MARGIN, height - chip.height() - _MARGIN)
         self.minimap.place()
         self.busy.place()
         self.breadcrumbs.move(_MARGIN, _MARGIN)
         self.empty.place()
+        if self._legend is not None:
+            self._legend.refresh()
 
     def _offer(self) -> None:
         self.empty.offer(self._editor.check_result.starter)
         self._show_emptiness()
 
     def _show_emptiness(self) -> None:
-        layout = self._editor.layout
-        is_empty = not (self._editor.network.layers or layout.frames or layout.comments)
+        layout, layers = self._editor.layout, self._editor.network.layers
+        is_empty = not (layers or layout.frames or layout.comments)
+        self._lenses.set_layers(has_layers=bool(layers))
         self.empty.setVisible(is_empty)
         self.zoom_chip.setVisible(not is_empty)
         if is_empty:

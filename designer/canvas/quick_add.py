@@ -11,6 +11,7 @@ from netwright.designer import clipboard, placement, theme
 from netwright.designer.canvas.viewport import Viewport
 from netwright.designer.clipboard import Piece
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
 from netwright.designer.panels.library_model import (
     KEY_ROLE,
     REFUSAL_ROLE,
@@ -23,7 +24,7 @@ from netwright.designer.panels.library_model import (
 from netwright.designer.panels.library_view import LibraryView
 from netwright.designer.panels.parts import SearchField
 from netwright.designer.scene.feedback import Feedback, LooseConnection
-from netwright.designer.scene.scene import PortHit
+from netwright.designer.scene.node_items import PortHit
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.types import TensorType
 from netwright.engine.network.block import BlockInput, BlockOutput
@@ -55,7 +56,9 @@ class Suggestions(QObject):
     def at_ground(self, at: QPoint) -> None:
         """Suggest all layers; the chosen one goes to a point of the view."""
         place = placement.around(self._scene_point(at).toTuple())
-        self._open("Add a layer…", None, at, lambda entry: self._editor.add_layer(entry, place), own=self.user_blocks)
+        self._open(
+            tr("Add a layer…"), None, at, lambda entry: self._editor.add_layer(entry, place), own=self.user_blocks
+        )
 
     def into(self, connection: Connection, at: QPoint) -> None:
         """Suggest layers for the middle of a connection."""
@@ -63,7 +66,7 @@ class Suggestions(QObject):
         suggestions = takers(self._editor.analysis.type_at(connection.source))
         own = self._accepting_blocks(self._editor.analysis.type_at(connection.source), needs_output=True)
         self._open(
-            "Insert a layer…",
+            tr("Insert a layer…"),
             suggestions,
             at,
             lambda entry: self._editor.insert_layer(entry, place, connection),
@@ -81,7 +84,7 @@ class Suggestions(QObject):
         at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
         own = self._accepting_blocks(self._editor.analysis.type_at(Port(id, ports[0])))
         clear = self._view.mapFromScene(QRectF(x, y, NODE_WIDTH, NODE_HEIGHT)).boundingRect()
-        prompt = f"Add a layer after {layer.name}…"
+        prompt = tr("Add a layer after {name}…", name=layer.name)
         self._open(prompt, suggestions, at, self._editor.add_layer, own=own, clear=clear)
 
     def at_port(self, port: PortHit, at: QPoint) -> None:
@@ -96,7 +99,7 @@ class Suggestions(QObject):
             suggestions = takers(editor.analysis.type_at(port.port))
         own = () if port.is_input else self._accepting_blocks(editor.analysis.type_at(port.port))
         ends = (end, port.at) if port.is_input else (port.at, end)
-        prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
+        prompt = tr("Feed {name} from…", name=name) if port.is_input else tr("Connect {name} to…", name=name)
 
         def choose(entry: str | Piece) -> None:
             editor.add_at_port(entry, (end.x(), end.y()), port.port, is_input=port.is_input)
@@ -107,7 +110,7 @@ class Suggestions(QObject):
         """Suggest types to replace a layer with."""
         editor = self._editor
         suggestions = substitutes(editor.network, editor.analysis, id)
-        prompt = f"Replace {editor.network.layers[id].name} with…"
+        prompt = tr("Replace {name} with…", name=editor.network.layers[id].name)
 
         def choose(entry: str | Piece) -> None:
             if isinstance(entry, str):
@@ -270,7 +273,7 @@ class QuickAdd(QFrame):
         self.view.expandAll()
         self.view.select_best(text)
         is_empty = not self.filter.rowCount()
-        self.empty.setText(f"No layer matches “{text}”.")
+        self.empty.setText(tr("No layer matches “{text}”.", text=text))
         self.empty.setVisible(is_empty)
         self.view.setVisible(not is_empty)
 
@@ -318,4 +321,4 @@ def _groups(suggestions: SuggestedTypes | None) -> dict[str, list[str]] | None:
         return None
     fits = [key for key, why in suggestions.items() if not why]
     rest = [key for key, why in suggestions.items() if why]
-    return {title: keys for title, keys in (("Fits here", fits), ("Does not fit", rest)) if keys}
+    return {title: keys for title, keys in ((tr("Fits here"), fits), (tr("Does not fit"), rest)) if keys}

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from netwright.designer import theme
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import Mark
@@ -20,7 +21,7 @@ def _text_of(editor: Editor, mark: Mark) -> str:
 
 def _apply(editor: Editor, mark: Mark, text: str, merge: str) -> None:
     if text != _text_of(editor, mark):
-        title = "Change title" if mark.kind == "frame" else "Change comment"
+        title = tr("Change title") if mark.kind == "frame" else tr("Change comment")
         try:
             editor.apply_here(title, layout=annotations.reword(editor.layout, mark, text), merge=merge)
         except UserError as error:
@@ -36,8 +37,8 @@ class TitleField(QLineEdit):
         super().__init__(parent)
         self._editor, self._mark, self._merge = editor, mark, merge
         self._is_open = True
-        self.setAccessibleName("Title of the frame")
-        self.setPlaceholderText("Title")
+        self.setAccessibleName(tr("Title of the frame"))
+        self.setPlaceholderText(tr("Title"))
         self.setMaxLength(TITLE_LIMIT)
         self.setText(_text_of(editor, mark))
         self.selectAll()
@@ -75,7 +76,7 @@ class CommentField(QPlainTextEdit):
         super().__init__(parent)
         self._editor, self._mark, self._merge = editor, mark, merge
         self._is_open = True
-        self.setAccessibleName("Text of the comment")
+        self.setAccessibleName(tr("Text of the comment"))
         self.setAccessibleDescription("Ctrl+Enter takes the text, Escape leaves the old one")
         self.setPlaceholderText("Ctrl+Enter is done")
         self.setTabChangesFocus(True)
@@ -118,7 +119,7 @@ class RenameField(QLineEdit):
         self._editor = editor
         self._id = id
         self._is_open = True
-        self.setAccessibleName("Name of the layer")
+        self.setAccessibleName(tr("Name of the layer"))
         self.setText(editor.network.layers[id].name)
         self.selectAll()
         self.textChanged.connect(self._judge)

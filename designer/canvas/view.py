@@ -2,8 +2,6 @@
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QContextMenuEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -14,11 +12,11 @@ from PySide6.QtGui import (
     QInputDevice,
     QKeyEvent,
     QMouseEvent,
-    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
+from netwright.designer.announcement import announce
 from netwright.designer.auto_layout import AutoLayout
 from netwright.designer.canvas import context_menus
 from netwright.designer.canvas.annotation_tools import AnnotationTools
@@ -29,6 +27,7 @@ from netwright.designer.canvas.quick_add import Suggestions
 from netwright.designer.canvas.text_fields import RenameField
 from netwright.designer.canvas.viewport import ZOOM_STEP, Viewport
 from netwright.designer.editor import Editor
+from netwright.designer.first_network import FirstNetwork
 from netwright.designer.gestures.connect import Connect
 from netwright.designer.gestures.drop import DropTarget
 from netwright.designer.gestures.gesture import Gesture, Pointer
@@ -38,10 +37,13 @@ from netwright.designer.gestures.pan import Pan
 from netwright.designer.gestures.reconnect import Reconnect, near_end
 from netwright.designer.gestures.resize import Resize
 from netwright.designer.gestures.select import Select
+from netwright.designer.language import tr, translation
 from netwright.designer.markup import visible
 from netwright.designer.scene.feedback import Feedback
+from netwright.designer.scene.lens import Lenses
+from netwright.designer.scene.node_items import PortHit
 from netwright.designer.scene.pipeline_view import PipelineStages
-from netwright.designer.scene.scene import PortHit, Scene
+from netwright.designer.scene.scene import Scene
 from netwright.engine.network.layout import NODE_WIDTH, Flow, Layout
 
 
@@ -55,9 +57,10 @@ class CanvasView(Viewport):
     edit_requested = Signal()
     """Emitted when Enter was pressed, to edit the fields of the selected layers."""
 
-    def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
+    def __init__(self, editor: Editor, parent: QWidget | None = None, *, lenses: Lenses | None = None) -> None:
         super().__init__(Scene(editor), parent)
         self.editor = editor
+        self.lenses = lenses or Lenses(self)
         self._scene.setParent(self)
         self._gesture: Gesture | None = None
         self._press: Pointer | None = None
@@ -65,17 +68,17 @@ class CanvasView(Viewport):
         self._is_pointer_here = False
         self._clicked_ground = False
         self._drop_target = DropTarget(self, self._pointer)
-        self.setAccessibleName("Network canvas")
-        self.setAccessibleDescription(HELP)
+        self.setAccessibleName(tr("Network canvas"))
+        self.setAccessibleDescription(translation(HELP))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)
-        self.overlays = Overlays(self, editor)
+        self.stages = PipelineStages(editor, self._scene, self.lenses, self)
+        self.overlays = Overlays(self, editor, self.lenses, self.stages)
         self.suggestions = Suggestions(self, editor)
         self.annotation_tools = AnnotationTools(self, editor)
         self.auto_layout = AutoLayout(editor, self)
         self.animation = LayoutAnimation(self._scene, self)
-        self.stages = PipelineStages(editor, self._scene, self)
-        self.keyboard = Keyboard(self, self.annotation_tools, self.stages, self.auto_layout)
+        self.keyboard = Keyboard(self, self.annotation_tools, self.stages, self.auto_layout, self.lenses)
         self._connect_signals()
 
     def _connect_signals(self) -> None:
@@ -84,13 +87,16 @@ class CanvasView(Viewport):
         self._tracker = ViewTracker(self, self.editor)
         self.overlays.empty.example_requested.connect(self.example_requested)
         self.overlays.empty.add_input_requested.connect(self._add_input)
-        self.overlays.empty.starter_requested.connect(self._make_starter)
+        self._first_network = FirstNetwork(self.editor, self)
+        self._first_network.made.connect(self.setFocus)
+        self.overlays.empty.starter_requested.connect(self._first_network.make)
         self.annotation_tools.about_to_edit.connect(self.cancel)
         self.auto_layout.arranged.connect(self._show_arranged)
         self.auto_layout.took_long.connect(self.overlays.busy.say)
         self.auto_layout.ended.connect(self.overlays.busy.hide)
         self.overlays.busy.cancelled.connect(self.auto_layout.cancel)
-        self.stages.changed.connect(self.overlays.minimap.refresh)
+        self.overlays.go_to.connect(self.go_to)
+        self.lenses.changed.connect(lambda: self._scene.show_tint(self.lenses.tint))
 
     # For gestures and the keyboard
 
@@ -100,7 +106,7 @@ class CanvasView(Viewport):
 
     def announce(self, text: str) -> None:
         """Let a screen reader announce a text."""
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+        announce(self, text)
 
     def suggest_at_port(self, port: PortHit, at: QPoint) -> None:
         """Suggest layers for the other end of a connection that was dropped at a point of the view."""
@@ -108,6 +114,7 @@ class CanvasView(Viewport):
 
     def arrange(self, flow: Flow | None = None) -> None:
         """Lay out the whole network and show it; a large one in the background."""
+        self.auto_layout.aspect = self.width() / max(1, self.height())
         self.auto_layout.arrange(flow)
 
     def _show_arranged(self, before: Layout) -> None:
@@ -140,18 +147,6 @@ class CanvasView(Viewport):
     def add_comment(self) -> None:
         """Add a comment at the pointer, or in the middle of the view."""
         self.annotation_tools.add_comment(self.mapToScene(self.pointer_at), is_centre=not self._is_pointer_here)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.overlays.place()
-        self.make_room()
-        if self.refit is not None:
-            self.refit()
-
-    def _make_starter(self) -> None:
-        starter = self.editor.check_result.starter
-        if starter is not None and self.editor.edit(starter.label, starter.edit):
-            self.setFocus()
 
     def _add_input(self) -> None:
         self.editor.add_layer("image_input")
@@ -418,15 +413,12 @@ class CanvasView(Viewport):
         x, y = self.editor.layout.at(id)
         corner = self.mapFromScene(QPointF(x + 10, y))
         line = RenameField(self.editor, id, self)
-        line.refusal.connect(self._hint_rename)
+        line.refusal.connect(lambda text: self.overlays.hint.say(text, self._pointer_at))
         line.closed.connect(self.setFocus)
         line.setGeometry(corner.x(), corner.y() - 4, max(160, round((NODE_WIDTH - 12) * self.zoom)), 30)
         self._pointer_at = line.geometry().bottomLeft() - QPoint(16, 14)
         line.show()
         line.setFocus()
-
-    def _hint_rename(self, text: str) -> None:
-        self.overlays.hint.say(text, self._pointer_at)
 
     # Tooltips
 

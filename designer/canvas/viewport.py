@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.designer.scene import pictures
 from netwright.designer.scene.scene import Scene
 from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
@@ -24,7 +25,7 @@ LEGIBLE = 0.6
 """The smallest zoom that the view chooses by itself: below it sizes and fields cannot be read."""
 READABLE = 0.35
 """The zoom from which ports can be hit and names read."""
-_REACH_PIXELS = 8.0
+_REACH_PIXELS = 10.0
 _EDGE = 8
 
 
@@ -34,15 +35,17 @@ class Viewport(QGraphicsView):
     zoom_changed = Signal(float)
     visible_changed = Signal(object)
     """The visible part of the canvas, a `QRectF`."""
+    resized = Signal()
 
     def __init__(self, scene: Scene, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._scene = scene
         self._lowest = LOWEST_ZOOM
+        self._middle, self._size, self._window_size = QPointF(), QSize(), QSize()
         self.refit: Callable[[], None] | None = None
         """Fits the network again when the view is resized; None once the user has zoomed or scrolled."""
-        self.corner: list[QWidget] = []
-        """What covers the lower left corner: a fitted network keeps clear of it."""
+        self.corners: list[QWidget] = []
+        """Widgets over the lower corners: a fitted network keeps clear of them."""
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -82,8 +85,9 @@ class Viewport(QGraphicsView):
 
     @property
     def reach(self) -> float:
-        """Return the distance from the pointer within which a port or a connection is hit, in canvas units."""
-        return _REACH_PIXELS / min(self.zoom, 1.0) if self.zoom > 0.5 else 2 * _REACH_PIXELS
+        """Return the distance from the pointer within which a port or a connection is hit, in canvas units: that is the
+        same on the screen at every zoom."""
+        return _REACH_PIXELS / self.zoom
 
     def visible_area(self) -> QRectF:
         """Return the visible part of the canvas."""
@@ -104,8 +108,8 @@ class Viewport(QGraphicsView):
     def fit(self) -> None:
         """Show the whole network, at most at 100 %; a deep one may need less than the smallest zoom."""
         self.fit_to(self._scene.content_box())
-        self._clear_corner()
         self.refit = self.fit
+        self.clear_corners()
 
     def fit_legibly(self) -> None:
         """Show the whole network if it can be read so, else its first layers at 60 %; the minimap has the rest."""
@@ -119,21 +123,29 @@ class Viewport(QGraphicsView):
             first = min(self._scene.editor.layout.positions.values(), key=lambda at: (at[1], at[0]), default=(0, 0))
             x = min(max(first[0] + NODE_WIDTH / 2, room.left()), room.right()) if room.width() > 0 else box.center().x()
             self.look_at(QPointF(x, room.top() if room.height() > 0 else box.center().y()))
-        self._clear_corner()
         self.refit = self.fit_legibly
+        self.clear_corners()
 
-    def _clear_corner(self) -> None:
-        """Move the network to the right, as far as there is room, from under the widgets in the lower left corner."""
-        for widget in self.corner:
+    def clear_corners(self) -> None:
+        """Move a network that was fitted to the side, as far as there is room, from under the widgets in the lower
+        corners."""
+        refit = self.refit
+        for widget in self.corners if refit is not None else ():
             if widget.isHidden():
                 continue
-            area = widget.geometry().adjusted(0, -_CORNER_GAP, _CORNER_GAP, 0)
+            is_left = widget.geometry().center().x() < self.viewport().width() / 2
+            area = widget.geometry().adjusted(0 if is_left else -_CORNER_GAP, -_CORNER_GAP, 0, 0)
+            area.setWidth(area.width() + (_CORNER_GAP if is_left else 0))
             covered, visible = self.mapToScene(area).boundingRect(), self.visible_area()
-            positions = self._scene.nodes.index.positions
-            left = min((positions[id][0] for id in self._scene.nodes_in(covered)), default=covered.right())
-            room = visible.right() - self._scene.content_box().right() - _CORNER_GAP / self.zoom
-            if (step := min(covered.right() - left, room)) > 0:
+            box, gap = self._scene.content_box(), _CORNER_GAP / self.zoom
+            xs = [self._scene.nodes.index.positions[id][0] for id in self._scene.nodes_in(covered)]
+            if xs and is_left:
+                step = min(covered.right() - min(xs), visible.right() - box.right() - gap)
+            elif xs:
+                step = -min(max(xs) + NODE_WIDTH - covered.left(), box.left() - visible.left() - gap)
+            if xs and (step > 0) is is_left:
                 self.look_at(visible.center() - QPointF(step, 0))
+        self.refit = refit
 
     def fit_to(self, box: QRectF) -> None:
         """Show a whole part of the canvas, at most at 100 %."""
@@ -172,6 +184,26 @@ class Viewport(QGraphicsView):
         self.make_room(QRectF(middle - half, middle + half))
         self.centerOn(middle)
         self.make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit a network again in another window; panels beside the canvas leave its zoom and its centre."""
+        # The event has no old size where the canvas was hidden meanwhile.
+        middle, self._size = self.middle_of(self._size), event.size()
+        if (middle - self._middle).manhattanLength() * self.zoom > 2:  # else only pixels were rounded
+            self._middle = middle
+        super().resizeEvent(event)
+        self.resized.emit()
+        is_other_window, self._window_size = self._window_size != self.window().size(), self.window().size()
+        refit = self.refit
+        if refit is not None and is_other_window:
+            refit()
+        else:
+            self.look_at(self._middle)
+            self.refit = refit
+
+    def middle_of(self, size: QSize) -> QPointF:
+        """Return the point of the canvas in the middle of a view of this size, as it is scrolled now."""
+        return self.viewportTransform().inverted()[0].map(QPointF(size.width() / 2, size.height() / 2))
 
     def layers_box(self, ids: Iterable[str]) -> QRectF:
         """Return the bounding box of some layers."""
@@ -228,13 +260,13 @@ class Viewport(QGraphicsView):
         scene, reach = self._scene, self.reach
         layers = scene.editor.network.layers
         if (port := scene.port_at(at, reach)) is not None:
-            kind = "Input" if port.is_input else "Output"
-            return f"{kind} '{port.port.name}' of {layers[port.port.layer].name}"
+            text = tr("Input '{port}' of {layer}") if port.is_input else tr("Output '{port}' of {layer}")
+            return text.format(port=port.port.name, layer=layers[port.port.layer].name)
         if (id := scene.node_at(at)) is not None:
             node = scene.nodes.nodes[id]
             name = [f"{node.content.name}\n{node.content.detail}"] if pictures.is_elided(node.content) else []
-            health = [f"In training: {scene.health[id].words}"] if id in scene.health else []
-            stage = [f"Stage {scene.stages[id] + 1}"] if id in scene.stages else []
+            health = [tr("In training: {words}", words=scene.health[id].words)] if id in scene.health else []
+            stage = [tr("Stage {number}", number=scene.stages[id] + 1)] if id in scene.stages else []
             frozen = [scene.frozen[id]] if id in scene.frozen else []
             return "\n".join([*name, *stage, *node.messages, *health, *frozen])
         connection = scene.edges.at(at, reach)

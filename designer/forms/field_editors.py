@@ -36,6 +36,7 @@ from netwright.designer.forms.line_editors import (
     parsed,
 )
 from netwright.designer.forms.switch import Switch
+from netwright.designer.language import explanation, in_sentence, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, ColumnNames, Field, FilePath, Float, Int, Text
@@ -111,10 +112,10 @@ class ChoiceEditor(FormCombo):
         super().__init__()
         self.field = field
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.addItems([field.word(option) for option in field.options])
+        self.addItems([translation(field.word(option)) for option in field.options])
         for index, option in enumerate(field.options):
             if note := field.notes.get(option):
-                self.setItemData(index, note, Qt.ItemDataRole.ToolTipRole)
+                self.setItemData(index, explanation(note), Qt.ItemDataRole.ToolTipRole)
         self.setCurrentIndex(field.options.index(str(value)) if value in field.options else -1)
         self.activated.connect(lambda index: changed(field.options[index]))
 
@@ -124,7 +125,7 @@ class ChoiceEditor(FormCombo):
 
     def show_several(self) -> None:
         """Show that the records behind the form differ in this field."""
-        self.setPlaceholderText(SEVERAL)
+        self.setPlaceholderText(translation(SEVERAL))
         self.setCurrentIndex(-1)
 
     def show_record(self, record: Record) -> None:
@@ -182,8 +183,8 @@ class PathEditor(QWidget):
         self.browse.setFixedSize(HEIGHT, HEIGHT)
         theme.mark(self.browse, "role", "chip")
         self.browse.setStyleSheet("padding: 0; min-height: 0; border-radius: 6px;")
-        self.browse.setToolTip("Browse…")
-        self.browse.setAccessibleName(f"Browse for {field.label.lower()}")
+        self.browse.setToolTip(tr("Browse…"))
+        self.browse.setAccessibleName(tr("Browse for {field}", field=in_sentence(field.label)))
         self.browse.clicked.connect(self._browse)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -197,9 +198,9 @@ class PathEditor(QWidget):
         pattern = self.field.pattern_for(self._record) if self.field.pattern_for else self.field.pattern
         start = str((self.base or Path.home()) / self.line.text())
         if is_folder:
-            path = QFileDialog.getExistingDirectory(self, "Choose a folder", start)
+            path = QFileDialog.getExistingDirectory(self, tr("Choose a folder"), start)
         else:
-            path, _ = QFileDialog.getOpenFileName(self, "Choose a file", start, pattern)
+            path, _ = QFileDialog.getOpenFileName(self, tr("Choose a file"), start, pattern)
         if path and self.base is not None and Path(path).is_relative_to(self.base):
             path = Path(path).relative_to(self.base).as_posix()
         if path:
@@ -337,16 +338,17 @@ class ChoicesEditor(QWidget):
         self.button.setFixedSize(HEIGHT, HEIGHT)
         theme.mark(self.button, "role", "chip")
         self.button.setStyleSheet("padding: 0; min-height: 0; border-radius: 6px;")
-        self.button.setToolTip("Choose from a list…")
-        self.button.setAccessibleName(f"Choose {field.label.lower()}")
+        self.button.setToolTip(tr("Choose from a list…"))
+        self.button.setAccessibleName(tr("Choose {field}", field=in_sentence(field.label)))
         self.menu = TickMenu(self)
         self.menu.setToolTipsVisible(True)
         self.menu.setStyleSheet("QMenu::item { padding-left: 16px; }")  # room between box and word
-        for word in field.options:
-            action = self.menu.addAction(word)
+        for option in field.options:
+            action = self.menu.addAction(translation(field.word(option)))
             action.setCheckable(True)
-            action.setToolTip(field.notes.get(word, ""))
-            action.triggered.connect(lambda is_on, word=word: self._tick(word, is_on))
+            action.setData(option)
+            action.setToolTip(explanation(field.notes.get(option, "")))
+            action.triggered.connect(lambda is_on, option=option: self._tick(option, is_on))
         self.button.clicked.connect(self._open)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -355,8 +357,8 @@ class ChoicesEditor(QWidget):
         row.addWidget(self.button)
         self.setFocusProxy(self.line)
 
-    def _words(self) -> tuple[str, ...]:
-        """Return the words in the line; none where the field does not take them."""
+    def _options(self) -> tuple[str, ...]:
+        """Return the options in the line; none where the field does not take them."""
         try:
             return self.field.check(parsed(self.field, self.line.text()))
         except FieldError:
@@ -367,19 +369,19 @@ class ChoicesEditor(QWidget):
         self.menu.popup(self.button.mapToGlobal(QPoint(0, HEIGHT + 2)))
 
     def _show_ticks(self) -> None:
-        words = self._words()
+        options = self._options()
         for action in self.menu.actions():
-            action.setChecked(action.text() in words)
+            action.setChecked(action.data() in options)
 
-    def _tick(self, word: str, is_on: bool) -> None:
-        words = [other for other in self._words() if other != word]
-        self.line.type_in(", ".join([*words, word] if is_on else words))
+    def _tick(self, option: str, is_on: bool) -> None:
+        options = [other for other in self._options() if other != option]
+        self.line.type_in(as_typed(self.field, [*options, option] if is_on else options))
         self._show_ticks()
 
     def show_value(self, value: Any) -> None:
         """Show words; text that already says them stays as it was typed."""
         self.line.show_value(value)
-        self.line.setToolTip(visible(self.field.show(value)))
+        self.line.setToolTip(visible(as_typed(self.field, value)))
 
     def show_several(self) -> None:
         """Show that the records behind the form differ in this field."""

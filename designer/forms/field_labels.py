@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy
 
 from netwright.designer import icons, markup, theme
 from netwright.designer.forms.line_editors import HEIGHT
+from netwright.designer.language import tr
 
 
 class FieldLabel(QLabel):
@@ -154,14 +155,14 @@ class HelpLine(QLabel):
 def add_field_actions(menu: QMenu, label: FieldLabel) -> None:
     """Add to a menu what can be done with a field: reset it, which is greyed where nothing is changed, and let it vary
     in an experiment, where its form offers that."""
-    reset = QAction(theme.icon("reset"), f"Reset to {label.default_text}", menu)
+    reset = QAction(theme.icon("reset"), tr("Reset to {default}", default=label.default_text), menu)
     reset.setEnabled(label.is_marked)
     reset.triggered.connect(label.reset_requested)
     menu.addAction(reset)
     if label.is_swept is not None:
         menu.addSeparator()
-        sweep = QAction(theme.icon("sweep"), "Edit its sweep…" if label.is_swept else "Sweep this…", menu)
+        sweep = QAction(theme.icon("sweep"), tr("Edit its sweep…") if label.is_swept else tr("Sweep this…"), menu)
         sweep.triggered.connect(label.sweep_requested)
         menu.addAction(sweep)
     if label.is_swept:
-        menu.addAction("Sweep no more", label.sweep_ended.emit)
+        menu.addAction(tr("Sweep no more"), label.sweep_ended.emit)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QEnterEvent, QFont, QFontMetrics, QKeyEvent, QPainter,
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from netwright.designer import icons, markup, theme
+from netwright.designer.language import tr
 
 HEADING_HEIGHT = 32
 _BELOW = 4
@@ -40,9 +41,9 @@ class FoldHeading(QAbstractButton):
             self._describe()
 
     def _describe(self) -> None:
-        state = "unfolded" if self.isChecked() else "folded"
+        state = tr("unfolded") if self.isChecked() else tr("folded")
         self.setAccessibleName(", ".join(filter(None, (self._group, state, self._note))))
-        self.setToolTip(f"{'Hide' if self.isChecked() else 'Show'} these fields")
+        self.setToolTip(tr("Hide these fields") if self.isChecked() else tr("Show these fields"))
         self.update()
 
     def text(self) -> str:
@@ -73,7 +74,7 @@ class FoldHeading(QAbstractButton):
 
     def _font(self) -> QFont:
         font = QFont(self.font())
-        font.setPixelSize(11)
+        font.setPixelSize(theme.pixels(11))
         font.setWeight(QFont.Weight.Bold)
         return font
 
@@ -85,7 +86,7 @@ class FoldHeading(QAbstractButton):
         """Heading at the left; note and chevron at the right."""
         palette, painter = theme.current(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colour = palette.accent if self.hasFocus() else palette.text if self._is_hovered else palette.muted
+        colour = palette.link if self.hasFocus() else palette.text if self._is_hovered else palette.muted
         painter.setFont(self._font())
         painter.setPen(colour)
         middle = Qt.AlignmentFlag.AlignVCenter
@@ -98,9 +99,9 @@ class FoldHeading(QAbstractButton):
             painter.fillRect(0, self.height() - 5, heading, 1, palette.accent)
         if self._note and not self.isChecked():
             font = QFont(self.font())
-            font.setPixelSize(12)
+            font.setPixelSize(theme.pixels(12))
             painter.setFont(font)
-            painter.setPen(palette.accent)
+            painter.setPen(palette.link)
             room = area.adjusted(heading + 12, 0, -_CHEVRON - 8, 0)
             note = markup.elided(painter.fontMetrics(), self._note, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, middle | Qt.AlignmentFlag.AlignRight, note)

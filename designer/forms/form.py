@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from netwright.designer.forms.fold_heading import FoldHeading
 from netwright.designer.forms.row import Row, section_label, sentence
+from netwright.designer.language import tr, translation
 from netwright.engine.core.errors import FieldError, FieldErrors
 from netwright.engine.core.fields import Field
 from netwright.engine.core.records import Record
@@ -142,10 +143,10 @@ class Form(QWidget):
 
     def _heading(self, group: str, *, folds: bool) -> QWidget:
         if folds:
-            heading = FoldHeading(group)
+            heading = FoldHeading(translation(group))
             heading.toggled.connect(lambda is_open: self._on_folded(group, not is_open))
             return heading
-        return section_label(group)
+        return section_label(translation(group))
 
     def _on_folded(self, group: str, is_folded: bool) -> None:
         self._refresh(keep_typing=True)
@@ -170,7 +171,7 @@ class Form(QWidget):
     @property
     def reason(self) -> str:
         """The first thing that is wrong, with its label, or nothing."""
-        return next((f"{r.field.label}: {r.message}" for r in self.rows.values() if r.message), "")
+        return next((f"{translation(r.field.label)}: {r.message}" for r in self.rows.values() if r.message), "")
 
     @property
     def sections(self) -> Mapping[str, QWidget]:
@@ -321,8 +322,13 @@ class Form(QWidget):
                 is_needed = self._is_searched or any(row.message for row in rows)
                 for row in rows:
                     row.is_folded = not heading.isChecked() and not is_needed
-                changed = [row.field.label for row in rows if row.is_changed(self._record)]
-                heading.set_note(changed[0] if len(changed) == 1 else f"{len(changed)} changed" if changed else "")
+                changed = [translation(row.field.label) for row in rows if row.is_changed(self._record)]
+                heading.set_note(_changes(changed))
+
+
+def _changes(labels: Sequence[str]) -> str:
+    """Return the label of the one changed field, or the number of them."""
+    return "".join(labels) if len(labels) < 2 else tr("%n changed", "", len(labels))
 
 
 def _stops_in(widget: QWidget) -> list[QWidget]:

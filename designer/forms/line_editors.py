@@ -1,5 +1,6 @@
 """Lines of text and numbers that are read as a field's value."""
 
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -10,14 +11,15 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaint
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Field, Float, Int, Text
-from netwright.engine.core.list_fields import Floats, Ints, Texts
+from netwright.engine.core.list_fields import Choices, Floats, Ints, Texts
 from netwright.engine.core.records import Record
 from netwright.engine.project.options.schedule import Phases
 
 Changed = Callable[[object], None]
-SEVERAL = "several values"
+SEVERAL = noop("several values")
 HEIGHT = 30
 TEXT_INSET = 2
 """Pixels that Qt leaves beside the text of a line."""
@@ -31,7 +33,9 @@ def mark_invalid(widget: QWidget, is_invalid: bool) -> None:
 
 
 def as_typed(field: Field[Any], value: Any) -> str:
-    """A value as a person would type it: `1e-5`, not `1e-05`."""
+    """A value as a person would type it: `1e-5`, not `1e-05`, and choices by their words."""
+    if isinstance(field, Choices):
+        return ", ".join(translation(field.word(option)) for option in value)
     text = field.show(value)
     return re.sub(r"e(-?)\+?0*(\d)", r"e\1\2", text) if isinstance(field, Float) else text
 
@@ -42,9 +46,15 @@ def parsed(field: Field[Any], typed: object) -> Any:
         return field.check(typed)
     text = typed.strip()
     if not text and not isinstance(field, (Ints, Floats, Texts, Phases)):
-        raise FieldError(field.name, f"enter {field.expects}.")
+        raise FieldError(field.name, tr("enter {value}.", value=field.expects))
     if isinstance(field, (Int, Float)) and re.fullmatch(r"[+-]?\d{1,3}([,  ]\d{3})+(\.\d*)?", text):
         text = re.sub(r"[,  ]", "", text)  # grouped as people write large numbers
+    if isinstance(field, Choices):
+        with contextlib.suppress(FieldError):  # by their keys
+            return field.parse(text)
+        options = {translation(field.word(option)).casefold(): option for option in field.options}
+        parts = filter(None, map(str.strip, re.split("[,，、]", text)))
+        return field.check([options.get(part.casefold()) or field.option(part) for part in parts])
     return field.parse(text)
 
 
@@ -61,7 +71,7 @@ class LineEditor(QLineEdit):
         self.setText(as_typed(field, value))
         self.setCursorPosition(0)
         if field.unit:
-            self._unit = QLabel(field.unit, self)
+            self._unit = QLabel(translation(field.unit), self)
             theme.mark(self._unit, "role", "muted")
             self._unit.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             self._unit.ensurePolished()
@@ -107,7 +117,7 @@ class LineEditor(QLineEdit):
     def show_several(self) -> None:
         """Show that the records behind the form differ in this field."""
         self.clear()
-        self.setPlaceholderText(SEVERAL)
+        self.setPlaceholderText(translation(SEVERAL))
 
     def show_record(self, record: Record) -> None:
         """A line depends on no other value."""
@@ -222,7 +232,7 @@ class ColumnLine(PathLine):
         if (popup := self._completer.popup()) is not None:
             theme.mark(popup, "role", "popup")
         self._arrow = self.addAction(theme.icon("chevron-down", "muted"), QLineEdit.ActionPosition.TrailingPosition)
-        self._arrow.setToolTip("Columns of the data")
+        self._arrow.setToolTip(tr("Columns of the data"))
         self._arrow.triggered.connect(self.show_names)
         self.offer(())
 

@@ -5,20 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QWidget
 
 from netwright.designer import theme
 from netwright.designer.forms.field_editors import FieldEditor, PathEditor, editor_for
 from netwright.designer.forms.field_labels import FieldLabel, HelpLine, add_field_actions
 from netwright.designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
+from netwright.designer.language import explanation, tr, translation, with_english
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
 from netwright.engine.core.list_fields import Choices
@@ -193,21 +186,25 @@ class Row:
         if not self.is_made and self.is_several:
             self._made().field_editor.show_several()
         value = getattr(record, self.field.name)
-        default = self._in_words(self.field.default_for(record))
+        default = _in_words(self.field, self.field.default_for(record))
         is_changed = self.has_default and self.is_changed(record)
         self.label.default_text = default
         self.label.set_marked(is_changed)
         self.label.set_swept(self.is_swept)
-        help_text, note = self.field.help, self._note(value)
+        help_text, note = explanation(self.field.help), self._note(value)
         hint = f"{help_text}\n" if help_text else ""
-        state = f"Changed; the default is {default}. Click the dot to reset." if is_changed else f"Default: {default}"
-        state += "\nVaries in the experiment. Click the arrow to see how." if self.is_swept else ""
-        self.label.setToolTip(f"{self.field.label}\n{hint}{state}" if self.has_default else hint.strip())
+        state = (
+            tr("Changed; the default is {default}. Click the dot to reset.", default=default)
+            if is_changed
+            else tr("Default: {default}", default=default)
+        )
+        state += "\n" + tr("Varies in the experiment. Click the arrow to see how.") if self.is_swept else ""
+        self.label.setToolTip(f"{with_english(self.field.label)}\n{hint}{state}" if self.has_default else hint.strip())
         self.widget.setToolTip("\n".join(filter(None, self._tooltip(note))))
         self.widget.setAccessibleDescription(self.message or self.warning or help_text)
         if self.help is not None:
-            self.help.setText(first_clause(note) or self._help_line(default))
-            click = f"Click to open {self._reference}." if self._reference else ""
+            self.help.setText(translation(first_clause(note)) or self._help_line(default))
+            click = tr("Click to open {reference}.", reference=self._reference) if self._reference else ""
             self.help.setToolTip("\n".join(filter(None, (*self._tooltip(note), click))))
         self._made().field_editor.set_invalid(bool(self.message))
         self._show_message()
@@ -217,18 +214,11 @@ class Row:
         """Whether the value is not the default, or not the same in all records."""
         return record.is_changed(self.field.name) or bool(self.error) or self.is_several
 
-    def _in_words(self, value: Any) -> str:
-        if isinstance(self.field, Bool):
-            return "On" if value else "Off"
-        if isinstance(self.field, Choice):
-            return self.field.word(value)
-        return as_typed(self.field, value) or "empty"
-
     def _help_line(self, default: str) -> str:
         """The effect and the default, for one line."""
         short = default if self.has_default and len(default) <= LONGEST_DEFAULT else ""
-        note = f"Default {short.lower() if isinstance(self.field, Bool) else short}" if short else ""
-        return ". ".join(filter(None, (self.field.effect, note)))
+        note = tr("Default {value}", value=short.lower() if isinstance(self.field, Bool) else short) if short else ""
+        return tr(". ", "between two sentences").join(filter(None, (translation(self.field.effect), note)))
 
     def _note(self, value: Any) -> str:
         """Return the note on the chosen option."""
@@ -238,13 +228,18 @@ class Row:
         """The lines of the tooltip: the chosen word, the field, its names elsewhere, its limits."""
         field = self.field
         if not self._is_wide:
-            return note, self._in_own_words(field.help)
+            return explanation(note), explanation(_in_own_words(field, field.help))
         elsewhere = [
             f"{whose}: {name}"
             for whose, name in (("MATLAB", field.matlab), ("torch", field.torch))
             if name and name != "none"
         ]
-        return note, field.description, *elsewhere, f"Takes {field.expects}."
+        return (
+            explanation(note),
+            explanation(field.description),
+            *elsewhere,
+            tr("Takes {expects}.", expects=field.expects),
+        )
 
     def _show_message(self) -> None:
         text = self.message or self.warning
@@ -322,22 +317,31 @@ class Row:
         if self._offer is not None:
             self._offer.setVisible(is_visible)
 
-    def _in_own_words(self, text: str) -> str:
-        """Return a text in which the default is called as the form calls it."""
-        field = self.field
-        if not isinstance(field, Choice) or callable(field.default):
-            return text
-        return text.replace(f"Default {field.default}", f"Default: {field.word(field.default)}")
-
     def matches(self, words: list[str]) -> bool:
         """Whether all words occur in the texts of the row."""
         field = self.field
         notes = ""
         if isinstance(field, (Choice, Choices)):
-            options = (*field.options, *field.notes.values(), *getattr(field, "words", {}).values())
+            options = (*field.options, *field.notes.values(), *map(field.word, field.options))
             notes = " ".join(options)
-        text = f"{field.label} {field.name} {field.group} {field.help} {field.unit} {notes}".lower()
+        text = f"{field.label} {field.name} {field.group} {field.help} {field.unit} {notes}"
+        text = f"{text} {translation(field.label)} {translation(field.effect)}".lower()
         return all(word in text for word in words)
+
+
+def _in_words(field: Field[Any], value: Any) -> str:
+    if isinstance(field, Bool):
+        return tr("On") if value else tr("Off")
+    if isinstance(field, Choice):
+        return translation(field.word(value))
+    return as_typed(field, value) or tr("empty")
+
+
+def _in_own_words(field: Field[Any], text: str) -> str:
+    """Return a text in which the default is called as the form calls it."""
+    if not isinstance(field, Choice) or callable(field.default):
+        return text
+    return text.replace(f"Default {field.default}", f"Default: {field.word(field.default)}")
 
 
 class _Parts:
@@ -348,13 +352,14 @@ class _Parts:
         self.editor = editor_for(field, value, typed)
         assert isinstance(self.editor, FieldEditor)
         self.field_editor: FieldEditor = self.editor
-        self.label = FieldLabel(field.label, is_muted=not is_wide)
+        self.label = FieldLabel(translation(field.label), is_muted=not is_wide)
         self.label.setBuddy(self.editor)
         self.help = HelpLine() if is_wide else None
         self._grid: QGridLayout | None = None
         self._line = 0
-        unit = f", in {self.field.unit}" if self.field.unit else ""
-        self.editor.setAccessibleName(f"{self.field.label}{unit}")
+        name = tr("{field}, in {unit}") if field.unit else "{field}"
+        name = name.format(field=translation(field.label), unit=translation(field.unit))
+        self.editor.setAccessibleName(name)
         line = self.editor.findChild(QLineEdit) or self.editor
         if line is not self.editor:
             line.setAccessibleName(self.editor.accessibleName())

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton
 from netwright.designer import theme
 from netwright.designer.focus_ring import has_ring
 from netwright.designer.forms.line_editors import HEIGHT, SEVERAL, Changed
+from netwright.designer.language import tr, translation
 from netwright.engine.core.records import Record
 
 
@@ -64,7 +65,7 @@ class Switch(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         """Track, gap and the longest word."""
-        words = self.fontMetrics().horizontalAdvance(SEVERAL if self._is_several else "Off")
+        words = self.fontMetrics().horizontalAdvance(translation(SEVERAL) if self._is_several else tr("Off"))
         return QSize(self.TRACK.width() + 10 + words, HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -88,6 +89,6 @@ class Switch(QAbstractButton):
         painter.setBrush(palette.on_primary if is_on else palette.muted)
         painter.drawEllipse(QRectF(left, track.top() + 3, side, side))
         painter.setPen(palette.muted if self._is_several else palette.text)
-        word = SEVERAL if self._is_several else "On" if is_on else "Off"
+        word = translation(SEVERAL) if self._is_several else tr("On") if is_on else tr("Off")
         rest = self.rect().adjusted(self.TRACK.width() + 10, 0, 0, 0)
         painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)

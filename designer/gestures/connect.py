@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from PySide6.QtCore import QPointF, Qt
 
 from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.designer.language import tr
 from netwright.designer.scene.feedback import Feedback, LooseConnection
-from netwright.designer.scene.scene import PortHit
+from netwright.designer.scene.node_items import PortHit
 from netwright.engine.core.errors import UserError
 from netwright.engine.network import edits
 from netwright.engine.network.network import Connection, Network, Port
@@ -35,7 +36,7 @@ class Connect(Gesture):
             ports = [c.source if self._start.is_input else c.target for c in self._taken]
             self._held = [self.scene.port_at_layer(end, not self._start.is_input) for end in ports]
         self._holds_inputs = self._held[0].is_input
-        hits = (hit for id in self._fitting() for hit in self.scene.ports_of(id))
+        hits = (hit for id in self._fitting() for hit in self.scene.nodes.ports_of(id))
         self._lit = tuple(hit.at for hit in hits if hit.is_input != self._holds_inputs and self._is_easy(hit))
 
     def move(self, pointer: Pointer) -> None:
@@ -75,7 +76,7 @@ class Connect(Gesture):
                 network = edits.connect(network, source, target)
             return network
 
-        self.editor.edit_network("Reconnect" if self._taken else "Connect", change)
+        self.editor.edit_network(tr("Reconnect") if self._taken else tr("Connect"), change)
 
     def cancel(self) -> None:
         self._clear()
@@ -109,7 +110,7 @@ class Connect(Gesture):
         id = self.scene.node_at(at)
         if id is None or any(id == grip.port.layer for grip in self._held):
             return None
-        ports = [port for port in self.scene.ports_of(id) if port.is_input != self._holds_inputs]
+        ports = [port for port in self.scene.nodes.ports_of(id) if port.is_input != self._holds_inputs]
         if self._holds_inputs:
             return ports[0] if ports else None
         feeds = self._network.incoming[id]

@@ -6,7 +6,8 @@ from PySide6.QtGui import QKeyEvent
 from netwright.designer.gestures import neighbours
 from netwright.designer.gestures.connect import Connect
 from netwright.designer.gestures.gesture import Canvas, Pointer
-from netwright.designer.scene.scene import PortHit
+from netwright.designer.language import layer_label, noop, tr, translation
+from netwright.designer.scene.node_items import PortHit
 from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from netwright.engine.network.network import Port
 
@@ -16,7 +17,7 @@ _DIRECTIONS: dict[Qt.Key, neighbours.Direction] = {
     Qt.Key.Key_Up: "up",
     Qt.Key.Key_Down: "down",
 }
-_HOW = "Arrows or typing choose, Enter connects, Esc cancels"
+_HOW = noop("Arrows or typing choose, Enter connects, Esc cancels")
 
 
 class ConnectByKeys(Connect):
@@ -39,8 +40,10 @@ class ConnectByKeys(Connect):
         network, layout, source = self.editor.network, self.editor.layout, self._start.port.layer
         self._able = [id for id in self._fitting() if network.layers[id].type.input_ports()]
         if not self._able:
-            return f"There is no layer that {network.layers[source].name} could be connected to."
-        easy = [id for id in self._able if any(hit.is_input and self._is_easy(hit) for hit in self.scene.ports_of(id))]
+            return tr("There is no layer that {name} could be connected to.", name=network.layers[source].name)
+        easy = [
+            id for id in self._able if any(hit.is_input and self._is_easy(hit) for hit in self.scene.nodes.ports_of(id))
+        ]
         choice = easy or self._able
         self._choose(neighbours.towards(layout, source, neighbours.ENDS[layout.flow][1], choice) or choice[0])
         return None
@@ -74,14 +77,17 @@ class ConnectByKeys(Connect):
         """Go to the first layer whose name begins with the typed text, else one that holds it in its name or type."""
         self._typed = typed
         layers = self.editor.network.layers
-        words = {id: f"{layers[id].name} {layers[id].type.label}".lower() for id in self._able}
+        words = {
+            id: f"{layers[id].name} {layers[id].type.label} {layer_label(layers[id].type.label)}".lower()
+            for id in self._able
+        }
         matches = [id for id in self._able if words[id].startswith(typed)]
         matches += [id for id in self._able if typed in words[id]]
         self._choose(matches[0] if matches else None)
 
     def _choose(self, id: str | None) -> None:
         self.target = id
-        self._goals = [hit for hit in self.scene.ports_of(id) if hit.is_input] if id else []
+        self._goals = [hit for hit in self.scene.nodes.ports_of(id) if hit.is_input] if id else []
         feeds = self._network.incoming[id] if id else {}
         free = [number for number, hit in enumerate(self._goals) if hit.port.name not in feeds]
         self._number = free[0] if free else 0
@@ -91,8 +97,8 @@ class ConnectByKeys(Connect):
         self.move(self._pointer)
         layers, start = self.editor.network.layers, self._start.port
         if self.target is None:
-            self.words = f"No layer is called '{self._typed}'"
-            self.canvas.hint(f"{self.words}\n{_HOW}", self._start.at)
+            self.words = tr("No layer is called '{name}'", name=self._typed)
+            self.canvas.hint(f"{self.words}\n{translation(_HOW)}", self._start.at)
             return
         self.canvas.reveal(self.target)
         goal = self._goals[self._number]
@@ -100,12 +106,12 @@ class ConnectByKeys(Connect):
         words = f"{_named(start, layers[start.layer].type.output_ports(), layers[start.layer].name)} → "
         words += _named(goal.port, layers[self.target].type.input_ports(), layers[self.target].name)
         if goal.port.name in feeds:
-            words += f", instead of {layers[feeds[goal.port.name].layer].name}"
+            words += tr(", instead of {name}", name=layers[feeds[goal.port.name].layer].name)
         trouble = self._refusal(goal) or self._warning(goal)
         x, y = self.editor.layout.at(self.target)
         beside = QPointF(x + NODE_WIDTH, y - NODE_HEIGHT / 2)
         self.words = "\n".join(filter(None, (words, trouble)))
-        self.canvas.hint(f"{self.words}\n{_HOW}", beside)
+        self.canvas.hint(f"{self.words}\n{translation(_HOW)}", beside)
 
     def _goal(self, pointer: Pointer) -> PortHit | None:
         return self._goals[self._number] if self._goals else None

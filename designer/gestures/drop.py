@@ -8,9 +8,11 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from netwright.designer import clipboard, placement
 from netwright.designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
 from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.designer.language import layer_label, tr, translation
 from netwright.designer.layer_edits import insert_refusal
 from netwright.designer.scene.content import new_layer_content
 from netwright.designer.scene.feedback import Feedback, Ghost
+from netwright.designer.scene.short_values import short_value
 from netwright.engine.core.errors import UserError
 from netwright.engine.network.layout import Position
 from netwright.engine.network.network import Connection
@@ -26,7 +28,10 @@ class Drop(Gesture):
         super().__init__(canvas)
         self._piece = piece(entry)
         self._type = self._piece.type
-        name, detail = self._piece.name or self._type.label, self._type.short_value() or self._type.family
+        name, detail = (
+            self._piece.name or layer_label(self._type.label),
+            short_value(self._type.short_value()) or translation(self._type.family),
+        )
         flow = self.editor.layout.flow
         self._content = new_layer_content(self._type, name, detail, is_selected=True, flow=flow)
 
@@ -35,7 +40,7 @@ class Drop(Gesture):
         target = self._target(pointer.scene)
         self.scene.show_target(target)
         why = insert_refusal(self._type, self.editor.analysis, target) if target else None
-        self.canvas.hint(why or ("Insert here" if target else ""))
+        self.canvas.hint(why or (tr("Insert here") if target else ""))
 
     def release(self, pointer: Pointer) -> None:
         target = self._target(pointer.scene)

@@ -6,7 +6,8 @@ from typing import Protocol
 from PySide6.QtCore import QPoint, QPointF, Qt
 
 from netwright.designer.editor import Editor
-from netwright.designer.scene.scene import PortHit, Scene
+from netwright.designer.scene.node_items import PortHit
+from netwright.designer.scene.scene import Scene
 
 
 @dataclass(frozen=True)

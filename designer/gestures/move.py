@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, Qt
 
 from netwright.designer import placement
 from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.designer.language import tr
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import Mark
 from netwright.engine.network.layout import Layout, Position
@@ -47,7 +48,7 @@ class Move(Gesture):
 
     def release(self, pointer: Pointer) -> None:
         if self._was_dragged:
-            self.editor.apply_here("Move", layout=self._moved(pointer.scene))
+            self.editor.apply_here(tr("Move"), layout=self._moved(pointer.scene))
             self.scene.drag_annotations(self.editor.layout)
             self.scene.settle()
             return

@@ -2,7 +2,7 @@
 
 from netwright.designer.gestures.connect import Connect
 from netwright.designer.gestures.gesture import Canvas, Pointer
-from netwright.designer.scene.scene import PortHit
+from netwright.designer.scene.node_items import PortHit
 from netwright.engine.network.network import Connection
 
 _NEAR = 3.0

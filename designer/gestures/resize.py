@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 
 from netwright.designer import placement
 from netwright.designer.gestures.gesture import Canvas, Gesture, Pointer
+from netwright.designer.language import tr
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import LEAST, Annotation, Mark
 from netwright.engine.network.layout import BoxSize, Position
@@ -60,7 +61,9 @@ class Resize(Gesture):
     def release(self, pointer: Pointer) -> None:
         if self._was_dragged:
             layout = annotations.resize(self.editor.layout, self._mark, *self._box(pointer))
-            self.editor.apply_here(f"Resize {self._mark.kind}", layout=layout)
+            self.editor.apply_here(
+                tr("Resize frame") if self._mark.kind == "frame" else tr("Resize comment"), layout=layout
+            )
             self.scene.drag_annotations(self.editor.layout)
 
     def cancel(self) -> None:

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 from netwright.designer import theme
 from netwright.designer.editor import Editor
 from netwright.designer.items import TableModel
+from netwright.designer.language import layer_label, noop, tr, translation
 from netwright.designer.scene.tint import format_nanoseconds
 from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.files import write_atomically
@@ -40,10 +41,18 @@ from netwright.engine.network.memory import activation_bytes
 from netwright.engine.network.network import Network
 
 Index = QModelIndex | QPersistentModelIndex
-COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs per sample", "Activations", "Time per step")
+COLUMNS = (
+    noop("Layer"),
+    noop("Type"),
+    noop("Output"),
+    noop("Parameters"),
+    noop("FLOPs per sample"),
+    noop("Activations"),
+    noop("Time per step"),
+)
 TIME = 6
 """The column of measured times, hidden while there are none."""
-MEMORY_HELP = "What training keeps of each layer's output, at the mini-batch size, as 32-bit numbers: an estimate"
+MEMORY_HELP = noop("What training keeps of each layer's output, at the mini-batch size, as 32-bit numbers: an estimate")
 ID_ROLE = Qt.ItemDataRole.UserRole
 _NUMBERS = (3, 4, 5, TIME)
 _LEAST_WIDTHS = (92, 148, 96, 86, 112, 150, 90)  # headings and usual words are read whole
@@ -79,13 +88,7 @@ class Line:
         """The sort key of a column: texts by the alphabet, sizes and numbers by value."""
         if column < 2:
             return (self.text(column).lower(), self.name)
-        numbers = {
-            2: self.count,
-            3: self.parameters,
-            4: self.flops,
-            5: self.activations,
-            TIME: self.nanoseconds,
-        }
+        numbers = {2: self.count, 3: self.parameters, 4: self.flops, 5: self.activations, TIME: self.nanoseconds}
         return (-1 if (number := numbers[column]) is None else number,)
 
 
@@ -94,12 +97,15 @@ def lines_of(network: Network, analysis: Analysis, batch: int) -> list[Line]:
     ordered = set(network.order)
     rest = [id for id in network.layers if id not in ordered]
     ids = (*network.order, *rest)
-    return [_line(id, network.layers[id].name, network.layers[id].label, analysis.shapes.get(id), batch) for id in ids]
+    return [
+        _line(id, network.layers[id].name, layer_label(network.layers[id].label), analysis.shapes.get(id), batch)
+        for id in ids
+    ]
 
 
 def lines_in_all(network: Network, analysis: Analysis, batch: int) -> list[Line]:
     """Return the lines with those inside blocks below their block, by paths of names."""
-    return [_line(row.id, row.path, row.label, row.shapes, batch) for row in table_rows(network, analysis)]
+    return [_line(row.id, row.path, layer_label(row.label), row.shapes, batch) for row in table_rows(network, analysis)]
 
 
 def _line(id: str, name: str, label: str, facts: LayerShapes | None, batch: int) -> Line:
@@ -163,9 +169,13 @@ class LayersModel(TableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section in _NUMBERS else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole:
-            return MEMORY_HELP if section == 5 else None
+            return translation(MEMORY_HELP) if section == 5 else None
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{COLUMNS[section]}, batch {self.batch:,}" if section == 5 else COLUMNS[section]
+            return (
+                tr("{column}, batch {batch:,}", column=translation(COLUMNS[section]), batch=self.batch)
+                if section == 5
+                else translation(COLUMNS[section])
+            )
         return None
 
     def cell(self, index: Index, role: int) -> object:
@@ -182,8 +192,8 @@ class LayersModel(TableModel):
                 return None if column == 0 else theme.current().muted if column == 1 else None
             case Qt.ItemDataRole.ToolTipRole:
                 if column == TIME:
-                    return line.text(column) or "Not measured"
-                return line.text(column) or "Not known until the problems before this layer are solved"
+                    return line.text(column) or tr("Not measured")
+                return line.text(column) or tr("Not known until the problems before this layer are solved")
             case _:
                 return line.id if role == ID_ROLE else None
 
@@ -194,15 +204,7 @@ class LayersModel(TableModel):
         activations = format_bytes(sum(line.activations or 0 for line in self.lines))
         count = len(self.lines)
         time = format_nanoseconds(sum(line.nanoseconds or 0 for line in self.lines))  # hidden while there is none
-        return (
-            f"{count:,} layer{'' if count == 1 else 's'}",
-            "",
-            "",
-            f"{parameters:,}",
-            f"{flops:,}",
-            activations,
-            time,
-        )
+        return (tr("%n layer(s)", "", count), "", "", f"{parameters:,}", f"{flops:,}", activations, time)
 
 
 class Totals(QWidget):
@@ -251,7 +253,7 @@ class LayersView(QTableView):
         self.setTabKeyNavigation(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setAccessibleName("Layers")
+        self.setAccessibleName(tr("Layers"))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(28)
         header = self.horizontalHeader()
@@ -305,8 +307,8 @@ class LayersView(QTableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Copying, by name."""
         menu = QMenu(self)
-        menu.addAction(theme.icon("copy"), "Copy as CSV", self.copy)
-        menu.addAction("Export as CSV…", self.export_requested.emit)
+        menu.addAction(theme.icon("copy"), tr("Copy as CSV"), self.copy)
+        menu.addAction(tr("Export as CSV…"), self.export_requested.emit)
         menu.exec(event.globalPos())
         menu.deleteLater()
 
@@ -424,7 +426,9 @@ class AnalysisTable(QWidget):
 
     def export(self) -> None:
         """Ask for a file, and write all layers into it as CSV, in the order of the network."""
-        name, _ = QFileDialog.getSaveFileName(self, "Export the table of layers", "layers.csv", "CSV tables (*.csv)")
+        name, _ = QFileDialog.getSaveFileName(
+            self, tr("Export the table of layers"), "layers.csv", tr("CSV tables (*.csv)")
+        )
         if name:
             path = Path(name)
             self.write(path if path.suffix else path.with_suffix(".csv"))
@@ -436,7 +440,9 @@ class AnalysisTable(QWidget):
         try:
             write_atomically(path, as_csv(lines, batch).encode("utf-8"))
         except OSError as error:
-            self._editor.refused.emit(f"{path} cannot be written: {error.strerror}. Choose another folder.")
+            self._editor.refused.emit(
+                tr("{path} cannot be written: {reason}. Choose another folder.", path=path, reason=error.strerror)
+            )
 
     def sizeHint(self) -> QSize:
         """A few rows."""

@@ -3,19 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRectF,
-    QSize,
-    QSortFilterProxyModel,
-    Qt,
-    QTimer,
-)
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, QSortFilterProxyModel, Qt, QTimer
 from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap, QStandardItem, QStandardItemModel
 
 from netwright.designer import theme
+from netwright.designer.language import LAYER, layer_label, noop, tr, translation, with_english
 from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.names import search_text
 from netwright.engine.network.catalog import add_on_of, catalog
@@ -28,7 +20,9 @@ ONNX_ROLE = KEY_ROLE + 3
 """Why a layer type has no ONNX form."""
 USER_BLOCK_ROLE = KEY_ROLE + 4
 """The `UserBlock` of a row of the user's own."""
-FAVOURITES, RECENT, OWN = "Favourites", "Recent", "My blocks"
+TITLE_ROLE = KEY_ROLE + 5
+"""The title of a heading in English, as it is stored."""
+FAVOURITES, RECENT, OWN = noop("Favourites"), noop("Recent"), noop("My blocks")
 SQUARE = 10
 _HEADING_HEIGHT = 32
 _ROW = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
@@ -44,7 +38,7 @@ class UserBlock:
     tooltip: str
     mime: str
     payload: bytes
-    family: str = "Block"
+    family: str = noop("Block")
 
 
 def families() -> dict[str, list[str]]:
@@ -77,7 +71,7 @@ class LibraryModel(QStandardItemModel):
         self._favourites: frozenset[str] = frozenset()
         self._refused: Mapping[str, str] = {}
         self._font = QFont()
-        self._font.setPixelSize(12)
+        self._font.setPixelSize(theme.pixels(12))
         self._font.setWeight(QFont.Weight.DemiBold)
         for title, keys in (families() if groups is None else groups).items():
             self._fill(self._heading(title, self.rowCount()), keys)
@@ -115,8 +109,10 @@ class LibraryModel(QStandardItemModel):
     def _dress(self, item: QStandardItem, key: str) -> None:
         why = self._refused.get(key)
         item.setEnabled(why is None)
-        item.setToolTip("\n".join([item.text(), why or self._types[key].summary()]))
-        item.setData(why or self._types[key].summary(), Qt.ItemDataRole.AccessibleDescriptionRole)
+        item.setToolTip(
+            "\n".join([with_english(self._types[key].label, LAYER), why or translation(self._types[key].summary())])
+        )
+        item.setData(why or translation(self._types[key].summary()), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     def _show_section(self, title: str, keys: Sequence[str]) -> None:
         present = [key for key in keys if key in self._types]
@@ -127,7 +123,7 @@ class LibraryModel(QStandardItemModel):
     def _cleared(self, title: str, *, is_wanted: bool) -> QStandardItem | None:
         """The heading of a section with nothing below it, in its place; None if it is not wanted any more."""
         order = (FAVOURITES, RECENT, OWN)
-        titles = [self.item(row).text() for row in range(min(self.rowCount(), len(order)))]
+        titles = [self.item(row).data(TITLE_ROLE) for row in range(min(self.rowCount(), len(order)))]
         if title in titles:
             row = titles.index(title)
             if not is_wanted:
@@ -143,7 +139,8 @@ class LibraryModel(QStandardItemModel):
         return heading
 
     def _heading(self, title: str, row: int) -> QStandardItem:
-        heading = QStandardItem(title)
+        heading = QStandardItem(translation(title))
+        heading.setData(title, TITLE_ROLE)
         heading.setFont(self._font)
         heading.setSizeHint(QSize(0, _HEADING_HEIGHT))
         heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
@@ -151,22 +148,22 @@ class LibraryModel(QStandardItemModel):
         return heading
 
     def _fill(self, heading: QStandardItem, keys: Iterable[str]) -> None:
-        self._below[heading.text()] = below = list(keys)
+        self._below[heading.data(TITLE_ROLE)] = below = list(keys)
         heading.appendRows([self._entry(key, self._types[key]) for key in below])
 
     # Rows
 
     def _entry(self, key: str, type: type[LayerType]) -> QStandardItem:
-        entry = QStandardItem(self._icon(type.family), type.label)
+        entry = QStandardItem(self._icon(type.family), layer_label(type.label))
         entry.setFlags(_ROW)
         entry.setData(key, KEY_ROLE)
         refusal = self._refusals.get(key, "")
-        words = [type.label, refusal or type.summary()]
+        words = [with_english(type.label, LAYER), refusal or translation(type.summary())]
         if type.onnx_refusal:
-            words.append(f"No ONNX form: {type.onnx_refusal}")
+            words.append(tr("No ONNX form: {reason}", reason=type.onnx_refusal))
             entry.setData(type.onnx_refusal, ONNX_ROLE)
         if not type.__module__.startswith("netwright.") and (source := add_on_of(type.__module__)):
-            words.append(f"From the add-on {source.title}")
+            words.append(tr("From the add-on {title}", title=source.title))
         entry.setToolTip("\n".join(words))
         entry.setData("\n".join(words[1:]), Qt.ItemDataRole.AccessibleDescriptionRole)
         if refusal:
@@ -181,7 +178,7 @@ class LibraryModel(QStandardItemModel):
     def _mark(self, entry: QStandardItem) -> None:
         """Say whether a row is a favourite, to the eye and to a screen reader."""
         is_favourite = entry.data(KEY_ROLE) in self._favourites
-        words = [entry.text(), *["favourite"] * is_favourite, *["no ONNX form"] * bool(entry.data(ONNX_ROLE))]
+        words = [entry.text(), *[tr("favourite")] * is_favourite, *[tr("no ONNX form")] * bool(entry.data(ONNX_ROLE))]
         entry.setData(is_favourite, FAVOURITE_ROLE)
         entry.setData(", ".join(words), Qt.ItemDataRole.AccessibleTextRole)
 
@@ -214,7 +211,7 @@ class LibraryModel(QStandardItemModel):
         left out: a search finds each type once."""
         rows_by_heading: dict[int, list[int]] = {}
         for at in range(self.rowCount()):
-            title = self.item(at).text()
+            title = self.item(at).data(TITLE_ROLE)
             if title not in (FAVOURITES, RECENT):
                 texts = map(self._words_of, self._below.get(title, ()))
                 if rows := [row for row, text in enumerate(texts) if all(word in text for word in words)]:
@@ -225,14 +222,14 @@ class LibraryModel(QStandardItemModel):
         if isinstance(entry, UserBlock):
             return f"{entry.name} {entry.tooltip}".lower()
         if entry not in self._words:
-            self._words[entry] = search_text(self._types[entry])
+            self._words[entry] = _search_text(self._types[entry])
         return self._words[entry]
 
     def warm_up(self) -> None:
         """Gather the words of the next rows, and of the others after them, between events."""
         rest = [key for key in self._types if key not in self._words]
         for key in rest[:_AT_ONCE]:
-            self._words[key] = search_text(self._types[key])
+            self._words[key] = _search_text(self._types[key])
         if rest[_AT_ONCE:]:
             QTimer.singleShot(0, self, self.warm_up)
 
@@ -259,6 +256,11 @@ class LibraryFilter(QSortFilterProxyModel):
         if self._found is None:
             return True
         return row in self._found.get(parent.row(), ()) if parent.isValid() else row in self._found
+
+
+def _search_text(type: type[LayerType]) -> str:
+    """Return the words by which a type is found, in English and in the language of the window."""
+    return f"{search_text(type)} {layer_label(type.label).lower()}"
 
 
 def _family_icon(family: str) -> QIcon:

@@ -7,9 +7,10 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QSettings, QSize, Qt, Q
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
-from netwright.designer import theme
+from netwright.designer import shortcuts, theme
 from netwright.designer.editor import Editor
-from netwright.designer.panels.library_model import LibraryFilter, LibraryModel, UserBlock
+from netwright.designer.language import layer_label, tr
+from netwright.designer.panels.library_model import TITLE_ROLE, LibraryFilter, LibraryModel, UserBlock
 from netwright.designer.panels.library_view import LibraryView, is_star_key
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.layers.addons import AddOn
@@ -109,11 +110,12 @@ class LibraryPanel(QWidget):
         self.view.setModel(self.filter)
         self.view.ensurePolished()  # else Qt measures the rows before they are dressed
         self._fold_again()
-        self.search = SearchField("Search layers…  Ctrl+K", "Search layers")
+        self.search = SearchField("", tr("Search layers"))
+        shortcuts.set_tip(self.search, tr("Search layers…"), "network.add")
         self.empty = QLabel()
         self.empty.setWordWrap(True)
         theme.mark(self.empty, "role", "muted")
-        self.clear = QPushButton("Clear the search")
+        self.clear = QPushButton(tr("Clear the search"))
         theme.mark(self.clear, "role", "link")
         self.notice = QLabel()
         self.notice.setWordWrap(True)
@@ -180,15 +182,23 @@ class LibraryPanel(QWidget):
         """Say below the library which add-ons are not used, and why in the tooltip."""
         broken = [add_on for add_on in installed if add_on.error]
         names = ", ".join(add_on.title for add_on in broken)
-        word = "add-ons are" if len(broken) > 1 else "add-on is"
-        self.notice.setText(f"{len(broken)} {word} not used: {names}. Help, About says why.")
+        self.notice.setText(
+            tr("{count} add-ons are not used: {names}. Help, About says why.", count=len(broken), names=names)
+            if len(broken) > 1
+            else tr("1 add-on is not used: {names}. Help, About says why.", names=names)
+        )
         self.notice.setToolTip("\n".join(add_on.refusal for add_on in broken))
         self.notice.setVisible(bool(broken))
 
     def _refuse_ports(self, scope: tuple[str, ...]) -> None:
         """The ports of a block can be added where one is open."""
         types = () if scope else (BlockInput, BlockOutput)
-        self.model.refuse({type.key: f"{type.label}: stands inside a block. Open one first." for type in types})
+        self.model.refuse(
+            {
+                type.key: tr("{type}: stands inside a block. Open one first.", type=layer_label(type.label))
+                for type in types
+            }
+        )
 
     # Favourites and what was used last
 
@@ -219,14 +229,14 @@ class LibraryPanel(QWidget):
             self.view.scrollTo(self._at_place(*place), LibraryView.ScrollHint.PositionAtTop)
 
     def _place_of(self, index: QModelIndex) -> tuple[str, int] | None:
-        """A row by its heading's words and its number, -1 for the heading itself."""
+        """A row by the title of its heading and its number, -1 for the heading itself."""
         if not index.isValid():
             return None
         parent = index.parent()
-        return (parent.data(), index.row()) if parent.isValid() else (index.data(), -1)
+        return (parent.data(TITLE_ROLE), index.row()) if parent.isValid() else (index.data(TITLE_ROLE), -1)
 
     def _at_place(self, title: str, row: int) -> QModelIndex:
-        heading = next((index for index in self._headings() if index.data() == title), QModelIndex())
+        heading = next((index for index in self._headings() if index.data(TITLE_ROLE) == title), QModelIndex())
         return heading if row < 0 or not heading.isValid() else self.filter.index(row, 0, heading)
 
     # Search
@@ -242,7 +252,7 @@ class LibraryPanel(QWidget):
             self._fold_again()
             self.view.setCurrentIndex(QModelIndex())
         is_empty = not self.filter.rowCount()
-        self.empty.setText(f"No layer matches “{text}”.")
+        self.empty.setText(tr("No layer matches “{text}”.", text=text))
         self.empty.setVisible(is_empty)
         self.clear.setVisible(is_empty)
         self.view.setVisible(not is_empty)
@@ -265,15 +275,15 @@ class LibraryPanel(QWidget):
         """While searching everything is open, which nobody asked for."""
         if self._is_restoring or self.search.text():
             return
-        titles = [heading.data() for heading in self._headings()]
+        titles = [heading.data(TITLE_ROLE) for heading in self._headings()]
         elsewhere = [title for title in self.memory.folded if title not in titles]
-        folded = [index.data() for index in self._headings() if not self.view.isExpanded(index)]
+        folded = [index.data(TITLE_ROLE) for index in self._headings() if not self.view.isExpanded(index)]
         self.memory.fold([*elsewhere, *folded])
 
     def _fold_again(self) -> None:
         self._is_restoring = True
         for heading in self._headings():
-            self.view.setExpanded(heading, heading.data() not in self.memory.folded)
+            self.view.setExpanded(heading, heading.data(TITLE_ROLE) not in self.memory.folded)
         self._is_restoring = False
 
     # Events

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import icons, markup, theme
 from netwright.designer.clipboard import LAYER_MIME
+from netwright.designer.language import layer_label, tr
 from netwright.designer.panels.library_model import (
     FAVOURITE_ROLE,
     KEY_ROLE,
@@ -76,7 +77,7 @@ class LibraryView(QTreeView):
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Layer library")
+        self.setAccessibleName(tr("Layer library"))
         self.doubleClicked.connect(self._choose)
 
     def set_flat(self) -> None:
@@ -200,20 +201,20 @@ class LibraryView(QTreeView):
             return None
         menu = QMenu(self)
         if index.data(KEY_ROLE) is None and index.data(USER_BLOCK_ROLE) is None:
-            menu.addAction("Unfold all", self.expandAll)
-            menu.addAction("Fold all", self.collapseAll)
+            menu.addAction(tr("Unfold all"), self.expandAll)
+            menu.addAction(tr("Fold all"), self.collapseAll)
             return menu
-        menu.addAction("Add to the network\tEnter", lambda: self._choose(index))
+        menu.addAction(tr("Add to the network\tEnter"), lambda: self._choose(index))
         if index.data(KEY_ROLE):
             is_favourite = bool(index.data(FAVOURITE_ROLE))
-            words = "Remove from favourites" if is_favourite else "Add to favourites"
+            words = tr("Remove from favourites") if is_favourite else tr("Add to favourites")
             star = QAction(theme.icon("star" if is_favourite else "star-filled"), f"{words}\tCtrl+B", menu)
             star.triggered.connect(lambda: self._star(index))
             menu.addAction(star)
         elif isinstance(own := index.data(USER_BLOCK_ROLE), UserBlock):
             menu.addSeparator()
-            menu.addAction("Rename…", lambda: self.user_block_renamed.emit(own))
-            menu.addAction(theme.icon("trash"), "Delete…", lambda: self.user_block_removed.emit(own))
+            menu.addAction(tr("Rename…"), lambda: self.user_block_renamed.emit(own))
+            menu.addAction(theme.icon("trash"), tr("Delete…"), lambda: self.user_block_removed.emit(own))
         return menu
 
     # Drags
@@ -262,7 +263,7 @@ def is_star_key(event: QKeyEvent) -> bool:
 
 def node_picture(type: LayerType, scale: float) -> QPixmap:
     """The picture of a layer as the canvas draws it."""
-    detail = " · ".join(filter(None, (type.label, type.short_value())))
+    detail = " · ".join(filter(None, (layer_label(type.label), type.short_value())))
     return _picture(new_layer_content(type, default_name(type), detail), scale)
 
 

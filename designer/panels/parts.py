@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLineEdit, QVBoxLayou
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.forms.row import section_label
+from netwright.designer.language import noop, tr, translation
 
-UNKNOWN = "not known yet"
+UNKNOWN = noop("not known yet")
 
 
 class Square(QWidget):
@@ -92,8 +93,9 @@ class PropertyTable(QWidget):
             value.setVisible(is_used)
             if is_used:
                 label.setText(facts[index][0])
-                value.setText(facts[index][1])
-                theme.mark(value, "role", "muted" if facts[index][1] == UNKNOWN else None)
+                text = facts[index][1]
+                value.setText(translation(UNKNOWN) if text == UNKNOWN else text)
+                theme.mark(value, "role", "muted" if text == UNKNOWN else None)
 
     def _add_row(self) -> None:
         label, value = ElidedLabel(), QLabel()
@@ -142,7 +144,7 @@ class SearchField(QLineEdit):
         super().__init__(parent)
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(name)
-        self._cross = QAction(theme.icon("close", "muted"), "Clear the search", self)
+        self._cross = QAction(theme.icon("close", "muted"), tr("Clear the search"), self)
         self._cross.triggered.connect(self.clear)
         self.addAction(self._cross, QLineEdit.ActionPosition.TrailingPosition)
         self._cross.setVisible(False)

@@ -1,15 +1,6 @@
 """The list of problems: message, place, and a fix in one click."""
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QPersistentModelIndex,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -36,6 +27,7 @@ from PySide6.QtWidgets import (
 from netwright.designer import markup, theme
 from netwright.designer.editor import Editor
 from netwright.designer.items import ListModel
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.records import Record
 from netwright.engine.network.problems import Problem
 from netwright.engine.project.environment import EnvironmentOptions
@@ -43,12 +35,13 @@ from netwright.engine.project.training import TrainingOptions
 
 Index = QModelIndex | QPersistentModelIndex
 WAYS = {
-    "data": "Choose data…",
-    "training": "Training options…",
-    "environment": "Training options…",
-    "trust": "Trust the code…",
+    "data": noop("Choose data…"),
+    "training": noop("Training options…"),
+    "environment": noop("Training options…"),
+    "trust": noop("Trust the code…"),
 }
 """What the link beside a problem without a fix says, by section of the project; `trust` for code that may not run."""
+SEVERITIES = {"error": noop("Error"), "warning": noop("Warning"), "note": noop("Note")}
 OPTIONS: dict[str, type[Record]] = {"training": TrainingOptions, "environment": EnvironmentOptions}
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole
 _ROOT = QModelIndex()
@@ -84,11 +77,11 @@ class ProblemsModel(ListModel):
         if role == PROBLEM_ROLE:
             return problem
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{problem.severity.capitalize()}: {where(problem)}: {problem.message}"
+            return f"{translation(SEVERITIES[problem.severity])}: {where(problem)}: {problem.message}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            lines = [f"{problem.severity.capitalize()}: {problem.message}"]
+            lines = [f"{translation(SEVERITIES[problem.severity])}: {problem.message}"]
             if link_text(problem):
-                lines.append(f"{link_text(problem)} with Alt+Enter")
+                lines.append(tr("{link} with Alt+Enter", link=link_text(problem)))
             if problem.fix is not None and problem.fix.detail:
                 lines.append(problem.fix.detail)
             return "\n".join(lines)
@@ -107,14 +100,14 @@ def where(problem: Problem) -> str:
     option = problem.field.partition(".")[2]
     record = OPTIONS.get(section(problem))
     if record is not None and option in record.fields:
-        return record.fields[option].label
-    sections = {"training": "Training options", "environment": "Environment", "data": "Data"}
-    return sections.get(section(problem), "Network")
+        return translation(record.fields[option].label)
+    sections = {"training": tr("Training options"), "environment": tr("Environment"), "data": tr("Data")}
+    return sections.get(section(problem), tr("Network"))
 
 
 def link_text(problem: Problem) -> str:
     """The text of the link beside a problem: its fix, or the dialog where it can be solved; empty without one."""
-    return problem.fix.label if problem.fix is not None else WAYS.get(_way(problem), "")
+    return problem.fix.label if problem.fix is not None else translation(WAYS.get(_way(problem), ""))
 
 
 def _way(problem: Problem) -> str:
@@ -202,12 +195,7 @@ class ProblemDelegate(QStyledItemDelegate):
         painter.setFont(self._view.font())
         painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(problem.message))
         if words := link_text(problem):
-            painter.setPen(palette.accent)
-            if state & QStyle.StateFlag.State_Selected:  # the accent is too near to that ground
-                painter.setPen(palette.text)
-                underlined = QFont(painter.font())
-                underlined.setUnderline(True)
-                painter.setFont(underlined)
+            painter.setPen(palette.link)
             words = markup.elided(painter.fontMetrics(), words, Qt.TextElideMode.ElideMiddle, link.width())
             painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
@@ -241,7 +229,7 @@ class ProblemsView(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setAccessibleName("Problems")
+        self.setAccessibleName(tr("Problems"))
         self.clicked.connect(self._on_clicked)
 
     def _on_clicked(self, index: QModelIndex) -> None:
@@ -288,7 +276,7 @@ class ProblemsView(QListView):
         if problem is None:
             return
         menu = QMenu(self)
-        menu.addAction("Go to the layer", lambda: self.opened.emit(problem)).setEnabled(bool(problem.layer))
+        menu.addAction(tr("Go to the layer"), lambda: self.opened.emit(problem)).setEnabled(bool(problem.layer))
         if words := link_text(problem):
             menu.addAction(words, lambda: self.fix_requested.emit(problem))
         menu.exec(event.globalPos())
@@ -317,7 +305,7 @@ class ProblemsPanel(QWidget):
         self.view.setModel(self.model)
         self.view.opened.connect(self.open)
         self.view.fix_requested.connect(self.fix)
-        self.empty = QLabel("No problems")
+        self.empty = QLabel(tr("No problems"))
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         theme.mark(self.empty, "role", "muted")
         self._pages = QStackedLayout(self)
@@ -332,7 +320,7 @@ class ProblemsPanel(QWidget):
     def title(self) -> str:
         """The title of the tab, with the number of problems."""
         count = len(self.model.problems)
-        return f"Problems {count:,}" if count else "Problems"
+        return tr("Problems {count:,}", count=count) if count else tr("Problems")
 
     def _on_changed(self, _result: object = None) -> None:
         self.model.show_problems(self._editor.problems)

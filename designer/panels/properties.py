@@ -10,6 +10,7 @@ from netwright.designer.editor import Editor
 from netwright.designer.forms.form import LABEL_WIDTH, Form
 from netwright.designer.forms.line_editors import LineEditor
 from netwright.designer.forms.row import Row
+from netwright.designer.language import LAYER, layer_label, noop, tr, translation, with_english
 from netwright.designer.panels.parts import UNKNOWN, Header, PropertyTable, section, separator
 from netwright.designer.panels.problems_panel import unbroken
 from netwright.designer.panels.property_sections import BlockPorts, LayerHelp
@@ -22,21 +23,21 @@ from netwright.engine.network import edits
 from netwright.engine.network.analysis import LayerShapes, frozen_parameters, is_in_frozen
 from netwright.engine.network.block import BlockInput, BlockOutput
 from netwright.engine.network.blocks import names_of, network_in
-from netwright.engine.network.layer_table import layers_text, short_count
+from netwright.engine.network.layer_table import has_blocks, num_layers, short_count
 from netwright.engine.network.memory import activation_bytes, all_known
-from netwright.engine.network.network import Layer, name_refusal
+from netwright.engine.network.network import Layer, Network, name_refusal
 from netwright.engine.project.check import memory_of
 from netwright.engine.project.sweeps import layer_path, varied_paths
 from netwright.engine.project.transferred_layers import frozen_layers, with_freezing
 
-FRESH = "A change of its sizes makes it start from random numbers."
+FRESH = noop("A change of its sizes makes it start from random numbers.")
 """What is said at the fields of a layer that keeps its weights."""
 
 
 class _Named(Record):
     """The name of a layer, as a form has it."""
 
-    name = Text("", help="Letters, digits and _; unique in the network")
+    name = Text("", label=noop("Name"), help=noop("Letters, digits and _; unique in the network"))
 
 
 class Properties(QScrollArea):
@@ -60,7 +61,7 @@ class Properties(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("Properties")
+        self.setAccessibleName(tr("Properties"))
         self.header = Header()
         self.facts = PropertyTable()
         self.hint = QLabel()
@@ -93,7 +94,7 @@ class Properties(QScrollArea):
         self.locked.setContentsMargins(16, 0, 16, 12)
         theme.mark(self.locked, "role", "help")
         column.addWidget(self.locked)
-        self._layer_part, layer_column = section("Layer", 6)
+        self._layer_part, layer_column = section(tr("Layer"), 6)
         layer_column.addWidget(self._name_form)
         self._form_place = QHBoxLayout()
         layer_column.addLayout(self._form_place)
@@ -104,7 +105,7 @@ class Properties(QScrollArea):
         column.addWidget(self._layer_part)
         self._more = QVBoxLayout()
         column.addLayout(self._more)
-        facts_part, facts_column = section("Analysis", 8)
+        facts_part, facts_column = section(tr("Analysis"), 8)
         facts_column.addWidget(self.facts)
         facts_column.addWidget(self.hint)
         column.addWidget(facts_part)
@@ -117,9 +118,9 @@ class Properties(QScrollArea):
         """The form of the selected layers' fields, where they are of one type."""
         return self._form
 
-    def add_part(self, part: QWidget) -> None:
-        """Put a further part between the fields and the analysis."""
-        self._more.addWidget(part)
+    def add_part(self, part: QWidget, *, is_first: bool = False) -> None:
+        """Put a further part between the fields and the analysis, before the others or below them."""
+        self._more.insertWidget(0 if is_first else self._more.count(), part)
 
     def focus_first(self) -> None:
         """Put the keyboard into the first field; where the layers have none, into the name."""
@@ -214,10 +215,10 @@ class Properties(QScrollArea):
 
     def _show_layer(self, layer: Layer, keep_typing: bool) -> None:
         kind = layer.type
-        summary = kind.summary() if kind.key else "The type is not known here; it is kept as it is."
-        state = "Bypassed: its input goes past it. " if layer.bypassed else ""
-        description = f"{state}{kind.label} · {summary[:1].lower()}{summary[1:]}"
-        note = f"No ONNX form: {kind.onnx_refusal}" if kind.onnx_refusal else ""
+        summary = translation(kind.summary()) if kind.key else tr("The type is not known here; it is kept as it is.")
+        state = tr("Bypassed: its input goes past it.") + " " if layer.bypassed else ""
+        description = f"{state}{with_english(kind.label, LAYER)} · {summary[:1].lower()}{summary[1:]}"
+        note = tr("No ONNX form: {reason}", reason=kind.onnx_refusal) if kind.onnx_refusal else ""
         self.header.say(layer.name, description, kind.family, note)
         self._name_form.show()
         self._name_form.set_record(_Named(name=layer.name), keep_typing=keep_typing)
@@ -230,28 +231,28 @@ class Properties(QScrollArea):
         for port in ports:
             input_type = self._editor.analysis.type_at(sources[port]) if port in sources else None
             lines.append(
-                ("Input" if len(ports) == 1 else f"Input {port}", input_type.short() if input_type else UNKNOWN)
+                (
+                    tr("Input") if len(ports) == 1 else tr("Input {port}", port=port),
+                    input_type.short() if input_type else UNKNOWN,
+                )
             )
-        lines += self._outputs(kind, facts)
+        lines += _outputs(kind, facts)
         reason = frozen_layers(self._editor.project, self._editor.scope).get(layer.id, "")
-        self.locked.setText(f"{reason} {FRESH}" if reason else "")
+        self.locked.setText(f"{reason} {translation(FRESH)}" if reason else "")
         self.locked.setVisible(bool(reason))
-        frozen = ", frozen" if reason and facts and facts.parameters else ""
-        lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
-        lines.append(("FLOPs per sample", short_count(facts.flops) if facts else UNKNOWN))
+        frozen = tr("{count}, frozen") if reason and facts and facts.parameters else "{count}"
+        lines.append((tr("Parameters"), frozen.format(count=f"{facts.parameters:,}") if facts else UNKNOWN))
+        lines.append((tr("FLOPs per sample"), short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
         num_bytes = activation_bytes(facts, batch) if facts else None
-        lines.append((f"Activations, batch {batch:,}", UNKNOWN if num_bytes is None else format_bytes(num_bytes)))
+        lines.append(
+            (tr("Activations, batch {batch:,}", batch=batch), UNKNOWN if num_bytes is None else format_bytes(num_bytes))
+        )
         self.facts.show_rows(lines)
         problems = [p for p in self._editor.check_result_here.problems if p.layer == layer.id]
-        self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
-
-    def _outputs(self, kind: LayerType, facts: LayerShapes | None) -> Iterator[tuple[str, str]]:
-        """The output size of each port."""
-        ports = kind.output_ports() or ("",)
-        for port in ports:
-            output = facts and (facts.at(port) if port in facts.ports else facts.output)
-            yield "Output" if len(ports) == 1 else f"Output {port}", output.short() if output else UNKNOWN
+        self._hint(
+            "" if facts else problems[0].message if problems else tr("Solve the problems of the layers before it.")
+        )
 
     def _is_in_frozen(self) -> bool:
         """Whether the open block, or one around it, is frozen."""
@@ -261,57 +262,71 @@ class Properties(QScrollArea):
         self.ports.hide()
         reasons = frozen_layers(self._editor.project, self._editor.scope)
         num_frozen = sum(id in reasons for id in self._ids)
-        self.locked.setText(f"{num_frozen:,} of them keep their weights. {FRESH}" if num_frozen else "")
+        self.locked.setText(
+            tr("{count:,} of them keep their weights. {note}", count=num_frozen, note=translation(FRESH))
+            if num_frozen
+            else ""
+        )
         self.locked.setVisible(bool(num_frozen))
         self._name_form.hide()
-        types = {layer.type.label for layer in self._layers}
+        types = {layer_label(layer.type.label) for layer in self._layers}
         families = {layer.type.family for layer in self._layers}
-        description = next(iter(types)) if len(types) == 1 else f"{len(types)} types"
+        description = next(iter(types)) if len(types) == 1 else tr("%n types", "", len(types))
         family = families.pop() if len(families) == 1 else ""
-        self.header.say(f"{len(self._layers):,} layers", description, family)
+        self.header.say(tr("%n layer(s)", "", len(self._layers)), description, family)
         facts = self._editor.analysis.shapes
         shapes = [facts[id] for id in self._ids if id in facts]
         batch = self._editor.project.training.mini_batch_size
         num_bytes = sum(activation_bytes(f, batch) or 0 for f in shapes)
         self.facts.show_rows(
             [
-                ("Parameters", f"{sum(f.parameters for f in shapes):,}"),
-                ("FLOPs per sample", short_count(sum(f.flops for f in shapes))),
-                (f"Activations, batch {batch:,}", format_bytes(num_bytes)),
+                (tr("Parameters"), f"{sum(f.parameters for f in shapes):,}"),
+                (tr("FLOPs per sample"), short_count(sum(f.flops for f in shapes))),
+                (tr("Activations, batch {batch:,}", batch=batch), format_bytes(num_bytes)),
             ]
         )
-        self._hint("" if self._form else "Layers of one type can be changed together.")
+        self._hint("" if self._form else tr("Layers of one type can be changed together."))
 
     def _show_network(self) -> None:
         network, analysis = self._editor.network, self._editor.analysis
         self._layer_part.hide()
         self.locked.hide()
         names = names_of(self._editor.project.network, self._editor.scope)
-        self.header.say(names[-1] if names else "Network", "Nothing is selected")
+        self.header.say(names[-1] if names else tr("Network"), tr("Nothing is selected"))
         outputs = [(port, analysis.type_at(port)) for port in network.output_ports]
         lines = [
-            ("Layers", layers_text(network, has_word=False)),
-            ("Connections", f"{len(network.connections):,}"),
+            (tr("Layers"), _layer_count(network)),
+            (tr("Connections"), f"{len(network.connections):,}"),
         ]
         for layer in (*network.inputs, *(x for x in network.layers.values() if isinstance(x.type, BlockInput)))[:6]:
             facts = analysis.shapes.get(layer.id)
-            lines.append((f"Input {layer.name}", facts.output.short() if facts else UNKNOWN))
+            lines.append((tr("Input {port}", port=layer.name), facts.output.short() if facts else UNKNOWN))
         for port, output_type in outputs[:6]:
-            lines.append((f"Output {network.layers[port.layer].name}", output_type.short() if output_type else UNKNOWN))
+            lines.append(
+                (
+                    tr("Output {port}", port=network.layers[port.layer].name),
+                    output_type.short() if output_type else UNKNOWN,
+                )
+            )
         for layer in [x for x in network.layers.values() if isinstance(x.type, BlockOutput)][:6]:
             facts = analysis.shapes.get(layer.id)
-            lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))
-        least = "" if all_known(network, analysis) else "at least "
-        lines.append(("Parameters", f"{least}{analysis.parameters:,}"))
+            lines.append((tr("Output {port}", port=layer.name), facts.output.short() if facts else UNKNOWN))
+        least = "{count}" if all_known(network, analysis) else tr("at least {count}")
+        lines.append((tr("Parameters"), least.format(count=f"{analysis.parameters:,}")))
         if frozen := analysis.parameters if self._is_in_frozen() else self._frozen_parameters():
-            lines.append(("Frozen parameters", f"{frozen:,}"))
+            lines.append((tr("Frozen parameters"), f"{frozen:,}"))
         memory = memory_of(self._editor.here, analysis, self._editor.dataset_info)
-        lines.append(("FLOPs per sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))
-        self.facts.show_rows([*lines, *self._memory_lines()])
+        lines.append(
+            (
+                tr("FLOPs per sample"),
+                (least if not memory.is_whole else "{count}").format(count=short_count(analysis.flops)),
+            )
+        )
+        self.facts.show_rows([*lines, *_memory_lines(self._editor)])
         self._hint(
-            "Select a layer to see and change its fields."
+            tr("Select a layer to see and change its fields.")
             if network.layers
-            else "Drag a layer from the library onto the canvas, or double-click it there."
+            else tr("Drag a layer from the library onto the canvas, or double-click it there.")
         )
 
     def _frozen_parameters(self) -> int:
@@ -319,21 +334,6 @@ class Properties(QScrollArea):
         editor = self._editor
         network = network_in(with_freezing(editor.project).network, editor.scope)
         return frozen_parameters(network, editor.analysis)
-
-    def _memory_lines(self) -> list[tuple[str, str]]:
-        """The memory of a training step, part by part."""
-        if not self._editor.analysis.shapes:
-            return []
-        memory = memory_of(self._editor.here, self._editor.analysis, self._editor.dataset_info)
-        least = memory.hedge
-        rest = "" if all_known(self._editor.network, self._editor.analysis) else "at least "
-        return [
-            (f"Activations, batch {memory.batch:,}", least + format_bytes(memory.activations)),
-            ("Weights", rest + format_bytes(memory.weights)),
-            ("Gradients", rest + format_bytes(memory.gradients)),
-            (f"State of {self._editor.project.training.solver}", rest + format_bytes(memory.optimizer)),
-            ("Memory to train", least + format_bytes(memory.total)),
-        ]
 
     def _hint(self, text: str) -> None:
         self.hint.setText(unbroken(text))
@@ -353,7 +353,7 @@ class Properties(QScrollArea):
         self._name_form.set_problems({"name": why} if why else {})
         if why is None:
             self._editor.edit_network(
-                f"Rename to {name}",
+                tr("Rename to {name}", name=name),
                 lambda network: edits.rename(network, layer.id, name),
                 merge=f"name.{self._visit}",
             )
@@ -361,3 +361,45 @@ class Properties(QScrollArea):
     def sizeHint(self) -> QSize:
         """As wide as the drawings have it."""
         return QSize(LABEL_WIDTH + 188, 600)
+
+
+def _outputs(kind: LayerType, facts: LayerShapes | None) -> Iterator[tuple[str, str]]:
+    """The output size of each port."""
+    ports = kind.output_ports() or ("",)
+    for port in ports:
+        output = facts and (facts.at(port) if port in facts.ports else facts.output)
+        yield (
+            tr("Output") if len(ports) == 1 else tr("Output {port}", port=port),
+            output.short() if output else UNKNOWN,
+        )
+
+
+def _layer_count(network: Network) -> str:
+    """The number of layers; with blocks also that with their contents."""
+    count = len(network)
+    if has_blocks(network):
+        return tr("{count:,} ({total:,} with blocks)", count=count, total=num_layers(network))
+    return f"{count:,}"
+
+
+def _memory_lines(editor: Editor) -> list[tuple[str, str]]:
+    """The memory of a training step, part by part."""
+    if not editor.analysis.shapes:
+        return []
+    memory = memory_of(editor.here, editor.analysis, editor.dataset_info)
+    whole = tr("about {count}") if memory.is_rough else "{count}"
+    least = whole if memory.is_whole else tr("at least {count}")
+    rest = "{count}" if all_known(editor.network, editor.analysis) else tr("at least {count}")
+    return [
+        (
+            tr("Activations, batch {batch:,}", batch=memory.batch),
+            least.format(count=format_bytes(memory.activations)),
+        ),
+        (tr("Weights"), rest.format(count=format_bytes(memory.weights))),
+        (tr("Gradients"), rest.format(count=format_bytes(memory.gradients))),
+        (
+            tr("State of {solver}", solver=editor.project.training.solver),
+            rest.format(count=format_bytes(memory.optimizer)),
+        ),
+        (tr("Memory to train"), least.format(count=format_bytes(memory.total))),
+    ]

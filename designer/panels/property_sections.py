@@ -1,14 +1,20 @@
-"""Sections of the properties panel beside the form: ports of a block, help of a layer type, pipeline stage."""
+"""Sections of the properties panel beside the form: ports of a block, help of a layer type, pipeline stage, health."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from collections.abc import Mapping, Sequence
+from math import log10
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from netwright.designer import markup, theme
 from netwright.designer.editor import Editor
 from netwright.designer.forms.fold_heading import FoldHeading
 from netwright.designer.forms.form import LABEL_WIDTH, Form
+from netwright.designer.language import layer_label, noop, tr, translation
 from netwright.designer.panels.parts import section
+from netwright.designer.scene import health_badges
+from netwright.designer.scene.health_badges import VANISHING, HealthBadge
 from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.engine.core.fields import Int
 from netwright.engine.core.records import Record
@@ -18,8 +24,8 @@ from netwright.engine.network.block import Block, BlockInput, BlockOutput
 from netwright.engine.network.network import NAME_LIMIT, Layer, name_refusal
 from netwright.engine.project.layer_reference import paragraphs
 
-_HINT = "To open the block, double-click it or press Alt+Down."
-_NO_PORTS = "It has no ports. Open it and add block inputs and outputs."
+_HINT = noop("To open the block, double-click it or press Alt+Down.")
+_NO_PORTS = noop("It has no ports. Open it and add block inputs and outputs.")
 
 
 class PortName(QLineEdit):
@@ -80,9 +86,9 @@ class BlockPorts(QWidget):
         super().__init__(parent)
         self._editor = editor
         self._id = ""
-        self.open = QPushButton("Open block")
+        self.open = QPushButton(tr("Open block"))
         self.open.clicked.connect(self._open)
-        self.hint = QLabel(_HINT)
+        self.hint = QLabel(translation(_HINT))
         self.why = QLabel()
         for label in (self.hint, self.why):
             label.setWordWrap(True)
@@ -109,7 +115,7 @@ class BlockPorts(QWidget):
             return
         self._id = layer.id
         inner = layer.type.network
-        kinds = ((BlockInput, "Input"), (BlockOutput, "Output"))
+        kinds = ((BlockInput, tr("Input")), (BlockOutput, tr("Output")))
         ports = [(inner.layers[id], title) for kind, title in kinds for id in layer.type.ids(kind)]
         while len(self.rows) < len(ports):
             self._add_row()
@@ -120,9 +126,11 @@ class BlockPorts(QWidget):
             line.setVisible(is_used)
             if is_used:
                 port, title = ports[index]
+                is_input = isinstance(port.type, BlockInput)
+                text = tr("Input {port} of the block") if is_input else tr("Output {port} of the block")
                 label.setText(title)
-                line.show_port(port, names, f"{title} {port.name} of the block")
-        self._say("" if ports else _NO_PORTS)
+                line.show_port(port, names, text.format(port=port.name))
+        self._say("" if ports else translation(_NO_PORTS))
 
     def _add_row(self) -> None:
         label, line = QLabel(), PortName()
@@ -149,13 +157,23 @@ class HelpHeading(FoldHeading):
 
     def __init__(self) -> None:
         self._of = ""
-        super().__init__("Help")
+        super().__init__(tr("Help"))
 
     def set_type(self, type: type[LayerType]) -> None:
         """Say of which type the help is."""
-        self._of = type.label
-        self.setAccessibleName(f"Help for {self._of}, {'unfolded' if self.isChecked() else 'folded'}")
-        self.setToolTip(f"{'Hide' if self.isChecked() else 'Show'} what {self._of} does: formula, source, other names")
+        self._of = layer_label(type.label)
+        self.setAccessibleName(
+            (tr("Help for {type}, unfolded") if self.isChecked() else tr("Help for {type}, folded")).format(
+                type=self._of
+            )
+        )
+        self.setToolTip(
+            (
+                tr("Hide what {type} does: formula, source, other names")
+                if self.isChecked()
+                else tr("Show what {type} does: formula, source, other names")
+            ).format(type=self._of)
+        )
         self.update()
 
 
@@ -171,7 +189,7 @@ class LayerHelp(QWidget):
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.text.setAccessibleName("Help")
+        self.text.setAccessibleName(tr("Help"))
         self.text.hide()
         theme.mark(self.text, "role", "help")
         column = QVBoxLayout(self)
@@ -205,7 +223,7 @@ def help_text(type: type[LayerType]) -> markup.Markup:
     names = [f"MATLAB: {type.matlab}"] if type.matlab else []
     torch = [name.removeprefix("torch.") for name in torch_names(type)]
     names += [f"torch: {', '.join(torch)}"] if torch else []
-    onnx = [f"No ONNX form: {type.onnx_refusal}"] if type.onnx_refusal else []
+    onnx = [tr("No ONNX form: {reason}", reason=type.onnx_refusal)] if type.onnx_refusal else []
     return markup.joined([*lines, *map(_prose, (*names, *onnx))])
 
 
@@ -225,9 +243,12 @@ class _Staged(Record):
         1,
         low=1,
         high=9999,
-        label="Stage",
-        help="The worker of the pipeline that computes the selected layers. Layers that a connection would lead "
-        "backwards from or to go along; View > Stages shows all of them",
+        label=noop("Stage"),
+        help=noop(
+            "The worker of the pipeline that computes the selected layers. Layers that a "
+            "connection would lead backwards from or to go along; View > Stages shows all of "
+            "them"
+        ),
     )
 
 
@@ -243,7 +264,7 @@ class StageRow(QWidget):
         self.words = QLabel()
         self.words.setWordWrap(True)
         theme.mark(self.words, "role", "help")
-        part, column = section("Pipeline", 6)
+        part, column = section(tr("Pipeline"), 6)
         column.addWidget(self.form)
         column.addWidget(self.words)
         whole = QVBoxLayout(self)
@@ -274,9 +295,98 @@ class StageRow(QWidget):
             return state.refusal
         if self._editor.scope:
             block = self._editor.project.network.layers[self._editor.scope[0]].name
-            return f"{block} is in stage {(stage or 0) + 1} as a whole."
-        how = "balanced by the engine" if state.is_automatic else "set by hand"
-        return f"{state.stages.count:,} stages, {how}."
+            return tr("{block} is in stage {stage} as a whole.", block=block, stage=(stage or 0) + 1)
+        how = tr("balanced by the engine") if state.is_automatic else tr("set by hand")
+        return tr("{count:,} stages, {how}.", count=state.stages.count, how=how)
 
     def _on_edited(self, field: str) -> None:
         self._staging.put(getattr(self.form.record, field) - 1)
+
+
+class GradientCurve(QWidget):
+    """The gradient of a layer over the iterations, as a share of the largest of all layers, on a logarithmic scale.
+    Healthy shares are shaded."""
+
+    LEFT, BOTTOM, TOP = 64, 18, 6
+    DECADES = -6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.points: Sequence[tuple[int, float]] = ()
+        self.marked = 0
+        """The iteration that is looked at."""
+        self.setFixedHeight(104)
+
+    def show_points(self, points: Sequence[tuple[int, float]], marked: int) -> None:
+        """Show shares from 0 to 1 by iteration, and mark the one of an iteration, else the last."""
+        self.points, self.marked = points, marked
+        self.update()
+
+    def _height_of(self, share: float) -> float:
+        power = max(float(self.DECADES), min(0.0, log10(share))) if share > 0 else float(self.DECADES)
+        return self.TOP + (self.height() - self.BOTTOM - self.TOP) * power / self.DECADES
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the scale, the healthy band, the curve and the point of the iteration that is looked at."""
+        palette, painter = theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = theme.figures(self.font())
+        font.setPixelSize(theme.pixels(11))
+        painter.setFont(font)
+        width, metrics = self.width() - self.LEFT - 6, painter.fontMetrics()
+        low = self._height_of(VANISHING)
+        painter.fillRect(QRectF(self.LEFT, self.TOP, width, low - self.TOP), health_badges.ground("good"))
+        for share in (1.0, 1e-2, 1e-4, 1e-6):
+            y, text = self._height_of(share), f"{100 * share:g} %"
+            painter.setPen(palette.line)
+            painter.drawLine(QPointF(self.LEFT, y), QPointF(self.LEFT + width, y))
+            painter.setPen(palette.muted)
+            painter.drawText(QPointF(self.LEFT - 8 - metrics.horizontalAdvance(text), y + 4), text)
+        first, last = self.points[0][0], self.points[-1][0]
+        step = width / max(1, last - first)
+        curve = [QPointF(self.LEFT + (at - first) * step, self._height_of(share)) for at, share in self.points]
+        ends = (
+            (f"{first:,}", Qt.AlignmentFlag.AlignLeft),
+            (tr("iteration {last:,}", last=last), Qt.AlignmentFlag.AlignRight),
+        )
+        for text, side in ends:
+            painter.drawText(QRectF(self.LEFT, self.height() - 15, width, 15), side, text)
+        at = next((number for number, (iteration, _) in enumerate(self.points) if iteration == self.marked), -1)
+        if at not in (-1, len(curve) - 1):
+            painter.setPen(palette.text)
+            painter.drawLine(QPointF(curve[at].x(), self.TOP), QPointF(curve[at].x(), self.height() - self.BOTTOM))
+        painter.setPen(QPen(health_badges.colour("low"), 1.6))
+        painter.drawPolyline(curve)
+        painter.setBrush(palette.panel)
+        painter.drawEllipse(curve[at], 3.5, 3.5)
+        painter.end()
+
+
+class HealthPart(QWidget):
+    """A part of the properties of its own: the health of the selected layer in the run that is shown."""
+
+    WORDS: Mapping[str, str] = {"good": noop("✓ Healthy"), "warning": noop("▲ To look at"), "error": noop("◆ Broken")}
+
+    def __init__(self) -> None:
+        super().__init__()
+        part, column = section(tr("Health"), 6)
+        self.state, self.words, self.curve = QLabel(), QLabel(), GradientCurve()
+        self.words.setWordWrap(True)
+        theme.mark(self.words, "role", "help")
+        for widget in (self.state, self.words, self.curve):
+            column.addWidget(widget)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(part)
+        self.hide()
+
+    def show_badge(self, badge: HealthBadge | None, points: Sequence[tuple[int, float]], iteration: int) -> None:
+        """Show the health of a layer at an iteration, and its gradient by iteration; without a badge nothing."""
+        self.setVisible(badge is not None)
+        if badge is not None:
+            theme.mark(self.state, "role", badge.state)
+            self.state.setText(translation(self.WORDS[badge.state]))
+            self.words.setText(badge.words)
+            self.curve.setVisible(len(points) > 1)
+            if len(points) > 1:
+                self.curve.show_points(points, iteration)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextLayout, QT
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, translation
 from netwright.designer.scene import pictures
 from netwright.designer.scene.node_items import OVERVIEW_BELOW
 from netwright.engine.drawing import colours
@@ -29,7 +30,7 @@ _LOWEST = 0.02
 _GAP = 3.0
 _WRAPPED = QTextOption()
 _WRAPPED.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-NOTHING = "Double click to write"
+NOTHING = noop("Double click to write")
 
 
 def box(annotation: Annotation) -> QRectF:
@@ -113,7 +114,7 @@ class Annotations(QGraphicsItem):
         for comment in self.layout.comments:
             if box(comment).adjusted(-_GAP, -_GAP, _GAP, _GAP).intersects(exposed):
                 is_selected = Mark("comment", comment.id) in self.selected
-                paint_comment(painter, comment, zoom, is_selected=is_selected, empty=NOTHING)
+                paint_comment(painter, comment, zoom, is_selected=is_selected, empty=translation(NOTHING))
         painter.restore()
 
     def in_front(self) -> Iterator[tuple[Mark, Annotation]]:

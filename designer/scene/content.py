@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from netwright.designer.language import layer_label, tr
+from netwright.designer.scene.health_badges import HealthBadge
+from netwright.designer.scene.short_values import short_value
 from netwright.designer.scene.tint import Tint
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.analysis import LayerShapes
@@ -33,13 +36,15 @@ class Content:
     """Level of the layer relative to the heaviest (see `netwright.designer.scene.tint`), if tints are shown."""
     stage: int | None = None
     """Pipeline stage of the layer, from 0, if stages are shown: instead of `count`."""
-    health: str = ""
-    """Health of the layer in training (see `netwright.designer.scene.health_badges`), if it is shown."""
+    health: HealthBadge | None = None
+    """Health of the layer in training, if it is shown."""
     flow: Heading = "down"
     is_frozen: bool = False
     """Whether the layer keeps its weights while the network trains."""
     value: str = ""
     """The value at the end of `detail`, which is never cut."""
+    beginning: str = ""
+    """The beginning that most names share, which is left out of a long one."""
 
 
 def content_of(
@@ -50,7 +55,7 @@ def content_of(
     severity: str,
     is_selected: bool,
     stage: int | None,
-    health: str,
+    health: HealthBadge | None,
     flow: Heading,
     is_frozen: bool = False,
 ) -> Content:
@@ -58,12 +63,16 @@ def content_of(
     type = layer.type
     figure = tint.figure(layer.id, facts)
     parameters = short_count(facts.parameters) if facts and facts.parameters else ""
-    detail = ("Bypassed", type.label) if layer.bypassed else filter(None, (type.label, type.short_value()))
+    value = health.silent if health is not None and health.silent else short_value(type.short_value())
+    detail = (
+        (tr("Bypassed"), layer_label(type.label)) if layer.bypassed else filter(None, (layer_label(type.label), value))
+    )
+    count = tint.label(figure) if tint.kind else parameters
     return Content(
         name=layer.name,
         detail=" · ".join(detail),
-        value="" if layer.bypassed else type.short_value(),
-        count=tint.text(figure) if tint.kind else parameters,
+        value="" if layer.bypassed else value,
+        count=health.figure if health is not None else count,
         family=type.family,
         inputs=len(type.input_ports()),
         outputs=len(type.output_ports()),
@@ -84,7 +93,7 @@ def new_layer_content(
 ) -> Content:
     """Return the content of a layer that is not in the network yet."""
     inputs, outputs = len(type.input_ports()), len(type.output_ports())
-    value = type.short_value()
+    value = short_value(type.short_value())
     return Content(name, detail, "", type.family, inputs, outputs, is_selected=is_selected, flow=flow, value=value)
 
 

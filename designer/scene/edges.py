@@ -196,8 +196,7 @@ class Edges(QGraphicsItem):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         # In large networks a line of one pixel: wider ones take five times as long to paint.
         is_large = len(self.edges) > _MANY
-        colour = palette.mixed(palette.muted, palette.canvas, 0.9 if is_large else 0.75)
-        pen = QPen(colour, 0 if is_large else 1.3)
+        pen = QPen(palette.outline, 0 if is_large else 1.3)
         if zoom < OVERVIEW_BELOW:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             pen = QPen(palette.mixed(palette.muted, palette.canvas, 0.55), 0)

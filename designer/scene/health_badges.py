@@ -1,25 +1,37 @@
-"""Health badges of layers in training: good, worth a look, or broken, with the reason as text.
+"""Health of layers in training: good, worth a look, or broken, with the reason as text.
 
-Each state has a shape as well as a colour: a disc, a triangle, a diamond.
+A layer is tinted by its gradient: too little, well, or broken. What is worth a look has a sign as well as a colour: a
+triangle, a diamond, or an arrow before its figure.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.engine.core.text import format_number, format_percent
 from netwright.engine.network.block import Block
 from netwright.engine.network.network import Network
 
 State = Literal["good", "warning", "error"]
 STATES: tuple[State, ...] = ("good", "warning", "error")
-WORDS: Mapping[State, str] = {"good": "healthy", "warning": "check", "error": "failing"}
+Tone = Literal["", "low", "good", "high"]
+"""The tint of a layer: none, too little gradient, well, broken."""
 RADIUS = 4.0
+LOW, HIGH = "▼", "▲"
+_BOX = "health "
+_COLOURS: Mapping[Tone, tuple[str, str]] = {
+    "low": ("#56b4e9", "#0072b2"),
+    "good": ("#1fb58a", "#00835f"),
+    "high": ("#f0793a", "#c65200"),
+}
+"""Colours after Okabe and Ito, dark and light, as in the charts."""
+_SHARES: Mapping[Tone, float] = {"low": 0.34, "good": 0.14, "high": 0.36}
 
 MANY_DEAD = 0.5
 """Share of units that are zero for every sample above which a layer is worth a look."""
@@ -33,6 +45,11 @@ class HealthBadge:
 
     state: State
     words: str
+    tone: Tone = ""
+    figure: str = ""
+    """The gradient as a share of the largest, in place of the number of parameters."""
+    silent: str = ""
+    """The share of units that are zero for every sample, in place of the layer's value."""
 
     @property
     def rank(self) -> int:
@@ -45,26 +62,53 @@ def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
     gradient of all layers."""
     gradient, size, dead = figures
     parts = [
-        f"output {format_number(size)}" if size >= 0 else "",
-        f"gradient {format_number(gradient)}" if gradient >= 0 else "",
+        tr("output {size}", size=format_number(size)) if size >= 0 else "",
+        tr("gradient {gradient}", gradient=format_number(gradient)) if gradient >= 0 else "",
     ]
     words = " · ".join(filter(None, parts))
+    silent = tr("{share} silent", share=format_percent(min(dead, 1.0))) if dead > 0 else ""
     if not math.isfinite(size) or not math.isfinite(gradient):
-        noun = "output" if not math.isfinite(size) else "gradient"
-        return HealthBadge("error", f"Its {noun} is {'infinite' if math.inf in (size, gradient) else 'no number'}")
+        is_infinite = math.inf in (size, gradient)
+        kind = tr("infinite") if is_infinite else tr("no number")
+        if math.isfinite(size):
+            words = tr("Its gradient is infinite") if is_infinite else tr("Its gradient is NaN")
+        else:
+            words = tr("Its output is infinite") if is_infinite else tr("Its output is NaN")
+        return HealthBadge("error", words, "high", f"{HIGH} {kind}")
+    share = gradient / largest if largest > 0 else gradient
+    tone: Tone = "" if gradient < 0 else "low" if share < VANISHING else "good"
+    figure = "" if gradient < 0 else f"{LOW} {share_text(share)}" if tone == "low" else share_text(share)
+    state: State = "warning" if tone == "low" else "good"
     if dead >= 1:
-        return HealthBadge("error", f"All its units give zero for every sample · {words}")
-    if dead >= MANY_DEAD:
-        return HealthBadge("warning", f"{format_percent(dead)} of its units give zero for every sample · {words}")
-    if gradient == 0:
-        return HealthBadge("warning", f"No gradient reaches it · {words}")
-    if 0 < gradient < VANISHING * largest:
-        return HealthBadge(
+        state, words = "error", tr("All its units give zero for every sample · {words}", words=words)
+    elif dead >= MANY_DEAD:
+        state, words = (
             "warning",
-            f"Next to no gradient reaches it, {format_number(gradient / largest, 1)} of the largest · {words}",
+            tr("{share} of its units give zero for every sample · {words}", share=format_percent(dead), words=words),
         )
-    share = f" · {format_percent(dead)} of units zero" if dead > 0 else ""
-    return HealthBadge("good", words[:1].upper() + words[1:] + share)
+    elif gradient == 0:
+        words = tr("No gradient reaches it · {words}", words=words)
+    elif state == "warning":
+        words = tr(
+            "Next to no gradient reaches it, {share} of the largest · {words}",
+            share=format_number(share, 1),
+            words=words,
+        )
+    else:
+        words = (
+            words[:1].upper()
+            + words[1:]
+            + (" · " + tr("{share} of units zero", share=format_percent(dead)) if dead > 0 else "")
+        )
+    return HealthBadge(state, words, tone, figure, silent)
+
+
+def share_text(share: float) -> str:
+    """Return a share in per cent, with at most two digits that count: 0.0021 %, 12 %."""
+    if share <= 0:
+        return "0 %"
+    places = max(0, 1 - math.floor(math.log10(100 * share)))
+    return f"{100 * share:.{min(places, 6)}f} %"
 
 
 def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Sequence[str]) -> dict[str, HealthBadge]:
@@ -78,11 +122,23 @@ def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Seque
             continue
         badge = badge_for(figures, largest)
         if len(ids) > len(scope) + 1:
-            badge = HealthBadge(badge.state, f"{' / '.join(names[len(scope) + 1 :])}: {badge.words}")
+            badge = replace(badge, words=f"{' / '.join(names[len(scope) + 1 :])}: {badge.words}")
         id = ids[len(scope)]
         if id not in badges_by_id or badge.rank > badges_by_id[id].rank:
             badges_by_id[id] = badge
     return badges_by_id
+
+
+def gradients(history: Sequence[tuple[int, Mapping[str, Sequence[float]]]], path: str) -> list[tuple[int, float]]:
+    """Return the gradient of a layer by iteration, as a share of the largest; without iterations in which it has none
+    that is a number."""
+    points = []
+    for iteration, layers in history:
+        gradient = layers[path][0] if path in layers else -1.0
+        if math.isfinite(gradient) and gradient >= 0:
+            largest = max(figures[0] for figures in layers.values() if math.isfinite(figures[0]))
+            points.append((iteration, gradient / largest if largest > 0 else 0.0))
+    return points
 
 
 def without_copies(path: list[str], network: Network) -> tuple[list[str], list[str]]:
@@ -102,6 +158,36 @@ def without_copies(path: list[str], network: Network) -> tuple[list[str], list[s
                 rest.pop(0)
             network = layer.type.network
     return ids, names
+
+
+def colour(tone: Tone) -> QColor:
+    """Return the colour of a tone; that of a plain layer in the overview without one."""
+    palette = theme.current()
+    if not tone:
+        return palette.mixed(palette.muted, palette.node, 0.35)
+    return QColor(_COLOURS[tone][0 if palette.is_dark else 1])
+
+
+def ground(tone: Tone) -> QColor:
+    """Return the background of a layer of this tone."""
+    palette = theme.current()
+    return palette.mixed(colour(tone), palette.node, _SHARES[tone]) if tone else palette.node
+
+
+def ink(tone: Tone) -> QColor:
+    """Return the text colour that is muted on a plain layer and must be readable on a tinted one."""
+    palette = theme.current()
+    return palette.mixed(palette.text, ground(tone), 0.85) if tone else palette.muted
+
+
+def box_kind(tone: Tone) -> str:
+    """Return the name of a tone among the colours of boxes in the overview."""
+    return f"{_BOX}{tone}"
+
+
+def box_tone(kind: str) -> Tone | None:
+    """Return the tone of such a name, or None."""
+    return kind.removeprefix(_BOX) if kind.startswith(_BOX) else None  # type: ignore[return-value]  # made above
 
 
 def paint_badge(painter: QPainter, state: str, at: QPointF) -> None:

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import hypot
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from netwright.designer import theme
-from netwright.designer.scene import geometry, pictures, stage_colours, tint
+from netwright.designer.scene import geometry, health_badges, pictures, stage_colours, tint
 from netwright.designer.scene.content import Content
 from netwright.engine.drawing import routes
 from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
@@ -18,6 +19,19 @@ from netwright.engine.network.network import Connection, Network, Port
 OVERVIEW_BELOW = 0.35
 _PICTURE_BYTES = 96 * 2**20
 _MANY = 120
+_DEEP = NODE_HEIGHT / 3
+"""So far a port reaches into layers."""
+_BETWEEN = 0.3
+"""Part of the way between two near ports that is neither of theirs."""
+
+
+@dataclass(frozen=True)
+class PortHit:
+    """A port on the canvas."""
+
+    port: Port
+    is_input: bool
+    at: QPointF
 
 
 @dataclass
@@ -69,6 +83,29 @@ class Nodes(QGraphicsItem):
         names = node.inputs if is_input else node.outputs
         index = names.index(port.name) if port.name in names else 0
         return routes.port_point(at, index, len(names), is_input=is_input, flow=self.heading(port.layer))
+
+    def port_hit(self, port: Port, is_input: bool) -> PortHit:
+        """Return the position of a port."""
+        return PortHit(port, is_input, QPointF(*self.place_of(port, is_input)))
+
+    def ports_of(self, id: str) -> list[PortHit]:
+        """Return all ports of a layer, inputs first."""
+        node = self.nodes[id]
+        inputs = [self.port_hit(Port(id, name), True) for name in node.inputs]
+        return inputs + [self.port_hit(Port(id, name), False) for name in node.outputs]
+
+    def port_at(self, at: QPointF, tolerance: float) -> PortHit | None:
+        """Return the nearest port within a distance, or None. The middle of a layer is never that of a port, and half
+        way between two ports is their connection."""
+        area = QRectF(at.x() - tolerance, at.y() - tolerance, 2 * tolerance, 2 * tolerance)
+        hits = [hit for id in self.index.inside(area) for hit in self.ports_of(id)]
+        near = sorted((hypot(hit.at.x() - at.x(), hit.at.y() - at.y()), n) for n, hit in enumerate(hits))[:2]
+        if not near or near[0][0] > tolerance:
+            return None
+        hit, first, second = hits[near[0][1]], near[0][0], near[-1][0]
+        is_deep = abs(hit.at.y() - at.y()) > _DEEP and self.index.at(at.x(), at.y()) is not None
+        is_between = len(near) > 1 and second <= tolerance and second - first < _BETWEEN * (first + second)
+        return None if is_deep or is_between else hit
 
     def turn(self, ids: Iterable[str], network: Network, flow: Flow) -> list[str]:
         """Update the directions in which layers are passed; return the layers that turned."""
@@ -200,6 +237,8 @@ def _box_kind(content: Content) -> str:
     """Return the key of a box's colour in the overview."""
     if content.stage is not None:
         return stage_colours.box_kind(content.stage)
+    if content.health is not None:
+        return health_badges.box_kind(content.health.tone)
     return content.family if content.heat is None else tint.box_kind(content.heat)
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter, QPen
 
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.designer.scene import pictures
 from netwright.designer.scene.annotation_items import paint_comment, paint_frame
 from netwright.designer.scene.scene import Scene
@@ -36,14 +37,16 @@ def save_picture(scene: Scene, to: Path, title: str = "") -> None:
     writers: dict[str, Callable[[Scene, str], bytes]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}
     writer = writers.get(to.suffix.lower())
     if writer is None:
-        raise UserError(f"{to.name}: a picture ends in {', '.join(FORMATS)}.")
+        raise UserError(tr("{name}: a picture ends in {formats}.", name=to.name, formats=", ".join(FORMATS)))
     if not scene.nodes.nodes:
-        raise UserError("The network has no layers, so there is nothing to draw.")
+        raise UserError(tr("The network has no layers, so there is nothing to draw."))
     content = writer(scene, title)
     try:
         write_atomically(to, content)
     except OSError as error:
-        raise UserError(f"{to} cannot be written: {error.strerror}. Choose another place.") from None
+        raise UserError(
+            tr("{to} cannot be written: {reason}. Choose another place.", to=to, reason=error.strerror)
+        ) from None
 
 
 def paint(painter: QPainter, scene: Scene) -> None:
@@ -56,7 +59,7 @@ def paint(painter: QPainter, scene: Scene) -> None:
         paint_frame(painter, frame)
     for comment in scene.annotations.layout.comments:
         paint_comment(painter, comment)
-    painter.setPen(QPen(palette.mixed(palette.muted, palette.canvas, 0.75), 1.3))
+    painter.setPen(QPen(palette.outline, 1.3))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for edge in scene.edges.edges.values():
         painter.drawPath(edge.path)
@@ -85,8 +88,12 @@ def _png(scene: Scene, title: str) -> bytes:
     size = (area(scene).size() * PNG_SCALE).toSize()
     if size.width() * size.height() > MOST_PIXELS:
         raise UserError(
-            f"The picture would have {size.width():,} × {size.height():,} pixels, more than fit into memory well. "
-            "Save it as SVG or PDF, which have no pixels."
+            tr(
+                "The picture would have {width:,} × {height:,} pixels, more than fit into memory "
+                "well. Save it as SVG or PDF, which have no pixels.",
+                width=size.width(),
+                height=size.height(),
+            )
         )
     image = QImage(size, QImage.Format.Format_RGB32)
     image.setText("Title", title)

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from netwright.designer import icons, markup, theme
 from netwright.designer.scene import geometry, health_badges, stage_colours, tint
 from netwright.designer.scene.content import Content
+from netwright.engine.drawing import labels
 from netwright.engine.drawing.picture import elided_detail
 from netwright.engine.drawing.routes import TAG_HEIGHT
 from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
@@ -60,7 +61,7 @@ def _elided(text: str, width: int, pixels: int, *, bold: bool) -> str:
 
 def forget() -> None:
     """Clear the cached fonts and pictures, after the font or the colours changed."""
-    for cached in (font, _metrics, _elided, _detail, label_size, label, tag_size, tag, stage_colours.font):
+    for cached in (font, _metrics, _elided, _name, _detail, label_size, label, tag_size, tag, stage_colours.font):
         cached.cache_clear()
 
 
@@ -78,8 +79,13 @@ def lines(content: Content) -> tuple[str, str]:
         width = stage_colours.chip_width(content.stage) + 6
     if content.is_frozen:
         width += LOCK + 4
-    name = _elided(content.name, int(room - width), 13, bold=True)
-    return name, _detail(content.detail, content.value, room - 12 if content.health else room + 6)
+    name = _name(content.name, content.beginning, int(room - width))
+    return name, _detail(content.detail, content.value, room - 12 if _badge_state(content) else room + 6)
+
+
+@lru_cache(maxsize=4096)
+def _name(text: str, beginning: str, room: int) -> str:
+    return labels.short_name(markup.visible(text), beginning, room, _metrics(13, bold=True).horizontalAdvance)
 
 
 @lru_cache(maxsize=4096)
@@ -110,7 +116,7 @@ def paint(painter: QPainter, content: Content) -> None:
     painter.fillPath(outline, _ground(content))
     family = palette.family(content.family)
     painter.fillPath(edge, palette.mixed(family, palette.node, 0.35) if content.is_bypassed else family)
-    pen = QPen(palette.accent, 2.0) if content.is_selected else QPen(palette.line, 1.0)
+    pen = QPen(palette.accent, 2.0) if content.is_selected else QPen(palette.edge, 1.0)
     if content.is_bypassed:
         pen.setDashPattern([4.0, 3.0])
         if not content.is_selected:
@@ -121,16 +127,29 @@ def paint(painter: QPainter, content: Content) -> None:
         paint_port(painter, geometry.input_point((0, 0), index, content.inputs, content.flow))
     for index in range(content.outputs):
         paint_port(painter, geometry.output_point((0, 0), index, content.outputs, content.flow))
-    if content.health:
-        health_badges.paint_badge(
-            painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health_badges.RADIUS, 29.5)
-        )
+    if state := _badge_state(content):
+        at = QPointF(NODE_WIDTH - _TEXT_RIGHT - health_badges.RADIUS, 29.5)
+        health_badges.paint_badge(painter, state, at)
     if content.severity in ("error", "warning"):
         _paint_badge(painter, content.severity, palette)
 
 
 def _ground(content: Content) -> QColor:
-    return tint.ground(content.heat or 0) if content.stage is None else stage_colours.ground(content.stage)
+    if content.stage is not None:
+        return stage_colours.ground(content.stage)
+    return tint.ground(content.heat or 0) if content.health is None else health_badges.ground(content.health.tone)
+
+
+def _ink(content: Content) -> QColor:
+    """Return the colour of the second line and of the figure."""
+    if content.stage is not None:
+        return stage_colours.ink(content.stage)
+    return tint.ink(content.heat or 0) if content.health is None else health_badges.ink(content.health.tone)
+
+
+def _badge_state(content: Content) -> str:
+    """Return the state of health that has a badge: one worth a look."""
+    return content.health.state if content.health is not None and content.health.rank else ""
 
 
 def _paint_stack(painter: QPainter, palette: theme.Palette) -> None:
@@ -162,7 +181,7 @@ def _shapes() -> tuple[QPainterPath, QPainterPath, QPainterPath]:
 
 def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) -> None:
     name, detail = lines(content)
-    ink = tint.ink(content.heat or 0) if content.stage is None else stage_colours.ink(content.stage)
+    ink = _ink(content)
     painter.setPen(ink if content.is_bypassed else palette.text)
     painter.setFont(font(13, bold=True))
     painter.drawText(QPointF(_TEXT_LEFT, 18.5), name)
@@ -190,7 +209,7 @@ def paint_port(
 ) -> None:
     """Paint a port; an enlarged port, or one that accepts the connection, has a ring in its own colour."""
     palette = theme.current()
-    painter.setPen(QPen(ring or palette.mixed(palette.muted, palette.node, 0.85), 1.3))
+    painter.setPen(QPen(ring or palette.outline, 1.3))
     painter.setBrush(palette.canvas)
     painter.drawEllipse(at, radius - 0.65, radius - 0.65)
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
+from netwright.designer.scene.lens import Lenses
 from netwright.designer.scene.scene import Scene
 from netwright.engine.core.errors import UserError
 from netwright.engine.network.analysis import Analysis
@@ -41,10 +43,10 @@ class PipelineStages(QObject):
     changed = Signal()
     """Emitted when the stages, or their visibility, have changed."""
 
-    def __init__(self, editor: Editor, scene: Scene, parent: QObject) -> None:
+    def __init__(self, editor: Editor, scene: Scene, lenses: Lenses, parent: QObject) -> None:
         super().__init__(parent)
-        self._editor, self._scene = editor, scene
-        self.is_on = False
+        self._editor, self._scene, self._lenses = editor, scene, lenses
+        self._was_on = False
         self.workers_of: Callable[[Project], int] = lambda project: stage_edits.asked_workers(project.environment) or 2
         """Return the number of workers of a project on this machine; set by the window."""
         self._known: tuple[_Key, Shown] | None = None
@@ -53,9 +55,14 @@ class PipelineStages(QObject):
         self._soon.timeout.connect(self.refresh)
         for signal in (editor.project_changed, editor.analysis_changed, editor.scope_changed):
             signal.connect(self.look_again)
-        scene.tint_changed.connect(lambda tint: self.show(False) if tint.kind else None)
+        lenses.changed.connect(self._follow)
 
     # What is seen
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the canvas shows stages."""
+        return self._lenses.current == "stages"
 
     @property
     def is_used(self) -> bool:
@@ -115,16 +122,10 @@ class PipelineStages(QObject):
         self._scene.show_stages(stage_of)
         self.changed.emit()
 
-    def switch(self) -> None:
-        """Toggle the visibility of the stages."""
-        self.show(not self.is_on)
-
-    def show(self, is_on: bool) -> None:
-        """Show or hide the stages; a tint by a figure is replaced by them."""
-        if is_on != self.is_on:
-            self.is_on = is_on
-            if is_on:
-                self._scene.show_tint("")
+    def _follow(self) -> None:
+        """Show or hide the stages with their lens."""
+        if self.is_on != self._was_on:
+            self._was_on = self.is_on
             self.refresh()
 
     # What is changed
@@ -135,11 +136,13 @@ class PipelineStages(QObject):
         editor, ids = self._editor, self._editor.selection
         if editor.scope:
             block = editor.project.network.layers[editor.scope[0]].name
-            editor.refused.emit(f"What is inside {block} is in its stage: a block is in one as a whole.")
+            editor.refused.emit(
+                tr("What is inside {block} is in its stage: a block is in one as a whole.", block=block)
+            )
         elif ids:
-            subject = editor.network.layers[next(iter(ids))].name if len(ids) == 1 else f"{len(ids)} layers"
+            subject = editor.network.layers[next(iter(ids))].name if len(ids) == 1 else tr("%n layer(s)", "", len(ids))
             editor.edit(
-                f"Put {subject} into stage {stage + 1}",
+                tr("Put {subject} into stage {stage}", subject=subject, stage=stage + 1),
                 lambda project: stage_edits.put(project, self.analysis, ids, stage, self.workers),
             )
             self.refresh()
@@ -149,18 +152,18 @@ class PipelineStages(QObject):
 
         def change(project: Project) -> Project:
             if self.analysis.has_errors:
-                raise UserError("The network has errors; correct them first.")
+                raise UserError(tr("The network has errors; correct them first."))
             return stage_edits.balanced(project, self.analysis, self.workers, rule)
 
-        self._editor.edit("Balance stages", change)
+        self._editor.edit(tr("Balance stages"), change)
         self.refresh()
 
     def clear(self) -> None:
         """Leave the stages to the engine."""
-        self._editor.edit("Clear stages", stage_edits.cleared)
+        self._editor.edit(tr("Clear stages"), stage_edits.cleared)
         self.refresh()
 
     def use(self) -> None:
         """Train in stages."""
-        self._editor.edit("Use a pipeline", stage_edits.with_pipeline)
+        self._editor.edit(tr("Use a pipeline"), stage_edits.with_pipeline)
         self.refresh()

@@ -6,7 +6,7 @@ of layers are then a few calls to paint, and a lookup goes through a grid.
 
 import gc
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QImage
@@ -22,10 +22,11 @@ from netwright.designer.scene.edges import Edges
 from netwright.designer.scene.feedback import Feedback, FeedbackItem
 from netwright.designer.scene.health_badges import HealthBadge
 from netwright.designer.scene.idle import IdleWork
-from netwright.designer.scene.node_items import Node, Nodes
+from netwright.designer.scene.node_items import Node, Nodes, PortHit
 from netwright.designer.scene.router import Router
 from netwright.designer.scene.size_labels import SizeLabels
 from netwright.designer.scene.tint import Kind, Tint, tint_by
+from netwright.engine.drawing.labels import common_beginning
 from netwright.engine.network.analysis import LayerShapes
 from netwright.engine.network.layout import Difference, Flow, Layout, Position, difference, moved
 from netwright.engine.network.network import Connection, Layer, Port
@@ -36,19 +37,10 @@ from netwright.engine.project.transferred_layers import frozen_layers
 _FEW, _MANY = 60, 200
 
 
-@dataclass(frozen=True)
-class PortHit:
-    """A port on the canvas."""
-
-    port: Port
-    is_input: bool
-    at: QPointF
-
-
 class Scene(QGraphicsScene):
     """The network on the canvas."""
 
-    tint_changed = Signal(object)
+    tint_changed, health_changed = Signal(object), Signal()
     """The current `Tint`."""
 
     def __init__(self, editor: Editor, parent: QObject | None = None) -> None:
@@ -67,9 +59,8 @@ class Scene(QGraphicsScene):
         self.times: Mapping[str, int] = {}
         """Measured nanoseconds of layers, by id."""
         self.health: Mapping[str, HealthBadge] = {}
-        """Health badges of layers in training, where they are shown."""
         self.stages: Mapping[str, int] = {}
-        """Pipeline stages by layer, from 0, where they are shown."""
+        """Pipeline stages by layer, from 0. Like `health` empty where they are not shown."""
         self.frozen: Mapping[str, str] = {}
         """Why layers do not learn, in words by id."""
         self._stale: list[QRectF] = []
@@ -195,11 +186,12 @@ class Scene(QGraphicsScene):
         self.update()
 
     def show_health(self, health: Mapping[str, HealthBadge]) -> None:
-        """Show health badges of layers in training; layers without one show none."""
+        """Show the health of layers in training; layers without one are plain."""
         was, self.health = self.health, health
         for id in self.nodes.nodes.keys() & (was.keys() | health.keys()):
             self._dress_node(id)
         self._repaint()
+        self.health_changed.emit()
 
     def show_stages(self, stages: Mapping[str, int]) -> None:
         """Draw layers in their pipeline stages; without stages in the usual colours."""
@@ -323,17 +315,18 @@ class Scene(QGraphicsScene):
             self._stale.append(self.nodes.rect(id))
 
     def _content(self, layer: Layer) -> Content:
-        return content_of(
+        content = content_of(
             layer,
             self._facts.get(layer.id),
             self.tint,
             severity=self._messages.get(layer.id, ("", ()))[0],
             is_selected=layer.id in self._selected,
             stage=self.stages.get(layer.id),
-            health=self.health[layer.id].state if layer.id in self.health else "",
+            health=self.health.get(layer.id),
             flow=self.nodes.heading(layer.id),
             is_frozen=layer.id in self.frozen,
         )
+        return replace(content, beginning=common_beginning(self._project.network))
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
         """Move layers. Connections that passed their old positions, or cross the new ones, may need new routes."""
@@ -443,18 +436,8 @@ class Scene(QGraphicsScene):
 
     def port_at_layer(self, port: Port, is_input: bool) -> PortHit:
         """Return the position of a port of a layer."""
-        return PortHit(port, is_input, QPointF(*self.nodes.place_of(port, is_input)))
-
-    def ports_of(self, id: str) -> list[PortHit]:
-        """Return all ports of a layer, inputs first."""
-        node = self.nodes.nodes[id]
-        inputs = [self.port_at_layer(Port(id, name), True) for name in node.inputs]
-        return inputs + [self.port_at_layer(Port(id, name), False) for name in node.outputs]
+        return self.nodes.port_hit(port, is_input)
 
     def port_at(self, at: QPointF, tolerance: float) -> PortHit | None:
         """Return the nearest port within a distance, or None."""
-        area = QRectF(at.x() - tolerance, at.y() - tolerance, 2 * tolerance, 2 * tolerance)
-        hits = [hit for id in self.nodes.index.inside(area) for hit in self.ports_of(id)]
-        near = [((hit.at - at).manhattanLength(), n) for n, hit in enumerate(hits)]
-        best = min(near, default=None)
-        return hits[best[1]] if best and best[0] <= tolerance * 1.3 else None
+        return self.nodes.port_at(at, tolerance)

@@ -66,7 +66,7 @@ def test_undo_of_edits_of_the_network(editor: Editor, said: list[Step]) -> None:
         editor.undo()
     assert [step.text for step in said] == [
         "Undid: Add Tanh: tanh_1",
-        "Undid: Delete layer: fc_1",
+        "Undid: Delete fc_1",
         "Undid: fc_1 outputs is 8 again",
     ]
     assert {step.place for step in said} == {"design"}

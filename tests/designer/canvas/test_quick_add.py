@@ -178,7 +178,7 @@ def test_a_connection_let_go_on_the_ground_is_offered_what_fits_first(loose_hand
     assert hand.popup.view.currentIndex() == entries[0]
     hand.choose("2-d conv")
     assert hand.links() == {("image_1", "conv_1")}
-    arrival = hand.view.network_scene.ports_of(hand.id("conv_1"))[0].at
+    arrival = hand.view.network_scene.nodes.ports_of(hand.id("conv_1"))[0].at
     assert_near(arrival, wanted)
     assert_one_step(hand, before)
 
@@ -232,7 +232,7 @@ def test_a_replaced_input_shows_its_new_ports(make_hand):
     hand = make_hand(chain(layer("image_input", channels=3, size=8), layer("relu")))
     hand.view.suggestions.replacement(hand.id("relu_1"), GROUND)
     hand.choose("addition")
-    assert len(hand.view.network_scene.ports_of(hand.id("addition_1"))) == 3
+    assert len(hand.view.network_scene.nodes.ports_of(hand.id("addition_1"))) == 3
     assert hand.editor.analysis.shapes[hand.id("image_1")].output == image(3, 8, 8)
 
 

@@ -1,15 +1,17 @@
+import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
+from PySide6.QtGui import QColor, QNativeGestureEvent, QPointingDevice, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from netwright.designer.canvas.legends import StageLegend
+from netwright.designer import theme
 from netwright.designer.canvas.text_fields import RenameField
 from netwright.designer.canvas.view import CanvasView
 from netwright.designer.canvas.viewport import LEGIBLE
 from netwright.engine.core.types import features
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.arrangement import arrange
+from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from netwright.engine.network.network import Network
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from netwright.engine.project.project import Project
@@ -28,6 +30,17 @@ def wheel(hand: Hand, at: QPoint, turn: int, keys: Qt.KeyboardModifier = NONE) -
 def tower(count: int) -> Network:
     types: list[LayerType] = [layer("image_input"), *(layer("relu") for _ in range(count))]
     return chain(*types)
+
+
+@pytest.fixture
+def make_tall(qtbot):
+    """A canvas with a tower in one column."""
+
+    def make(count: int) -> Hand:
+        network = tower(count)
+        return Hand(qtbot, Project(network, arrange(network, may_fold=False)))
+
+    return make
 
 
 def test_the_wheel_zooms_around_the_pointer(hand: Hand):
@@ -68,8 +81,8 @@ def test_keys_zoom_and_fit(hand: Hand):
     assert hand.view.visible_area().contains(hand.view.network_scene.content_box())
 
 
-def test_fit_shows_a_deep_network_whole(make_hand):
-    hand = make_hand(tower(200))
+def test_fit_shows_a_deep_network_whole(make_tall):
+    hand = make_tall(200)
     hand.view.fit()
     assert hand.view.visible_area().contains(hand.view.network_scene.content_box())
     assert hand.view.zoom < 0.1
@@ -94,36 +107,39 @@ def test_the_zoom_is_shown_in_percent_and_its_buttons_work(hand: Hand, qtbot):
     assert percent.text() == "100 %"
 
 
-def test_the_overview_is_there_only_when_something_is_out_of_sight(make_hand):
-    hand = make_hand(tower(40))
+def test_the_overview_is_there_only_when_something_is_out_of_sight(make_tall):
+    hand = make_tall(40)
     assert hand.view.overlays.minimap.isVisible()
     hand.view.fit()
     assert not hand.view.overlays.minimap.isVisible()
 
 
-def test_a_click_on_the_overview_goes_there(make_hand, qtbot):
-    hand = make_hand(tower(60))
+def test_a_click_on_the_overview_goes_there(make_tall, qtbot):
+    hand = make_tall(60)
     top = hand.view.visible_area().top()
     minimap = hand.view.overlays.minimap
     qtbot.mouseClick(minimap, Qt.MouseButton.LeftButton, pos=QPoint(minimap.width() // 2, minimap.height() - 14))
     assert hand.view.visible_area().top() > top
 
 
-def test_the_overview_has_the_shape_of_the_network_and_is_small_in_a_small_view(make_hand):
-    view = make_hand(tower(100)).view
+def test_the_overview_has_the_shape_of_the_network_and_is_small_in_a_small_view(make_tall):
+    view = make_tall(100).view
     minimap = view.overlays.minimap
     view.resize(900, 600)
-    assert minimap.height() > 2 * minimap.width(), "a tall network has a slim overview"
+    assert minimap.width() == 96, "a tall network is stretched to bands"
+    colours = {minimap.grab().toImage().pixelColor(x, minimap.height() // 2).name() for x in range(12, 84)}
+    family = theme.current().family("Activation")
+    assert all(abs(QColor(colour).red() - family.red()) <= 2 for colour in colours)
     corner = minimap.geometry().bottomRight()
     assert corner.x() > view.width() - 20
-    assert corner.y() > view.height() - 20
+    assert corner.y() < view.overlays.zoom_chip.y() < view.height() - 20
     before = minimap.height()
     view.resize(360, 280)
     assert minimap.height() < before
 
 
-def test_the_overview_fades_where_it_lies_over_layers(make_hand):
-    view = make_hand(tower(100)).view
+def test_the_overview_fades_where_it_lies_over_layers(make_tall):
+    view = make_tall(100).view
     minimap = view.overlays.minimap
     view.look(1.0, view.layers_box(view.editor.network.layers).center())
     assert not minimap.is_faded
@@ -180,8 +196,8 @@ def test_a_network_that_is_made_at_once_is_shown_whole(make_hand):
     assert hand.view.visible_area().contains(hand.view.network_scene.content_box()), "though it grew when shown"
 
 
-def test_a_layer_is_found_and_brought_into_sight(make_hand):
-    hand = make_hand(tower(60))
+def test_a_layer_is_found_and_brought_into_sight(make_tall):
+    hand = make_tall(60)
     last = list(hand.editor.network.layers)[-1]
     hand.view.go_to(last)
     assert hand.editor.selection == {last}
@@ -378,8 +394,8 @@ def test_what_was_fitted_stays_so_in_another_size_until_it_is_zoomed(make_hand, 
     assert view.zoom == nearer
 
 
-def test_a_tall_network_is_shown_legibly_unless_all_of_it_is_asked_for(make_hand):
-    view = make_hand(tower(100)).view
+def test_a_tall_network_is_shown_legibly_unless_all_of_it_is_asked_for(make_tall):
+    view = make_tall(100).view
     view.fit_legibly()
     first = view.layers_box([min(view.editor.layout.positions, key=lambda id: view.editor.layout.at(id)[1])])
     assert view.zoom == LEGIBLE
@@ -409,10 +425,22 @@ def test_a_fitted_network_keeps_clear_of_the_zoom_chip_and_the_legends(qtbot):
         return bool(view.network_scene.nodes_in(view.mapToScene(widget.geometry()).boundingRect()))
 
     assert not covers(view.overlays.zoom_chip)
-    view.stages.show(True)
-    legend = StageLegend(view)
-    legend.show()
-    qtbot.waitUntil(lambda: not covers(legend))
+    zoom = view.zoom
+    view.lenses.choose("stages")
+    assert not covers(view.overlays.legend)
     assert view.visible_area().contains(view.network_scene.content_box()), "and is still whole"
-    view.stages.show(False)
-    qtbot.waitUntil(lambda: abs(view.visible_area().center().x() - view.network_scene.content_box().center().x()) < 2)
+    assert view.zoom == zoom
+
+
+@pytest.mark.parametrize("zoom", [0.4, 0.78, 1.0, 2.0])
+def test_a_port_is_hit_ten_pixels_around_at_every_zoom_and_the_middle_of_a_layer_is_not_one(make_hand, zoom):
+    hand = make_hand(tower(4))
+    view = hand.view
+    view.look(zoom, view.network_scene.content_box().center())
+    port = hand.port("relu_1", "out")
+    for dx, dy in ((0, 0), (9, 0), (-9, 0), (6, -4)):
+        found = view.network_scene.port_at(view.mapToScene(port + QPoint(dx, dy)), view.reach)
+        assert found is not None, (dx, dy)
+    assert view.network_scene.port_at(view.mapToScene(port + QPoint(13, 4)), view.reach) is None
+    x, y = hand.place("relu_1")
+    assert view.network_scene.port_at(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2), view.reach) is None

@@ -46,18 +46,25 @@ def test_several_words_are_ticked_in_a_menu_that_stays_open_and_other_words_foll
     editor, main = form.rows["sounds"].widget, form.rows["main"].widget
     assert isinstance(editor, ChoicesEditor)
     editor.button.click()
-    toll = next(action for action in editor.menu.actions() if action.text() == "toll")
+    toll = next(action for action in editor.menu.actions() if action.text() == "Toll")
     for expected in (("ring", "toll"), ("ring",), ("ring", "toll")):
         qtbot.mouseClick(editor.menu, Qt.MouseButton.LeftButton, pos=editor.menu.actionGeometry(toll).center())
         assert form.record.sounds == expected
         assert editor.menu.isVisible()
-    assert editor.line.text() == "ring, toll"
+    assert editor.line.text() == "Ring, Toll"
     assert [action.isChecked() for action in editor.menu.actions()] == [True, True, False]
     assert [main.model().item(index).isEnabled() for index in range(3)] == [True, True, False]
     editor.menu.setActiveAction(toll)
     qtbot.keyClick(editor.menu, Qt.Key.Key_Space)
     assert form.record.sounds == ("ring",)
     editor.menu.close()
+
+
+@pytest.mark.parametrize("text", ["Ring, Toll", "ring toll", "ring, TOLL"])
+def test_several_words_are_typed_as_they_are_shown_or_by_their_keys(qtbot, shown, text: str) -> None:
+    form = shown()
+    type_over(qtbot, form, "sounds", text)
+    assert (form.record.sounds, form.reason) == (("ring", "toll"), "")
 
 
 def test_without_any_word_the_field_asks_for_one(qtbot, shown) -> None:
@@ -80,7 +87,7 @@ def test_options_are_shown_in_words_and_stay_as_they_are_in_the_file(qtbot) -> N
     editor = editor_for(field, "leave-out", chosen.append)
     qtbot.addWidget(editor)
     assert isinstance(editor, ChoiceEditor)
-    assert [editor.itemText(at) for at in range(2)] == ["Ignore", "class"]
+    assert [editor.itemText(at) for at in range(2)] == ["Ignore", "Class"]
     editor.setCurrentIndex(1)
     editor.activated.emit(1)
     editor.show_value("leave-out")

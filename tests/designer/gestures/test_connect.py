@@ -44,7 +44,9 @@ def test_while_connecting_free_ports_that_fit_light_up_and_then_go_out(loose_han
     hand.press(hand.port("image_1", "out"))
     hand.move(hand.port("image_1", "out") + QPoint(40, 20))
     lit = {(point.x(), point.y()) for point in marks(hand).lit}
-    fitting = [hit.at for name in ("relu_1", "addition_1") for hit in scene.ports_of(hand.id(name)) if hit.is_input]
+    fitting = [
+        hit.at for name in ("relu_1", "addition_1") for hit in scene.nodes.ports_of(hand.id(name)) if hit.is_input
+    ]
     assert lit == {(point.x(), point.y()) for point in fitting}
     assert marks(hand).loose is not None
     hand.release(hand.body("image_1"))

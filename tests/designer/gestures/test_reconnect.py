@@ -145,7 +145,7 @@ def test_an_end_shows_that_it_can_be_taken_hold_of(fan: Hand, qtbot):
     scene = fan.view.network_scene
     fan.move(QPoint(5, 5))  # the real pointer may be there already, from another test
     fan.move(beside(fan, "relu_1", "tanh_1", at_target=False))
-    end = scene.ports_of(fan.id("relu_1"))[1].at
+    end = scene.nodes.ports_of(fan.id("relu_1"))[1].at
     qtbot.waitUntil(lambda: scene.feedback.feedback.hover == end)
     path = scene.edges.edges[line(fan, "relu_1", "tanh_1")].path
     fan.move(fan.point(path.pointAtPercent(0.5)))

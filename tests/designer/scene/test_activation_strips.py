@@ -2,7 +2,6 @@
 
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from netwright.designer.canvas.activations_legend import ActivationsLegend
 from netwright.designer.canvas.view import CanvasView
 from netwright.designer.editor import Editor
 from netwright.designer.scene.activation_strips import APART, MOST, SIDE
@@ -42,18 +41,3 @@ def test_pictures_stand_beside_their_layer_as_far_as_there_is_room(qtbot) -> Non
     assert any(image.pixelColor(x, y).name() == "#ff0000" for x in range(0, 800, 8) for y in range(0, 400, 8))
     scene.show_activations({})
     assert scene.strips.boundingRect().isEmpty()
-
-
-def test_the_bar_over_the_canvas_asks_for_other_samples(qtbot) -> None:
-    view = CanvasView(Editor(Project(chain(layer("image_input", channels=1, size=8)))))
-    qtbot.addWidget(view)
-    view.show()
-    legend = ActivationsLegend(view)
-    legend.tell("Sample 3")
-    assert legend.isVisible()
-    assert legend.text.text() == "Sample 3"
-    with qtbot.waitSignal(legend.stepped) as stepped:
-        legend._buttons["chevron-left"].click()
-    assert stepped.args == [-1]
-    with qtbot.waitSignal(legend.closed):
-        legend._buttons["close"].click()

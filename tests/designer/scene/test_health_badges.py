@@ -4,13 +4,16 @@ import math
 
 import pytest
 from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
 
-from netwright.designer.canvas.legends import HealthLegend, TintLegend
+from netwright.designer import theme
+from netwright.designer.scene import health_badges
 from netwright.designer.scene.health_badges import HealthBadge, badge_for, badges
 from netwright.engine.network.block import Block
 from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand
+from tests.designer.scene.test_tint import contrast
 
 
 @pytest.mark.parametrize(
@@ -26,12 +29,42 @@ from tests.designer.mouse import Hand
             "warning",
             "Next to no gradient reaches it, 5e-6 of the largest · output 1.2 · gradient 1e-5",
         ),
-        ([math.nan, 1.2, 0.0], "error", "Its gradient is no number"),
+        ([math.nan, 1.2, 0.0], "error", "Its gradient is NaN"),
         ([0.5, math.inf, 0.0], "error", "Its output is infinite"),
     ],
 )
 def test_figures_are_judged(figures: list[float], state: str, words: str) -> None:
-    assert badge_for(figures, 2.0) == HealthBadge(state, words)  # type: ignore[arg-type]
+    badge = badge_for(figures, 2.0)
+    assert (badge.state, badge.words) == (state, words)
+
+
+@pytest.mark.parametrize(
+    ("figures", "tone", "figure", "silent"),
+    [
+        ([0.5, 1.2, 0.0], "good", "25 %", ""),
+        ([-1.0, 1.2, 0.31], "", "", "31 % silent"),
+        ([0.0, 1.2, 0.0], "low", "▼ 0 %", ""),
+        ([4.2e-5, 1.2, 0.0], "low", "▼ 0.0021 %", ""),
+        ([math.nan, 1.2, 0.0], "high", "▲ no number", ""),
+        ([0.5, math.inf, 0.0], "high", "▲ infinite", ""),
+    ],
+)
+def test_a_layer_shows_its_gradient_and_its_silent_units(
+    figures: list[float], tone: str, figure: str, silent: str
+) -> None:
+    badge = badge_for(figures, 2.0)
+    assert (badge.tone, badge.figure, badge.silent) == (tone, figure, silent)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_can_be_read_on_every_tone(qapp: QApplication, scheme: theme.Scheme) -> None:
+    theme.apply(qapp, scheme)
+    try:
+        for tone in ("", "low", "good", "high"):
+            assert contrast(theme.current().text, health_badges.ground(tone)) >= 4.5
+            assert contrast(health_badges.ink(tone), health_badges.ground(tone)) >= 4.5
+    finally:
+        theme.apply(qapp, "light")
 
 
 def test_a_block_has_the_worst_mark_of_what_it_holds() -> None:
@@ -68,8 +101,10 @@ def test_marks_are_drawn_told_and_taken_away(hand: Hand) -> None:
     before = {id: node.content for id, node in scene.nodes.nodes.items()}
     plain = hand.view.grab().toImage()
     id = hand.id("fc_1")
-    scene.show_health({id: HealthBadge("warning", "No gradient reaches it")})
-    assert scene.nodes.nodes[id].content.health == "warning"
+    scene.show_health({id: HealthBadge("warning", "No gradient reaches it", "low", "▼ 0 %", "70 % silent")})
+    content = scene.nodes.nodes[id].content
+    assert (content.count, content.detail) == ("▼ 0 %", "Fully connected · 70 % silent")
+    assert "health low" in scene.nodes.overview()
     assert hand.view.grab().toImage() != plain
     x, y = scene.nodes.index.positions[id]
     at = QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2)
@@ -77,17 +112,3 @@ def test_marks_are_drawn_told_and_taken_away(hand: Hand) -> None:
     scene.show_health({})
     assert {id: node.content for id, node in scene.nodes.nodes.items()} == before
     assert "In training" not in hand.view.tooltip_at(at)
-
-
-def test_the_legend_stands_above_the_zoom_and_above_the_tints(hand: Hand, qtbot) -> None:
-    legend = HealthLegend(hand.view)
-    assert legend.isHidden()
-    legend.show_at(1200)
-    assert legend.at.text() == "Iteration 1,200"
-    chip = hand.view.overlays.zoom_chip
-    assert legend.geometry().bottom() < chip.y()
-    hand.view.resize(hand.view.width() + 40, hand.view.height() + 60)
-    assert 0 < chip.y() - legend.geometry().bottom() < 12
-    tints = TintLegend(hand.view)
-    hand.view.network_scene.show_tint("parameters")
-    qtbot.waitUntil(lambda: legend.geometry().bottom() < tints.y())

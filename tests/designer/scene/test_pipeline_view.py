@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
-from netwright.designer.canvas.legends import StageLegend
 from netwright.designer.panels.property_sections import StageRow
 from netwright.designer.scene.content import Content
 from netwright.designer.scene.pictures import paint
@@ -24,7 +23,7 @@ def staged(make_hand: Callable[[Network], Hand]) -> Hand:
     """in, fc_1, relu_1, fc_2, and stages on the canvas."""
     full = layer("fully_connected", outputs=8)
     hand = make_hand(chain(layer("feature_input", channels=8), full, layer("relu"), full))
-    hand.view.stages.switch()
+    hand.view.lenses.choose("stages")
     return hand
 
 
@@ -43,10 +42,11 @@ def test_stages_are_shown_instead_of_a_tint_and_the_other_way_round(staged: Hand
     assert set(scene.nodes.overview()) == {"stage 0", "stage 1"}
     x, y = staged.editor.layout.at(staged.id("fc_2"))
     assert staged.view.tooltip_at(QPointF(x + 60, y + 16)) == "Stage 2"
-    scene.show_tint("flops")
+    staged.view.lenses.choose("cost")
     assert numbers(staged) == [None] * 4
     assert not staging.is_on
-    staging.switch()
+    assert scene.tint.kind == "parameters"
+    staged.view.lenses.choose("stages")
     assert scene.tint.kind == ""
     assert numbers(staged) == [1, 1, 1, 2]
     staged.editor.edit_network("Cut", lambda network: Network(network.layers))
@@ -74,16 +74,19 @@ def test_a_digit_and_the_menu_put_layers_into_stages(staged: Hand, qtbot) -> Non
     for _ in range(3):
         staged.editor.undo()
     qtbot.waitUntil(lambda: numbers(staged) == [1, 1, 1, 2], timeout=60_000)
-    staged.view.stages.switch()
+    qtbot.keyClick(staged.view, Qt.Key.Key_Escape)
+    staged.editor.set_selection(())
     qtbot.keyClick(staged.view, Qt.Key.Key_1)
     assert text(staged) == ""
+    assert staged.view.lenses.current == "structure", "without a selection a digit is a lens"
 
 
 def test_the_card_says_what_each_stage_takes_and_balances_and_clears(staged: Hand) -> None:
-    card = StageLegend(staged.view)
+    legend = staged.view.overlays.legend
+    card = legend.rows
     # 64 samples of two pieces and 72 weights thrice; 32 of one piece: as many pieces as are under way there.
     assert card.lines == ["3 layers: 50 % of work, 6.8 KiB", "1 layer: 50 % of work, 1.8 KiB"]
-    assert card.how.text() == "automatic"
+    assert legend.caption.text() == "automatic"
     assert not card.clear_button.isEnabled()
     assert card.words.text() == "Not used: the execution environment is auto."
     card.use_button.click()
@@ -94,7 +97,7 @@ def test_the_card_says_what_each_stage_takes_and_balances_and_clears(staged: Han
     assert card.use_button.isHidden()
     card.balance_menu.actions()[0].trigger()
     assert text(staged) == "fc_2: 2"
-    assert card.how.text() == "by hand"
+    assert legend.caption.text() == "by hand"
     staged.view.stages.workers_of = lambda _: 3
     card.refresh()
     said = "The layers are put into 2 stages, and there are 3 workers. Give each worker one stage."
@@ -108,8 +111,8 @@ def test_the_card_says_what_each_stage_takes_and_balances_and_clears(staged: Han
     assert refused[0].startswith("5 stages need as many layers whose weights learn")
     assert card.lines == []
     assert card.words.text().startswith("5 stages need")
-    staged.view.stages.switch()
-    assert card.isHidden()
+    staged.view.lenses.choose("structure")
+    assert legend.isHidden()
 
 
 def test_the_field_of_the_properties_is_there_where_a_run_has_stages(staged: Hand) -> None:
@@ -131,7 +134,7 @@ def test_what_is_inside_a_block_is_in_its_stage(make_hand: Callable[[Network], H
     full = layer("fully_connected", outputs=8)
     inner = chain(layer("block_input"), full, layer("block_output"))
     hand = make_hand(chain(layer("feature_input", channels=8), full, Block(inner)))
-    hand.view.stages.switch()
+    hand.view.lenses.choose("stages")
     hand.editor.open_block("id3")
     qtbot.waitUntil(lambda: numbers(hand) == [2, 2, 2], timeout=60_000)
     refused: list[str] = []

@@ -99,7 +99,7 @@ def test_several_inputs_are_spread_over_the_top_edge(make_hand):
     (image,) = network.layers.values()
     network, join = add(network, layer("addition", inputs=4), image, image, image, image)
     hand = make_hand(network)
-    hits = [hit for hit in hand.view.network_scene.ports_of(join.id) if hit.is_input]
+    hits = [hit for hit in hand.view.network_scene.nodes.ports_of(join.id) if hit.is_input]
     xs = [hit.at.x() for hit in hits]
     left = hand.place(join.name)[0]
     assert xs == sorted(xs)
