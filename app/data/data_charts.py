@@ -6,36 +6,93 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
+from netwright.app.data.option_words import column_words
 from netwright.app.data.tiles import GAP, class_colour
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
+from netwright.app.widgets import FlowRow
 from netwright.designer import markup, theme
+from netwright.designer.language import tr, translation
 from netwright.engine.core.text import format_number
 from netwright.engine.project.dataset_info import SPLITS
 
 SPLIT_COLOURS = {split: {"training": "accent", "validation": "warning"}.get(split, "good") for split in SPLITS}
 """Colours of the palette for splits, as curves have them."""
-MOST_HEIGHT = 420
+MOST_HEIGHT = 280
 CELL = QSize(188, 104)
 BARS_HEIGHT = 44
 _MIDDLE, _RIGHT = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
-def class_chart(classes: Sequence[Mapping[str, Any]], *, is_coloured: bool) -> BarRows:
-    """Return a row per class: its name, a bar of the counts in each split on one scale, and the counts. `classes` have
-    a `name` and a count per split. `is_coloured` shows the colour that samples use."""
-    heads = [Column(split.capitalize(), share=0.15, is_right=True, swatch=SPLIT_COLOURS[split]) for split in SPLITS]
-    chart = BarRows((Column("Class"), *heads), BarStyle(bar=10, has_track=True, most_height=MOST_HEIGHT))
+def class_bars(classes: Sequence[Mapping[str, Any]], *, is_coloured: bool) -> QWidget:
+    """Return a row per class: its name, a bar of the counts in each split on one scale, and their sum; and a legend
+    with the sum of each split. `classes` have a `name` and a count per split. `is_coloured` shows the colour that
+    samples use."""
     rows = []
-    for number, one in enumerate(classes):
-        counts = [int(one.get(split, 0)) for split in SPLITS]
-        parts = tuple(zip(counts, SPLIT_COLOURS.values(), strict=True))
+    for number, entry in enumerate(classes):
+        counts = {split: int(entry.get(split, 0)) for split in SPLITS}
+        parts = tuple((float(counts[split]), colour) for split, colour in SPLIT_COLOURS.items())
         swatch = partial(class_colour, number) if is_coloured else None
-        rows.append(BarRow((str(one["name"]), *(f"{count:,}" for count in counts)), parts, swatch=swatch))
+        tip = "\n".join([str(entry["name"]), *(f"{translation(split)}: {n:,}" for split, n in counts.items())])
+        rows.append(BarRow((str(entry["name"]), f"{sum(counts.values()):,}"), parts, swatch=swatch, tip=tip))
+    totals = {split: sum(int(entry.get(split, 0)) for entry in classes) for split in SPLITS}
+    return _with_legend(rows, totals, tr("Samples per class and split, {count:,} classes", count=len(rows)))
+
+
+def split_bars(samples: Mapping[str, int]) -> QWidget:
+    """Return a row per split with its number of samples."""
+    rows = [
+        BarRow((translation(split.capitalize()), f"{samples.get(split, 0):,}"), ((samples.get(split, 0), colour),))
+        for split, colour in SPLIT_COLOURS.items()
+    ]
+    return _with_legend(rows, {}, tr("Samples per split"))
+
+
+def _with_legend(rows: Sequence[BarRow], totals: Mapping[str, int], name: str) -> QWidget:
+    """Return rows of bars above a legend of the splits."""
+    chart = BarRows(
+        (Column(share=0.4), Column(is_right=True)), BarStyle(row=28, bar=10, has_track=True, most_height=MOST_HEIGHT)
+    )
     chart.show_rows(rows)
-    chart.setAccessibleName(f"Samples per class and split, {len(rows):,} classes")
-    return chart
+    chart.setAccessibleName(name)
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(8)
+    column.addWidget(chart)
+    if totals:
+        legend = FlowRow(gap=16)
+        legend.show_widgets([_entry(split, count) for split, count in totals.items()])
+        column.addWidget(legend)
+    return part
+
+
+def _entry(split: str, count: int) -> QWidget:
+    """Return the colour, the name and the sum of a split."""
+    entry = QWidget()
+    row = QHBoxLayout(entry)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(8)
+    label = QLabel(f"{translation(split)} {count:,}")
+    theme.mark(label, "role", "help")
+    row.addWidget(_Swatch(SPLIT_COLOURS[split]))
+    row.addWidget(label)
+    return entry
+
+
+class _Swatch(QWidget):
+    """A square in a colour of the palette."""
+
+    def __init__(self, token: str) -> None:
+        super().__init__()
+        self._token = token
+        self.setFixedSize(8, 8)
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the square."""
+        QPainter(self).fillRect(self.rect(), getattr(theme.current(), self._token))
 
 
 class ColumnCharts(QWidget):
@@ -52,7 +109,7 @@ class ColumnCharts(QWidget):
     def show_columns(self, columns: Sequence[Mapping[str, Any]]) -> None:
         """Show these columns."""
         self.columns = list(columns)
-        self.setAccessibleName(f"Values of {len(self.columns):,} columns")
+        self.setAccessibleName(tr("Values of {count:,} columns", count=len(self.columns)))
         self.setAccessibleDescription("; ".join(_tip(column).replace("\n", ", ") for column in self.columns[:50]))
         self.updateGeometry()
 
@@ -109,16 +166,17 @@ class ColumnCharts(QWidget):
 def _tip(column: Mapping[str, Any]) -> str:
     """Return name, kind and figures of a column, as lines."""
     counted = column.get("histogram") or {}
-    lines = [f"{column['name']} ({column['role']})", str(column["kind"])]
+    lines = [f"{column['name']} ({column_words(str(column['role']))})", column_words(str(column["kind"]))]
     if column.get("low") is not None:
-        lines.append(f"{format_number(column['low'])} to {format_number(column['high'])}")
-        lines.append(f"mean {format_number(column['mean'])}")
+        lines.append(tr("{low} to {high}", low=format_number(column["low"]), high=format_number(column["high"])))
+        lines.append(tr("mean {value}", value=format_number(column["mean"])))
     if "names" in counted:
         lines += [f"{name}: {count:,}" for name, count in zip(counted["names"], counted["counts"], strict=True)]
     if counted.get("others"):
-        lines.append(f"{counted['different'] - len(counted['names']):,} others: {counted['others']:,}")
+        others = counted["different"] - len(counted["names"])
+        lines.append(tr("{others:,} others: {count:,}", others=others, count=counted["others"]))
     if counted.get("sampled"):
-        lines.append(f"counted over {counted['sampled']:,} of the values")
+        lines.append(tr("counted over {count:,} of the values", count=counted["sampled"]))
     return "\n".join(lines)
 
 
@@ -133,7 +191,7 @@ def _paint_column(painter: QPainter, column: Mapping[str, Any], cell: QRectF, fo
     small.setPixelSize(11)
     strong.setWeight(QFont.Weight.DemiBold)
     painter.setFont(small)
-    role = str(column["role"]) if column["role"] != "input" else ""
+    role = column_words(str(column["role"])) if column["role"] != "input" else ""
     width = painter.fontMetrics().horizontalAdvance(role)
     painter.setPen(palette.accent if is_response else palette.muted)
     painter.drawText(QRectF(inside.left(), inside.top(), inside.width(), 20), _RIGHT, role)
@@ -146,7 +204,7 @@ def _paint_column(painter: QPainter, column: Mapping[str, Any], cell: QRectF, fo
     paint_bars(painter, bars, counted.get("counts") or [], is_apart="names" in counted)
     below = QRectF(inside.left(), bars.bottom() + 2, inside.width(), 20)
     painter.setFont(theme.figures(small))
-    missing = f"{counted['missing']:,} missing" if counted.get("missing") else ""
+    missing = tr("{count:,} missing", count=counted["missing"]) if counted.get("missing") else ""
     ends = _ends(column)
     painter.setPen(palette.muted)
     right_text = missing or ends[1]
@@ -164,10 +222,11 @@ def _ends(column: Mapping[str, Any]) -> tuple[str, str]:
     counted = column.get("histogram") or {}
     if column.get("low") is not None:
         low, high = format_number(column["low"]), format_number(column["high"])
-        return (low, high) if not counted.get("missing") else (f"{low} to {high}", "")
+        return (low, high) if not counted.get("missing") else (tr("{low} to {high}", low=low, high=high), "")
     if "names" in counted:
-        return ", ".join(counted["names"]) or str(column["kind"]), f"{counted['different']:,} different"
-    return str(column["kind"]), ""
+        different = tr("{count:,} different", count=counted["different"])
+        return ", ".join(counted["names"]) or column_words(str(column["kind"])), different
+    return column_words(str(column["kind"])), ""
 
 
 def paint_bars(painter: QPainter, area: QRectF, counts: Sequence[float], *, is_apart: bool = False) -> None:

@@ -1,5 +1,7 @@
 """A card on the Data tab: likely faults of the data, their effect on training, and the edit that helps."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from netwright.app.data.dataset_tracker import progress_text
 from netwright.app.data.file_check import finding_column, finding_label, finding_row, named_finding
+from netwright.app.data.findings_strip import LineItem
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer import theme
-from netwright.engine.core.errors import plural
+from netwright.designer.language import noop, tr, translation
+from netwright.engine.operations.data_requests import CHECK_DATA, CheckDataRequest
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_loading import held_bytes
 from netwright.engine.project.dataset_info import DatasetInfo
@@ -20,7 +24,20 @@ AT_ONCE_BYTES = 2**28
 """Data that takes at most this much memory is checked without being asked."""
 FEW_SHOWN = 3
 ROLES = {"error": "error", "warning": "warning", "note": "strong"}
-START, CANCEL, AGAIN, LABELS = "Check the data", "Cancel", "Check again", "Find suspicious labels"
+START, CANCEL, AGAIN, LABELS = (
+    noop("Check the data"),
+    noop("Cancel"),
+    noop("Check again"),
+    noop("Find suspicious labels"),
+)
+REFUSED = noop("The data cannot be read as it is")
+CURES = frozenset(
+    (
+        *(noop("Drop rows"), noop("Fill in"), noop("Leave out the column"), noop("Repeat the last value")),
+        *(noop("Leave it out"), noop("Leave out the columns")),
+    )
+)
+"""Labels of the engine's fixes, but for those with numbers and names."""
 OF_FILES = frozenset({"unreadable", "resized", "converted"})
 """Findings that the card of the files shows, file by file."""
 
@@ -31,10 +48,11 @@ class DataChecks(QFrame):
     fix_wanted = Signal(str, object)
     """A fix was chosen: its label, and the options of the data to set, by name."""
 
+    changed = Signal()
+    """There are other findings to show."""
+
     def __init__(self, server: EngineServer, documents: Documents, parent: QWidget) -> None:
-        """It is hidden until there is data to show."""
         super().__init__(parent)
-        self.hide()
         theme.mark(self, "role", "card")
         self._server, self._documents = server, documents
         self._asked: tuple[DataOptions, Path] | None = None
@@ -43,15 +61,15 @@ class DataChecks(QFrame):
         self._answer: dict[str, Any] | None = None
         self._is_whole: set[str] = set()
         """Kinds of findings whose items are all shown."""
-        heading = QLabel("CHECKS")
-        theme.mark(heading, "role", "section")
+        heading = QLabel(tr("Checks"))
+        theme.mark(heading, "role", "strong")
         self.state = QLabel()
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
-        self.start = QPushButton(START)
+        self.start = QPushButton(translation(START))
         self.start.clicked.connect(self._on_start)
-        self.labels = QPushButton(LABELS)
-        self.labels.setToolTip("Look for samples whose label similar samples contradict; it takes longer")
+        self.labels = QPushButton(translation(LABELS))
+        self.labels.setToolTip(tr("Look for samples whose label similar samples contradict; it takes longer"))
         self.labels.clicked.connect(lambda: self._check(labels=True))
         top = QHBoxLayout()
         top.setSpacing(12)
@@ -82,8 +100,47 @@ class DataChecks(QFrame):
         if held_bytes(source, info) <= AT_ONCE_BYTES:
             self._check()
         else:
-            self._say("This much data is not checked unless you ask for it: all of it is read.")
+            self._say(tr("This much data is not checked unless you ask for it: all of it is read."))
             self._show([])
+
+    def show_refused(self, options: DataOptions, base: Path) -> None:
+        """Look for the cures of data that cannot be read."""
+        if self._asked != (options, base):
+            self.cancel()
+            self._asked, self._answer, self._is_whole, self._has_files = (options, base), None, set(), False
+            self._check()
+
+    @property
+    def lead(self) -> str:
+        """The number of samples that were checked, in words."""
+        if self._request is not None:
+            return tr("Checking the samples…")
+        samples = self._answer["checked"] if self._answer is not None else 0
+        return tr("%n sample(s) checked", "", samples) if samples else ""
+
+    def items(self) -> list[LineItem]:
+        """Return the findings as they stand in the line above the samples."""
+        findings = self._answer["findings"] if self._answer is not None else ()
+        return [self._item(f) for f in findings if self._is_shown(f) and (f["kind"] != "refused" or f["fixes"])]
+
+    def _is_shown(self, finding: Mapping[str, Any]) -> bool:
+        return not (self._has_files and finding["kind"] in OF_FILES)
+
+    def _item(self, finding: Mapping[str, Any]) -> LineItem:
+        is_refused = finding["kind"] == "refused"
+        detail = ", ".join(str(name) for name, _ in finding["items"][:2]) if finding["kind"] != "gaps" else ""
+        title = translation(REFUSED) if is_refused else str(finding["title"])
+        return LineItem(
+            str(finding["severity"]), title, detail, "" if is_refused else str(finding["outcome"]), self._fixes(finding)
+        )
+
+    def _fixes(self, finding: Mapping[str, Any]) -> tuple[tuple[str, Callable[[], object]], ...]:
+        """Return the edits that help, by their words."""
+        labels = [translation(fix["label"]) if fix["label"] in CURES else str(fix["label"]) for fix in finding["fixes"]]
+        return tuple(
+            (label, partial(self.fix_wanted.emit, label, fix["options"]))
+            for label, fix in zip(labels, finding["fixes"], strict=True)
+        )
 
     def cancel(self) -> None:
         """Stop the check, if one is under way."""
@@ -101,20 +158,22 @@ class DataChecks(QFrame):
             self._check()
             return
         self.cancel()
-        self._say("The check was cancelled.")
+        self._say(tr("The check was cancelled."))
 
     def _check(self, *, labels: bool = False) -> None:
         if self._asked is None:
             return
         self.cancel()
         options, base = self._asked
-        request = {"data": options.write(), "base": str(base), "labels": labels, "hosts": self._documents.hosts}
-        self._request = self._server.request("check_data", request, self._take, self._fail, self._on_progress)
+        request = CheckDataRequest(data=options.write(), base=Path(base), labels=labels)
+        self._request = self._server.ask(
+            CHECK_DATA, request, self._take, self._fail, on_progress=self._on_progress, hosts=self._documents.hosts
+        )
         self._show([])
-        self._say("Checking the samples…")
+        self._say(tr("Checking the samples…"))
 
     def _on_progress(self, progress: dict[str, Any]) -> None:
-        self._say(f"Checking the samples: {progress_text(progress)}")
+        self._say(tr("Checking the samples: {progress}", progress=progress_text(progress)))
 
     def _fail(self, message: str) -> None:
         self._request = None
@@ -122,21 +181,18 @@ class DataChecks(QFrame):
 
     def _take(self, answer: dict[str, Any]) -> None:
         self._request, self._answer = None, answer
-        findings = [f for f in answer["findings"] if not (self._has_files and f["kind"] in OF_FILES)]
+        findings = [f for f in answer["findings"] if self._is_shown(f)]
         self._show(findings)
-        part = "" if answer["checked"] == answer["samples"] else f" of {answer['samples']:,}, evenly spaced"
-        summary = f"{plural(answer['checked'], 'sample')}{part} checked" if answer["samples"] else ""
-        passed = f"{plural(len(answer['passed']), 'check')} passed" if answer["passed"] else ""
-        outcome = plural(len(findings), "finding") if findings else "Nothing found"
-        self._say(". ".join(filter(None, (summary, passed, outcome))) + ".")
+        self._say(_summary(answer, len(findings)))
         self.state.setToolTip("\n".join(answer["passed"]))
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
         self.state.setText(text)
         self.state.setToolTip("")
         theme.mark(self.state, "role", "error" if is_error else "muted")
+        self.changed.emit()
         is_busy = self._request is not None
-        self.start.setText(CANCEL if is_busy else START if self._answer is None else AGAIN)
+        self.start.setText(translation(CANCEL if is_busy else START if self._answer is None else AGAIN))
         self.labels.setVisible(not is_busy and self.labels.isEnabled())
 
     # ---- findings ----
@@ -153,9 +209,7 @@ class DataChecks(QFrame):
     def _group(self, finding: dict[str, Any], every: list[dict[str, Any]]) -> QWidget:
         """Return the widget of one finding: title, the edit that helps, the effect on training, and the samples."""
         group, column = finding_column()
-        fix = finding["fix"]
-        actions = [(fix["label"], lambda: self.fix_wanted.emit(fix["label"], fix["options"]))] if fix else []
-        column.addLayout(finding_row(finding_label(finding["title"], ROLES[finding["severity"]]), actions))
+        column.addLayout(finding_row(finding_label(finding["title"], ROLES[finding["severity"]]), self._fixes(finding)))
         column.addWidget(finding_label(finding["outcome"], "help"))
         items, kind = finding["items"], finding["kind"]
         rows = items if kind in self._is_whole else items[:FEW_SHOWN]
@@ -167,7 +221,25 @@ class DataChecks(QFrame):
                 self._is_whole.add(kind)
                 self._show(every)
 
-            column.addLayout(finding_row(QWidget(), [(f"Show {len(items) - len(rows):,} more", unfold)]))
+            column.addLayout(
+                finding_row(QWidget(), [(tr("Show {count:,} more", count=len(items) - len(rows)), unfold)])
+            )
         elif finding["count"] > len(items):
-            column.addWidget(finding_label(f"and {finding['count'] - len(items):,} more", "muted"))
+            rest = finding["count"] - len(items)
+            column.addWidget(finding_label(tr("and {count:,} more", count=rest), "muted"))
         return group
+
+
+def _summary(answer: Mapping[str, Any], findings: int) -> str:
+    """Return sentences on how much was checked, and with how many findings."""
+    checked, samples = answer["checked"], answer["samples"]
+    if not samples:
+        sentences = []
+    elif checked == samples:
+        sentences = [tr("%n sample(s) checked.", "", checked)]
+    else:
+        sentences = [tr("%n sample(s) of {total:,}, evenly spaced, checked.", "", checked, total=samples)]
+    if answer["passed"]:
+        sentences.append(tr("%n check(s) passed.", "", len(answer["passed"])))
+    sentences.append(tr("%n finding(s).", "", findings) if findings else tr("Nothing found."))
+    return " ".join(sentences)

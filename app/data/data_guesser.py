@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QMimeData, QObject, Signal
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
+from netwright.app.data.option_words import noun_of, phrase_of
 from netwright.app.shell import Shell
+from netwright.designer.language import tr, translation
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.operations.data_requests import GUESS, GuessRequest
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.guess import CLOSE, with_guess
 from netwright.engine.project.sources.source_catalog import SOURCES
@@ -39,11 +42,12 @@ class Brought:
         guess = next((guess for guess in self.guesses if guess.source == self.chosen), None)
         why = f" {guess.reason}." if guess is not None else ""
         near = [
-            f"It could also be {SOURCES[other.source].phrase}. {other.reason}."
+            tr("It could also be {kind}. {reason}.", kind=phrase_of(SOURCES[other.source]), reason=other.reason)
             for other in self.guesses
             if other.source != self.chosen and self.guesses[0].confidence - other.confidence < CLOSE
         ]
-        return " ".join([f"{self.path.name}: {SOURCES[self.chosen].noun}.{why}", *near])
+        kind = tr("{name}: {kind}.", name=self.path.name, kind=noun_of(SOURCES[self.chosen]))
+        return " ".join([f"{kind}{why}", *near])
 
 
 class DataGuesser(QObject):
@@ -58,12 +62,24 @@ class DataGuesser(QObject):
         self.brought: Brought | None = None
         self._asked: Path | None = None
 
+    def choose(self, *, is_folder: bool) -> None:
+        """Ask for a file or a folder, and use it as data."""
+        start, parent = str(self._shell.documents.folder), self._shell.dialog_parent
+        if is_folder:
+            name = QFileDialog.getExistingDirectory(parent, tr("Choose the folder of the data"), start)
+        else:
+            kinds = (translation(source.pattern) for source in SOURCES.values() if source.takes in ("file", "both"))
+            patterns = ";;".join([tr("All files (*)"), *kinds])
+            name, _ = QFileDialog.getOpenFileName(parent, tr("Choose the data"), start, patterns)
+        if name:
+            self.use(Path(name))
+
     def use(self, path: Path) -> None:
         """Use a file or folder as data; a project is not for here."""
         self._asked = path
-        self._shell.hint(f"Looking at {path.name}…")
-        self._shell.server.request(
-            "guess", {"path": str(path)}, partial(self._on_answer, path), partial(self._on_error, path)
+        self._shell.hint(tr("Looking at {name}…", name=path.name))
+        self._shell.server.ask(
+            GUESS, GuessRequest(path=path), partial(self._on_answer, path), partial(self._on_error, path)
         )
 
     def _on_answer(self, path: Path, answer: Mapping[str, Any]) -> None:
@@ -73,7 +89,7 @@ class DataGuesser(QObject):
         guesses = tuple(Guess(**guess) for guess in answer["guesses"])
         if not guesses:
             self._shell.hint("")
-            self._shell.show_error("The data is not understood", str(answer["refusal"]))
+            self._shell.show_error(tr("The data is not understood"), str(answer["refusal"]))
             return
         self._take(path, guesses, guesses[0])
 
@@ -81,13 +97,14 @@ class DataGuesser(QObject):
         if path == self._asked:
             self._asked = None
             self._shell.hint("")
-            self._shell.show_error("The data cannot be used", message)
+            self._shell.show_error(tr("The data cannot be used"), message)
 
     def _take(self, path: Path, guesses: tuple[Guess, ...], guess: Guess) -> None:
         editor = self._shell.editor
         data = with_guess(editor.project.data, guess, path, self._shell.documents.short)
         self.brought = Brought(path, guesses, data, guess.source)
-        editor.apply("Choose data", replace(editor.project, data=data))
+        editor.apply(tr("Choose data"), replace(editor.project, data=data))
+        self._shell.documents.remember_data(path)
         self._shell.hint("")
         self._shell.show_tab("data")
         self.changed.emit()
@@ -98,7 +115,9 @@ class DataGuesser(QObject):
         if current is None:
             return {}
         return {
-            f"Use as {SOURCES[guess.source].noun}": partial(self._take, current.path, current.guesses, guess)
+            tr("Use as {kind}", kind=noun_of(SOURCES[guess.source])): partial(
+                self._take, current.path, current.guesses, guess
+            )
             for guess in current.guesses
             if guess.source != current.chosen and current.guesses[0].confidence - guess.confidence < CLOSE
         }
@@ -112,8 +131,8 @@ class DataGuesser(QObject):
             takes = ("folder", "both") if current.path.is_dir() else ("file", "both")
             if source.takes in takes and source.key != current.chosen:
                 match = next((guess for guess in current.guesses if guess.source == source.key), None)
-                guess = match or Guess(source.key, 0.0, "Chosen by you")
-                action = menu.addAction(source.label)
+                guess = match or Guess(source.key, 0.0, tr("Chosen by you"))
+                action = menu.addAction(translation(source.label))
                 action.triggered.connect(partial(self._take, current.path, current.guesses, guess))
         return menu
 

@@ -1,46 +1,46 @@
 """The Data tab: the source of the data, its splits, and a preview."""
 
-import shutil
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from netwright.app.data.data_checks import DataChecks
 from netwright.app.data.data_guesser import DataGuesser
-from netwright.app.data.dataset_tracker import CANCELLED, DatasetTracker, progress_text
+from netwright.app.data.data_header import DataHeader, DataSettings
+from netwright.app.data.data_recipe import Recipe
+from netwright.app.data.dataset_tracker import CANCELLED, DatasetTracker
+from netwright.app.data.empty_page import EmptyPage
+from netwright.app.data.file_check import FileCheck
+from netwright.app.data.findings_strip import FindingsLine, LineItem, ReviewPart
 from netwright.app.data.first_samples import FirstSamples
 from netwright.app.data.message_page import FetchPage, MessagePage
-from netwright.app.data.preview_panel import Preview, changes_of
-from netwright.app.processes import OnError, OnResult
+from netwright.app.data.option_words import in_words, source_note
+from netwright.app.data.preview_panel import Preview
+from netwright.app.data.preview_tiles import can_augment
+from netwright.app.data.proposal import ProposalCard
+from netwright.app.data.sample_requests import SampleRequests
+from netwright.app.data.samples_bar import changes_of
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
-from netwright.app.widgets import Divider, Notice, SidePanel
+from netwright.app.widgets import Divider, Notice
 from netwright.designer import theme
-from netwright.designer.forms.form import Form
+from netwright.designer.first_network import FirstNetwork
+from netwright.designer.language import in_sentence, noop, tr, translation
 from netwright.engine.project.check_augmentation import augmentation_problems
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
-from netwright.engine.project.sources.source_catalog import SOURCES
 from netwright.engine.project.sweeps import varied_paths
 from netwright.engine.project.user_code import is_data_untrusted
 
-PREVIEW_SAMPLES = 40
-SIDE_WIDTH = 364
-CANCEL, AGAIN, TRUST = "Cancel", "Try again", "Trust the code…"
+DAMAGED = re.compile(r"([\d,]+) .*left out because of damage")
+CANCEL, AGAIN, TRUST, ANOTHER = noop("Cancel"), noop("Try again"), noop("Trust the code…"), noop("Another kind…")
+CURED = frozenset({"table", "series", "sequences"})
+"""Sources of which the engine knows cures, where they are refused."""
 
 
 class DataTab(QWidget):
@@ -59,156 +59,120 @@ class DataTab(QWidget):
     def __init__(self, shell: Shell, dataset: DatasetTracker, guesser: DataGuesser) -> None:
         super().__init__()
         editor = shell.editor
-        self._editor, self._documents, self._server, self._dataset = editor, shell.documents, shell.server, dataset
-        self._guesser = guesser
+        self._editor, self._documents, self._dataset = editor, shell.documents, dataset
+        self._guesser, self._shell = guesser, shell
         self._shown: tuple[DataOptions, str] | None = None
         self._epoch = 0
         """The epoch whose augmentation is shown; 0 for the samples as they are."""
         self._changes = changes_of(editor.project)
+        self._columns: Sequence[Mapping[str, Any]] = ()
         self._looked: object = None
         """The last request for samples that replace those shown."""
-        self._request_id: int | None = None
-        """The request for samples that is not answered yet."""
-        self._folder = temporary_folder(self, "preview")
-        self.form = Form(editor.project.data)
-        self.form.changed.connect(self._on_edited)
-        self.form.sweep_requested.connect(lambda name: self.sweep_requested.emit(f"data.{name}"))
-        self.form.sweep_ended.connect(lambda name: self.sweep_ended.emit(f"data.{name}"))
+        folder = temporary_folder(self, "preview")
+        self._samples = SampleRequests(shell, folder, self._on_looked, self)
+        self.side = DataSettings(editor.project.data)
+        self.form, self.note = self.side.form, self.side.note
         self.checks = DataChecks(shell.server, shell.documents, self)
-        self.checks.fix_wanted.connect(self._on_fix)
-        self.preview = Preview(self.checks)
-        self.preview.files.excluded.connect(self._on_excluded)
-        self.empty = self._make_empty()
+        self.files = FileCheck()
+        self.review = ReviewPart([self.files, self.checks])
+        self.proposal = ProposalCard()
+        self.header, self.recipe, self.findings = DataHeader(), Recipe(), FindingsLine()
+        self.other, self.again = self.header.other, self.header.again
+        self.preview = Preview(self.review, [self.proposal])
+        self.empty = EmptyPage()
+        self.empty.fill_menu(self.other.menu())
         self.message_page = MessagePage(CANCEL)
         self.message, self.way_out = self.message_page.message, self.message_page.way_out
-        self.way_out.clicked.connect(self._take_way_out)
         self.fetch_page = FetchPage()
-        self.fetch_page.fetch_wanted.connect(self._dataset.fetch)
-        self.first = FirstSamples(shell.server, shell.documents, self._folder)
-        self.first.changed.connect(self._show_first)
-        self.first.cancelled.connect(self._take_way_out)
+        self.first = FirstSamples(shell.server, shell.documents, folder)
+        self.notice = Notice()
+        theme.mark(self.notice, "role", "plain")
+        theme.mark(self.notice.label, "role", "help")
+        self.notice.setContentsMargins(-12, -8, -12, -8)  # without a frame it needs no distance from one
         self.pages = QStackedWidget()
         for page in (self.empty, self.message_page, self.fetch_page, self.first, self.preview):
             self.pages.addWidget(page)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._make_side())
-        row.addWidget(Divider())
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        self.notice = Notice()
-        self._above = QWidget()
-        margins = QVBoxLayout(self._above)
-        margins.setContentsMargins(16, 16, 16, 0)  # those of the cards below
-        margins.addWidget(self.notice)
-        right.addWidget(self._above)
-        right.addWidget(self.pages, 1)
-        row.addLayout(right, 1)
-        editor.project_changed.connect(self._on_project_changed)
-        dataset.changed.connect(self._on_info)
-        dataset.progressed.connect(self._on_progress)
-        guesser.changed.connect(self._show_notice)
-        editor.analysis_changed.connect(self._show_notice)
+        self._lay_out()
+        self._connect()
         self._show_notice()
         self._on_info(dataset.info)
         self._show_sweeps()
 
-    def _make_side(self) -> QWidget:
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
-        self.note = QLabel()
-        self.note.setWordWrap(True)
-        theme.mark(self.note, "role", "help")
-        column.addWidget(self.form)
-        column.addWidget(self.note)
-        column.addStretch(1)
-        self.again = QPushButton("Reload")
-        self.again.setToolTip("Look at the files anew")
-        self.again.clicked.connect(self._read_again)
-        other = QPushButton("Choose other data…")
-        other.setMenu(QMenu(other))
-        self._fill_menu(other.menu())
-        self.other = other
-        buttons = QHBoxLayout()
-        buttons.addWidget(other)
-        buttons.addWidget(self.again)
-        buttons.addStretch(1)
-        column.addLayout(buttons)
-        return SidePanel(content, SIDE_WIDTH)
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self._above = QWidget()
+        above = QVBoxLayout(self._above)
+        above.setContentsMargins(24, 16, 24, 12)
+        above.setSpacing(12)
+        for part in (self.header, self.notice, self.recipe, self.findings):
+            above.addWidget(part)
+        main = QVBoxLayout()
+        main.setSpacing(0)
+        main.addWidget(self._above)
+        main.addWidget(self.pages, 1)
+        row.addLayout(main, 1)
+        self._edge = Divider()
+        self._edge.hide()
+        row.addWidget(self._edge)
+        row.addWidget(self.side)
 
-    def _make_empty(self) -> QWidget:
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.addStretch(1)
-        title = QLabel("Choose the data the network learns from")
-        theme.mark(title, "role", "title")
-        column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
-        hint = QLabel("Drop a file or a folder anywhere in the window, or choose one: Netwright finds out what it is.")
-        hint.setWordWrap(True)
-        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        theme.mark(hint, "role", "muted")
-        column.addWidget(hint)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        for text, is_folder in (("Choose a file…", False), ("Choose a folder…", True)):
-            button = QPushButton(text)
-            button.clicked.connect(lambda _=False, is_folder=is_folder: self._choose(is_folder=is_folder))
-            row.addWidget(button)
-        for source in SOURCES.values():
-            if source.takes == "nothing":
-                button = QPushButton(source.label)
-                button.clicked.connect(lambda _=False, key=source.key: self._use(source=key))
-                row.addWidget(button)
-        row.addStretch(1)
-        row.setSpacing(8)
-        column.addSpacing(16)
-        column.addLayout(row)
-        label = QLabel(f"Supported: {', '.join(s.noun for s in SOURCES.values() if s.takes != 'nothing')}.")
-        label.setWordWrap(True)
-        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        theme.mark(label, "role", "help")
-        column.addSpacing(16)
-        column.addWidget(label)
-        column.addStretch(2)
-        return page
+    def _connect(self) -> None:
+        self.form.changed.connect(self._on_edited)
+        self.form.sweep_requested.connect(lambda name: self.sweep_requested.emit(f"data.{name}"))
+        self.form.sweep_ended.connect(lambda name: self.sweep_ended.emit(f"data.{name}"))
+        self.header.settings.toggled.connect(self._show_settings)
+        self.header.again.clicked.connect(self._read_again)
+        self.recipe.edited.connect(self._on_fix)
+        self.recipe.field_wanted.connect(self._edit_field)
+        self.recipe.augmentation_wanted.connect(self.augmentation_wanted)
+        self.findings.review_wanted.connect(self.review.setVisible)
+        for part in (self.checks, self.files):
+            part.changed.connect(self._show_findings)
+            part.fix_wanted.connect(self._on_fix)
+        self.files.review_wanted.connect(lambda: self.findings.review.setChecked(True))
+        self.files.excluded.connect(self._on_excluded)
+        self._first_network = FirstNetwork(self._editor, self)
+        self._first_network.made.connect(self.network_made)
+        self.proposal.make_wanted.connect(self._first_network.make)
+        self.proposal.design_wanted.connect(lambda: self._shell.show_tab("design"))
+        self.empty.place_wanted.connect(lambda is_folder: self._guesser.choose(is_folder=is_folder))
+        self.empty.source_chosen.connect(lambda key: self._use(source=key))
+        self.way_out.clicked.connect(self._take_way_out)
+        self.fetch_page.fetch_wanted.connect(self._dataset.fetch)
+        self.first.changed.connect(self._show_first)
+        self.first.cancelled.connect(self._take_way_out)
+        self._editor.project_changed.connect(self._on_project_changed)
+        self._editor.analysis_changed.connect(self._show_notice)
+        self._dataset.changed.connect(self._on_info)
+        self._dataset.progressed.connect(self._on_progress)
+        self._guesser.changed.connect(self._show_notice)
+
+    def _show_settings(self, is_on: bool) -> None:
+        self.side.setVisible(is_on)
+        self._edge.setVisible(is_on)
+
+    def _edit_field(self, name: str) -> None:
+        """Show an option among all settings, ready to type in."""
+        self.header.settings.setChecked(True)
+        QTimer.singleShot(0, self, lambda: self.side.edit(name))  # once it has its place
 
     # ---- choosing ----
 
-    def _choose(self, *, is_folder: bool) -> None:
-        start = str(self._documents.folder)
-        if is_folder:
-            name = QFileDialog.getExistingDirectory(self, "Choose the folder of the data", start)
-        else:
-            kinds = (source.pattern for source in SOURCES.values() if source.takes in ("file", "both"))
-            patterns = ";;".join(["All files (*)", *kinds])
-            name, _ = QFileDialog.getOpenFileName(self, "Choose the data", start, patterns)
-        if name:
-            self._guesser.use(Path(name))
-
-    def _fill_menu(self, menu: QMenu) -> None:
-        """Add the ways to choose data to a menu."""
-        menu.addAction("File…", lambda: self._choose(is_folder=False))
-        menu.addAction("Folder…", lambda: self._choose(is_folder=True))
-        for source in SOURCES.values():
-            if source.takes == "nothing":
-                menu.addAction(source.label, lambda key=source.key: self._use(source=key))
-
     def _use(self, **values: object) -> None:
         project = self._editor.project
-        self._editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
+        self._editor.apply(tr("Choose data"), replace(project, data=project.data.replace(**values)))
 
     def _on_edited(self, field: str) -> None:
         project, record = self._editor.project, self.form.record
         assert isinstance(record, DataOptions)
-        label = DataOptions.fields[field].label.lower()
-        self._editor.apply(f"Change {label}", replace(project, data=record), merge=f"data.{field}")
+        step = tr("Change {fields}", fields=in_sentence(DataOptions.fields[field].label))
+        self._editor.apply(step, replace(project, data=record), merge=f"data.{field}")
 
     def _on_excluded(self, names: tuple[str, ...]) -> None:
         project = self._editor.project
-        text = "Leave out files" if names else "Include files again"
+        text = tr("Leave out files") if names else tr("Include files again")
         self._editor.apply(text, replace(project, data=project.data.replace(excluded_files=names)))
 
     def _on_fix(self, label: str, values: dict[str, Any]) -> None:
@@ -219,24 +183,22 @@ class DataTab(QWidget):
     def _on_progress(self, text: str) -> None:
         """Show how far the data is read, while that is waited for."""
         if self._is_waiting:
-            self._say(f"Reading the data: {text}", way_out=CANCEL)
+            self._say(tr("Reading the data: {progress}", progress=text), way_out=CANCEL)
 
     def _take_way_out(self) -> None:
-        if self.way_out.text() == TRUST:
+        if self.message_page.way == TRUST:
             self.trust_wanted.emit()
-        elif self.way_out.text() == AGAIN:
+        elif self.message_page.way == AGAIN:
             self._read_again()
-        elif self._request_id is not None:
-            self._server.cancel(self._request_id)
-            self._request_id = None
-            self._say("Looking at the samples was cancelled.", way_out=AGAIN)
+        elif self._samples.cancel():
+            self._say(tr("Looking at the samples was cancelled."), way_out=AGAIN)
         else:
             self._dataset.cancel()
 
     def shutdown(self) -> None:
         """End the checks."""
         self.first.stop()
-        self.preview.files.shutdown()
+        self.files.shutdown()
         self.checks.cancel()
 
     # ---- showing ----
@@ -244,44 +206,65 @@ class DataTab(QWidget):
     @property
     def _is_waiting(self) -> bool:
         """Whether a message or the first samples are shown until the data is read."""
-        return self.pages.currentWidget() in (self.message_page, self.first) and self.way_out.text() == CANCEL
+        return self.pages.currentWidget() in (self.message_page, self.first) and self.message_page.way == CANCEL
 
     def _show_first(self) -> None:
-        """Show the first samples instead of the message, while that is waited for."""
+        """Show the first samples instead of the message, while that is waited for, or cured."""
         if self._is_waiting:
             self._say(self.message.text(), way_out=CANCEL)
+        elif self._dataset.error and self.first.has_samples:
+            self.pages.setCurrentWidget(self.first)
 
     def _show_notice(self) -> None:
-        """Show the guessed source of the data, while the project has it, and offer a network where there is none."""
-        texts: list[str] = []
-        links: dict[str, Callable[[], None]] = {}
-        starter = self._editor.check_result.starter
-        if starter is not None:
-            links[starter.label] = self._make_network
-        current = self._guesser.brought
-        if current is not None and current.data == self._editor.project.data:
-            texts.append(current.text)
-            links |= {**self._guesser.links(), "Another kind…": self._choose_kind}
-        if starter is not None:
-            texts.append("The project has no network yet.")
-        self._above.setVisible(bool(texts))
-        self.notice.say(" ".join(texts), links)
+        """Show the guessed source of the data, while the project has it, and the network that the data proposes."""
+        current, project = self._guesser.brought, self._editor.project
+        if current is not None and current.data == project.data:
+            self.notice.say(current.text, {**self._guesser.links(), translation(ANOTHER): self._choose_kind})
+        else:
+            self.notice.say("", {})
+        result = self._editor.check_result
+        self.proposal.show_project(project, result.starter, result.analysis)
+        self._show_recipe()
 
-    def _make_network(self) -> None:
-        starter = self._editor.check_result.starter
-        if starter is not None and self._editor.edit(starter.label, starter.edit):
-            self.network_made.emit()
+    def _show_recipe(self) -> None:
+        """Show the name of the data, its sizes and the recipe."""
+        project = self._editor.project
+        info = self._dataset.info if self._dataset.is_current else None
+        has_data = project.data.source != "none"
+        self._above.setVisible(has_data)
+        if has_data:
+            self.header.show_data(project.data, info)
+        self.recipe.show_options(project.data, info, project.training, self._columns)
+
+    def _show_findings(self) -> None:
+        """Show the findings about the data that is shown."""
+        options, info = self._editor.project.data, self._dataset.info
+        items = [*self.files.items(), *self.checks.items()]
+        for warning in info.warnings if info is not None and self._dataset.is_current else ():
+            title, _, detail = in_words(warning, options, self._documents.base).partition(": ")
+            if match := DAMAGED.match(title):
+                title = tr("{count} damaged, left out", count=match[1])
+            show = (tr("Show"), lambda: self.findings.review.setChecked(True))
+            items.append(LineItem("warning", title, detail.partition(";")[0], detail, (show,)))
+        lead = self.files.lead or self.checks.lead if self._is_settled else ""
+        self.findings.show_items(lead, items if self._is_settled else ())
+        self.findings.review.setVisible(self._shown is not None)
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether the engine has answered about the data: with samples, or with an error."""
+        return self._shown is not None or bool(self._dataset.is_current and self._dataset.error)
 
     def _choose_kind(self) -> None:
-        link = self.notice.links["Another kind…"]
+        link = self.notice.links[translation(ANOTHER)]
         self._guesser.kinds_menu(link).popup(link.mapToGlobal(link.rect().bottomLeft()))
 
     def _read_again(self) -> None:
         self._shown = None
-        self.preview.files.shutdown()
+        self.files.shutdown()
         self.checks.forget()
         self.first.start(self._editor.project.data, str(self._documents.base))
-        self._say("Reading the data…", way_out=CANCEL)
+        self._say(tr("Reading the data…"), way_out=CANCEL)
         self._dataset.refresh(again=True)
 
     def _show_sweeps(self) -> None:
@@ -294,6 +277,8 @@ class DataTab(QWidget):
         if self._editor.project.data != self.form.record:
             self.form.set_record(self._editor.project.data)
             self._show_notice()
+        else:
+            self._show_recipe()
         changes, self._changes = self._changes, changes_of(self._editor.project)
         if self._shown is None or self._editor.project.data != self._shown[0]:
             self._on_info(self._dataset.info)
@@ -303,11 +288,10 @@ class DataTab(QWidget):
     def _on_info(self, info: DatasetInfo | None) -> None:
         options, base = self._editor.project.data, str(self._documents.base)
         if self._shown != (options, base):
-            self._drop_request()
+            self._samples.drop()
             self.form.set_resolved({})
-        self.again.setVisible(options.source != "none")
-        self.other.setVisible(options.source != "none")
-        self.note.setText("" if options.source == "none" else f"{DataOptions.source.notes[options.source]}.")
+            self._columns = ()
+        self.note.setText(source_note(options.source))
         problems = options.problems()
         if options.source == "none":
             self._shown = None
@@ -323,16 +307,25 @@ class DataTab(QWidget):
             self.pages.setCurrentWidget(self.fetch_page)
         elif self._dataset.is_current and self._dataset.error:
             self._shown = None
-            way_out = TRUST if is_data_untrusted(options) else AGAIN
-            self._say(self._dataset.error, is_error=self._dataset.error != CANCELLED, way_out=way_out)
+            self._show_refusal(options, base)
         elif info is None or not self._dataset.is_current:
             self._shown = None
             self.first.start(options, base)
-            self._say("Reading the data…", way_out=CANCEL)
+            self._say(tr("Reading the data…"), way_out=CANCEL)
         elif self._shown != (options, base):
             self._shown = (options, base)
-            self._say("Looking at samples…", way_out=CANCEL)
+            self._say(tr("Looking at samples…"), way_out=CANCEL)
             self._ask(options, base, info)
+
+    def _show_refusal(self, options: DataOptions, base: str) -> None:
+        """Say why the data cannot be read, with the cures that there are, and its rows where they can be shown."""
+        error = self._dataset.error
+        text = in_words(translation(error), options, Path(base))
+        way_out = TRUST if is_data_untrusted(options) else AGAIN
+        self._say(text, is_error=error != CANCELLED, way_out=way_out)
+        if error != CANCELLED and options.source in CURED:
+            self.checks.show_refused(options, Path(base))
+            self.first.start(options, base, text)
 
     def _say(self, text: str, *, is_error: bool = False, way_out: str = "") -> None:
         """Show a message instead of the preview, with a link below it."""
@@ -353,55 +346,35 @@ class DataTab(QWidget):
                 self._shown = None
                 self._say(message, is_error=True, way_out=AGAIN)
 
-        self._request({}, show, fail)
+        self._samples.ask({}, show, fail)
 
     def _show_answer(self, answer: dict[str, Any], info: DatasetInfo) -> None:
         options, base = self._editor.project.data, self._documents.base
         self.first.stop()
         has_files = options.source_type is not None and options.source_type.has_image_files
-        self.preview.show_answer(answer, info, has_files=has_files)
-        columns = answer.get("columns") or ()
+        self.files.setVisible(has_files)
+        notes = [in_words(str(note), options, base) for note in answer.get("notes") or ()]
+        self.preview.show_answer({**answer, "notes": notes}, info)
+        columns = self._columns = answer.get("columns") or ()
         self.form.offer_columns([str(column["name"]) for column in columns])
         self.form.set_resolved({"response": _response_of(columns)})
         self.pages.setCurrentWidget(self.preview)
         self.checks.show_data(options, base, info)
         if has_files:
-            self.preview.files.show_data(options, base, self._documents.hosts)
+            self.files.show_data(options, base, self._documents.hosts)
         else:
-            self.preview.files.shutdown()
+            self.files.shutdown()
+        self._show_recipe()
+        self._show_findings()
         if self.preview.bar is not None:
             self.preview.bar.epoch_chosen.connect(self._look_again)
-            self.preview.bar.options_wanted.connect(self.augmentation_wanted)
+            self.preview.bar.selection_changed.connect(self._ask_for_samples)
             self._look_again(self._epoch)
 
-    def _drop_request(self) -> None:
-        """Cancel the request for samples; a running one goes on, since the next one can use the data that it reads."""
-        if self._request_id is not None:
-            self._server.cancel(self._request_id, only_waiting=True)
-            self._request_id = None
-
-    def _request(self, more: dict[str, Any], show: OnResult, fail: OnError) -> None:
-        """Ask for samples, which lie in a folder until they are shown."""
-        folder = tempfile.mkdtemp(dir=self._folder)
-        self._drop_request()
-
-        def done(answer: dict[str, Any]) -> None:
-            self._request_id = None
-            show(answer)
-            QTimer.singleShot(0, self, lambda: shutil.rmtree(folder, ignore_errors=True))
-
-        def failed(message: str) -> None:
-            self._request_id = None
-            fail(message)
-
-        def progressed(progress: dict[str, Any]) -> None:
-            if self._is_waiting:
-                self._say(f"Looking at samples: {progress_text(progress)}", way_out=CANCEL)
-
-        project, base = self._editor.project, str(self._documents.base)
-        request = {"data": project.data.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
-        request |= {"training": project.training.write(), "hosts": self._documents.hosts, **more}
-        self._request_id = self._server.request("preview", request, done, failed, progressed)
+    def _on_looked(self, text: str) -> None:
+        """Show how far the engine is with samples, while they are waited for."""
+        if self._is_waiting:
+            self._say(text, way_out=CANCEL)
 
     # ---- samples as training changes them ----
 
@@ -415,15 +388,19 @@ class DataTab(QWidget):
         if info is None or bar is None:
             return
         project = self._editor.project
-        problem = next((problem.message for problem in augmentation_problems(project, info)), "")
-        was, self._epoch = self._epoch, epoch if project.training.augments and not problem else 0
+        problem = ""
+        if can_augment(info):
+            problem = next((problem.message for problem in augmentation_problems(project, info)), "")
+        was, self._epoch = self._epoch, epoch if project.training.augments and not problem and can_augment(info) else 0
         bar.show_state(project.training, problem, self._epoch)
         if was or self._epoch:
-            self._ask_for_epoch()
+            self._ask_for_samples()
 
-    def _ask_for_epoch(self) -> None:
+    def _ask_for_samples(self) -> None:
+        """Ask for the samples of an epoch, or for those that the bar selects."""
         options, epoch = self._editor.project.training, self._epoch
-        view = self._looked = (self._shown, epoch, self._changes)
+        selection = self.preview.bar.selection if self.preview.bar is not None else {}
+        view = self._looked = (self._shown, epoch, self._changes, tuple(selection.items()))
 
         def show(answer: dict[str, Any]) -> None:
             if self._looked == view and self._shown is not None:
@@ -434,11 +411,11 @@ class DataTab(QWidget):
                 self._epoch = 0
                 self.preview.bar.show_state(options, message, 0)
 
-        self._request({"epoch": epoch} if epoch else {}, show, fail)
+        self._samples.ask({"epoch": epoch} if epoch else selection, show, fail)
 
 
 def _response_of(columns: Sequence[Mapping[str, Any]]) -> str:
     """Return the names of the columns that are predicted, and whether it is the last one."""
     names = [str(column["name"]) for column in columns if column["role"] == "response"]
     is_last = bool(columns) and names == [str(columns[-1]["name"])]
-    return f"{names[0]} (last column)" if is_last else ", ".join(names)
+    return tr("{name} (last column)", name=names[0]) if is_last else ", ".join(names)

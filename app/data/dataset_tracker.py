@@ -1,6 +1,7 @@
 """Tracks the dataset of the open project: asks the engine about it when the choice of data changes."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -9,21 +10,33 @@ from PySide6.QtGui import QGuiApplication
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer.editor import Editor
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import HOST_NOT_ALLOWED
-from netwright.engine.core.progress import in_words
+from netwright.engine.core.text import format_bytes, format_percent
+from netwright.engine.operations.data_requests import FACTS, FactsRequest
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import granted, merged, missing_hosts
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.user_code import trust
 
 DELAY_MS = 200
-CANCELLED = "Reading the data was cancelled."
+CANCELLED = noop("Reading the data was cancelled.")
 NO_HOSTS: Mapping[str, int] = {}
+
+
+UNITS = (noop("rows"), noop("samples"), noop("files"), noop("steps"), noop("operators"), noop("measurements"))
+"""Units of the engine's reports of progress, beside bytes."""
 
 
 def progress_text(progress: Mapping[str, Any]) -> str:
     """Return the progress of a request in words: `45 % (1,234 of 2,700 rows)`."""
-    return in_words(int(progress["done"]), int(progress["total"]), str(progress["unit"]))
+    done, total, unit = int(progress["done"]), int(progress["total"]), str(progress["unit"])
+    amount, whole = (format_bytes(n) if unit == "bytes" else f"{n:,}" for n in (done, total))
+    end = "" if unit == "bytes" else f" {translation(unit)}"
+    if not total:
+        return f"{amount}{end}"
+    share = format_percent(min(1.0, done / total))
+    return tr("{share} ({count} of {total})", share=share, count=amount, total=f"{whole}{end}")
 
 
 class DatasetTracker(QObject):
@@ -97,12 +110,13 @@ class DatasetTracker(QObject):
         if hosts := missing_hosts(options, merged(granted(), self._documents.hosts)):
             self._take(question, None, "", hosts)
             return
-        self._request = self._server.request(
-            "facts",
-            {"data": options.write(), "base": base, "hosts": self._documents.hosts},
+        self._request = self._server.ask(
+            FACTS,
+            FactsRequest(data=options.write(), base=Path(base)),
             lambda result: self._answer(question, DatasetInfo.read(result), ""),
             lambda message: self._refuse(question, message),
-            lambda progress: self.progressed.emit(progress_text(progress)),
+            on_progress=lambda progress: self.progressed.emit(progress_text(progress)),
+            hosts=self._documents.hosts,
         )
 
     def _cancel_for(self, question: tuple[DataOptions, str]) -> None:
@@ -130,7 +144,7 @@ class DatasetTracker(QObject):
             self._request = None
             self._take(question, None, "", error["data"]["hosts"])
         else:
-            self._answer(question, None, message.replace(trust.WAY_OUT, "Read the code first."))
+            self._answer(question, None, message.replace(trust.WAY_OUT, tr("Read the code first.")))
 
     def _answer(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:
         if question == self._last_question:  # else the choice has changed since, and another answer is on its way

@@ -2,15 +2,22 @@
 
 import shutil
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from netwright.app.data.preview_panel import lanes_of, make_card, make_table, samples_of
+from netwright.app.data.lanes import lanes_of
+from netwright.app.data.preview_panel import make_card
+from netwright.app.data.preview_tiles import samples_of
+from netwright.app.data.sample_tables import make_table
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.app.widgets import Notice
+from netwright.designer import theme
+from netwright.designer.language import tr
+from netwright.engine.operations.data_requests import FIRST_SAMPLES, FirstSamplesRequest
 from netwright.engine.project.data import DataOptions
 
 DELAY_MS = 300
@@ -34,29 +41,31 @@ class FirstSamples(QWidget):
         self._server, self._documents, self._folder = server, documents, folder
         self._question: Question | None = None
         self._request: int | None = None
-        self._text = self._room = ""
+        self._text = self._room = self._refusal = ""
         self.has_samples = False
         """Whether samples of the data that is read now are shown."""
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._delay.timeout.connect(self._ask)
         self.notice = Notice()
+        theme.mark(self.notice, "flush", True)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 16, 0, 0)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         above = QVBoxLayout()
-        above.setContentsMargins(16, 0, 16, 0)
+        above.setContentsMargins(24, 0, 24, 0)
         above.addWidget(self.notice)
         column.addLayout(above)
         column.addWidget(self._area, 1)
 
-    def start(self, options: DataOptions, base: str) -> None:
-        """Show samples of this data as soon as there are some, unless `stop` is called before. Asks once per data."""
-        if self._question != (options, base):
+    def start(self, options: DataOptions, base: str, refusal: str = "") -> None:
+        """Show samples of this data as soon as there are some, unless `stop` is called before. Asks once per data.
+        `refusal` says why the data cannot be read: its rows are shown then, also those of a short file."""
+        if (self._question, self._refusal) != ((options, base), refusal):
             self.stop()
-            self._question = options, base
+            self._question, self._refusal = (options, base), refusal
             self._delay.start()
 
     def stop(self) -> None:
@@ -65,20 +74,21 @@ class FirstSamples(QWidget):
         if self._request is not None:
             self._server.cancel(self._request)
             shutil.rmtree(self._room, ignore_errors=True)
-        self._question, self._request, self.has_samples = None, None, False
+        self._question, self._request, self.has_samples, self._refusal = None, None, False, ""
 
     def say(self, text: str) -> None:
         """Say how far the data is read."""
         if not self.notice.links:
-            self.notice.say(self._text, {"Cancel": self.cancelled.emit})
+            self.notice.say(self._text, {tr("Cancel"): self.cancelled.emit})
         self.notice.label.setText(f"{self._text} {text}")
 
     def _ask(self) -> None:
         assert self._question is not None
         options, base = self._question
         folder = self._room = tempfile.mkdtemp(dir=self._folder)
-        with_values = {"data": options.write(), "base": base, "folder": folder, "count": COUNT}
-        with_values["hosts"] = self._documents.hosts
+        request = FirstSamplesRequest(
+            data=options.write(), base=Path(base), folder=Path(folder), count=COUNT, is_refused=bool(self._refusal)
+        )
 
         def show(answer: dict[str, Any]) -> None:
             self._request = None
@@ -90,20 +100,22 @@ class FirstSamples(QWidget):
             self._request = None
             shutil.rmtree(folder, ignore_errors=True)
 
-        self._request = self._server.request("first_samples", with_values, show, fail)
+        self._request = self._server.ask(FIRST_SAMPLES, request, show, fail, hosts=self._documents.hosts)
 
     def _show(self, answer: dict[str, Any]) -> None:
-        self._text = f"Samples from {answer['text']}."
+        self._text = tr("Samples from {part}.", part=answer["text"])
         content = QWidget()
         column = QVBoxLayout(content)
-        column.setContentsMargins(16, 12, 16, 16)
+        column.setContentsMargins(24, 12, 24, 16)
         column.setSpacing(12)
         if (tiles := samples_of(answer)) is not None:
-            column.addWidget(make_card("Samples", tiles, above=lanes_of(answer, answer["channels"])))
+            column.addWidget(make_card(tr("Samples"), tiles, above=lanes_of(answer, answer["channels"])))
         if answer["rows"]:
             heads = [str(entry["name"]) for entry in answer["columns"]]
-            column.addWidget(make_card("First rows", make_table(heads, answer["rows"])))
+            column.addWidget(make_card(tr("First rows"), make_table(heads, answer["rows"])))
         column.addStretch(1)
         self._area.setWidget(content)
         self.has_samples = True
+        if self._refusal:
+            self.notice.say(self._refusal, {})
         self.changed.emit()

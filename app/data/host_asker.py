@@ -8,6 +8,7 @@ from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.messages import ask_to_fetch
 from netwright.app.processes import HostQuestion, allow_no_hosts
 from netwright.app.shell import Shell
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.data_hosts import allow, allowed
 
@@ -30,7 +31,7 @@ class HostAsker:
         try:
             allow(path, hosts)
         except UserError as refused:
-            self._shell.show_error("The answer cannot be stored", str(refused))
+            self._shell.show_error(tr("The answer cannot be stored"), str(refused))
             return False
         if self._dataset.hosts:
             self._dataset.refresh(again=True)

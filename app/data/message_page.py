@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.messages import breakable, words_for_many
 from netwright.designer import theme
-from netwright.engine.core.errors import listed
+from netwright.designer.language import listed, noop, tr, translation
 
 MESSAGE_WIDTH = 480
-REMEMBERED = (
+REMEMBERED = noop(
     "The address is in the project, and nothing was sent there yet. Netwright remembers your answer for this project."
 )
 
@@ -49,7 +49,9 @@ class MessagePage(QWidget):
         self.message = QLabel()
         self.message.setWordWrap(True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.way_out = QPushButton(way_out)
+        self.way = way_out
+        """The words of the link in English."""
+        self.way_out = QPushButton(translation(way_out))
         theme.mark(self.way_out, "role", "link")
         inside = _card_of(self)
         inside.addWidget(self.message)
@@ -57,7 +59,8 @@ class MessagePage(QWidget):
 
     def say(self, text: str, *, is_error: bool, way_out: str) -> None:
         """Show a message, and a link unless it has no words."""
-        self.way_out.setText(way_out)
+        self.way = way_out
+        self.way_out.setText(translation(way_out))
         self.way_out.setVisible(bool(way_out))
         theme.mark(self.message, "role", "error" if is_error else "muted")
         _fit(self.message, text)
@@ -75,7 +78,7 @@ class FetchPage(QWidget):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             theme.mark(label, "role", role)
-        self.button = QPushButton("Fetch")
+        self.button = QPushButton(tr("Fetch"))
         theme.mark(self.button, "primary", True)
         self.button.clicked.connect(self.fetch_wanted)
         inside = _card_of(self)
@@ -85,7 +88,7 @@ class FetchPage(QWidget):
 
     def show_hosts(self, hosts: Mapping[str, int]) -> None:
         """Show the hosts that are not allowed yet, with the number of files where it is large."""
-        _fit(self.title, breakable(f"The data is at {listed(list(hosts))}"))
-        _fit(self.text, breakable(f"{words_for_many(hosts)} {REMEMBERED}".strip()))
+        _fit(self.title, breakable(tr("The data is at {hosts}", hosts=listed(list(hosts)))))
+        _fit(self.text, breakable(f"{words_for_many(hosts)} {translation(REMEMBERED)}".strip()))
         for label in (self.title, self.text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -4,10 +4,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 
 GAP = 8
 CAPTION_HEIGHT = 20
@@ -19,6 +33,11 @@ BAND = 6
 WAVE = 36
 NOTHING = 255
 PEN_FAMILIES = ("Convolution", "Activation", "Pooling", "Recurrent", "Normalisation", "Combination")
+
+
+MARK = 7
+MARKS = {"validation": (noop("val"), "warning"), "test": (noop("test"), "good")}
+"""Text and colour of the marks of splits beside captions."""
 
 
 Span = tuple[float, float]
@@ -34,8 +53,23 @@ class Tile(QWidget):
     def __init__(self, caption: str, tip: str = "") -> None:
         super().__init__()
         self.caption = caption
+        self.split = ""
+        """The split whose mark stands beside the caption; none for training."""
         self.setToolTip(tip or caption)
-        self.setAccessibleName(f"Sample: {tip or caption}")
+        self.setAccessibleName(tr("Sample: {name}", name=tip or caption))
+
+    def _caption_font(self) -> QFont:
+        """Return the font of the caption: a small one where the mark of a split may stand beside it."""
+        font = QFont(self.font())
+        if self.split:
+            font.setPixelSize(theme.pixels(11))
+        return font
+
+    def caption_width(self) -> int:
+        """Return the pixels that the caption needs, with the longest mark of a split where there are marks."""
+        measure = QFontMetrics(self._caption_font())
+        marks = (measure.horizontalAdvance(translation(text)) for text, _ in MARKS.values())
+        return measure.horizontalAdvance(self.caption) + (max(marks) + MARK + 10 if self.split else 0)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the sample."""
@@ -48,9 +82,24 @@ class Tile(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.draw(painter, area.adjusted(0, 0, 0, -CAPTION_HEIGHT))
         below = QRectF(0, area.height() - CAPTION_HEIGHT, area.width(), CAPTION_HEIGHT)
-        text = markup.elided(self.fontMetrics(), self.caption, self.elide, self.width())
+        mark, colour = MARKS.get(self.split, ("", ""))
+        mark, font = translation(mark), self._caption_font()
+        measure = QFontMetrics(font)
+        painter.setFont(font)
+        room = measure.horizontalAdvance(mark) + MARK + 10 if mark else 0
+        text = markup.elided(measure, self.caption, self.elide, self.width() - room)
         painter.setPen(theme.current().muted)
-        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
+        side = (
+            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft if self.split else Qt.AlignmentFlag.AlignCenter
+        )
+        painter.drawText(below, side, text)
+        if mark:
+            painter.drawText(below, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, mark)
+            left = below.right() - room + 6
+            painter.fillRect(QRectF(left, below.center().y() - MARK / 2, MARK, MARK), getattr(theme.current(), colour))
+        if self.hasFocus():
+            painter.setPen(theme.current().accent)
+            painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         painter.end()
 
 
@@ -271,7 +320,8 @@ class Sparkline(Tile):
 
 
 class Tiles(QWidget):
-    """Lays tiles out in rows, and is as high as they need. `chosen` carries the number of a tile that is clicked."""
+    """Lays tiles out in rows, and is as high as they need. `chosen` carries the number of a tile that is clicked, or
+    at which Enter or Space is pressed; arrow keys lead from tile to tile."""
 
     chosen = Signal(int)
 
@@ -281,7 +331,7 @@ class Tiles(QWidget):
         self._is_stretched = is_stretched
         self._cell = tiles[0].size_wanted if tiles else QSize(PICTURE, PICTURE)
         if self._cell.width() < MOST_PICTURE:  # captions are to be read
-            widest = max(self.fontMetrics().horizontalAdvance(tile.caption) for tile in tiles)
+            widest = max(tile.caption_width() for tile in tiles)
             self._cell = QSize(max(self._cell.width(), min(widest + 4, MOST_PICTURE)), self._cell.height())
         for tile in tiles:
             tile.setParent(self)
@@ -294,6 +344,26 @@ class Tiles(QWidget):
         for tile in self.tiles:
             tile.setCursor(Qt.CursorShape.PointingHandCursor)
             tile.setToolTip(f"{tile.toolTip()}\n{words}".strip())
+        for tile in self.tiles[:1]:
+            tile.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to another tile, or choose the one that has the keyboard."""
+        at = next((number for number, tile in enumerate(self.tiles) if tile.hasFocus()), None)
+        columns = self.columns(self.width())
+        ways = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Down: columns, Qt.Key.Key_Up: -columns}
+        if at is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.chosen.emit(at)
+        elif at is not None and 0 <= at + ways.get(Qt.Key(event.key()), len(self.tiles)) < len(self.tiles):
+            self._move_keyboard(at, at + ways[Qt.Key(event.key())])
+        else:
+            super().keyPressEvent(event)
+
+    def _move_keyboard(self, before: int, after: int) -> None:
+        """Give another tile the keyboard: Tab comes back to it."""
+        self.tiles[before].setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.tiles[after].setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.tiles[after].setFocus(Qt.FocusReason.TabFocusReason)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Say which tile was clicked."""

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
 from netwright.app.data.data_tab import DataTab
-from netwright.app.data.preview_panel import NOTHING_YET, AugmentedBar
+from netwright.app.data.samples_bar import SamplesBar
 from netwright.app.data.tiles import Picture
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
 from netwright.app.window import MainWindow
@@ -54,7 +54,7 @@ def open_tab(window: MainWindow) -> DataTab:
     return tab
 
 
-def bar_of(tab: DataTab) -> AugmentedBar:
+def bar_of(tab: DataTab) -> SamplesBar:
     assert tab.preview.bar is not None
     return tab.preview.bar
 
@@ -74,15 +74,15 @@ def tab(window: MainWindow, server: FakeServer, tmp_path: Path) -> DataTab:
 
 def test_without_changes_it_leads_to_the_options(qtbot, window: MainWindow, tab: DataTab) -> None:
     bar = bar_of(tab)
-    assert bar.note.text() == NOTHING_YET
+    nothing = tab.recipe.buttons["augmented"]
+    assert nothing.text() == "nothing"
     assert not bar.shown.isVisible()
-    assert bar.options.text() == "Augment…"
 
     def work(dialog: Any) -> None:
         assert isinstance(dialog, TrainingOptionsDialog)
         shown = {name for name, row in dialog.training_form.rows.items() if row.is_shown}
         assert "rand_rotation" in shown
-        assert "max_epochs" not in shown
+        assert "validation_frequency" not in shown
         line = dialog.training_form.rows["rand_rotation"].widget
         assert isinstance(line, QLineEdit)
         line.setText("15")
@@ -90,11 +90,11 @@ def test_without_changes_it_leads_to_the_options(qtbot, window: MainWindow, tab:
         dialog.accept()
 
     with Modal(work):
-        qtbot.mouseClick(bar.options, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(nothing, Qt.MouseButton.LeftButton)
     assert window.editor.project.training.rand_rotation == (-15.0, 15.0)
     assert bar.shown.isVisible()
     assert bar.shown.isChecked(), "they were just chosen"
-    assert bar.options.text() == "Change…"
+    assert tab.recipe.buttons["augmented"].text() == "rotation"
 
 
 def test_the_switch_shows_an_epoch_and_again_the_next(
@@ -119,7 +119,7 @@ def test_the_switch_shows_an_epoch_and_again_the_next(
     assert "epoch" not in server.waiting[-1].given
     server.answer("preview", pictures(tmp_path, "plain"))
     assert labels(tab) == ["plain"]
-    assert not bar.again.isVisible()
+    assert bar.note.text() == ""
 
 
 def test_other_options_are_shown_at_once_and_cancel_the_older_request(
@@ -136,7 +136,7 @@ def test_other_options_are_shown_at_once_and_cancel_the_older_request(
     server.answer("preview", pictures(tmp_path, "noisy"))
     assert labels(tab) == ["noisy"]
     train(window, rand_rotation=(0, 0), noise_deviation=0.0)
-    assert bar_of(tab).note.text() == NOTHING_YET
+    assert not bar_of(tab).shown.isVisible()
     server.answer("preview", pictures(tmp_path, "plain"))
     assert labels(tab) == ["plain"]
 
@@ -182,7 +182,7 @@ def test_the_real_engine_changes_digits(qtbot, real: MainWindow) -> None:
     qtbot.waitUntil(lambda: tab.preview.tiles is not before, timeout=PATIENCE_MS)
     assert tab.preview.tiles is not None
     changed = tab.preview.tiles.findChildren(Picture)
-    assert len(changed) == len(plain) == 40
+    assert len(changed) == len(plain) == 60
     assert all("(training)" in tile.toolTip() for tile in changed)
-    assert len({bytes(tile.pixmap.toImage().constBits()) for tile in changed}) == 40
+    assert len({bytes(tile.pixmap.toImage().constBits()) for tile in changed}) == 60
     assert sum(tile.pixmap.toImage() in plain for tile in changed) == 0

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolTip
 
-from netwright.app.data.data_charts import MOST_HEIGHT, ColumnCharts, class_chart
+from netwright.app.data.data_charts import MOST_HEIGHT, ColumnCharts, class_bars
 from netwright.app.data.preview_panel import FEW_COLUMNS, Preview
-from netwright.app.plots.bar_rows import HEAD
+from netwright.app.plots.bar_rows import BarRows
 from netwright.app.plots.histogram_plot import HistogramPlot
 from netwright.designer import theme
 from netwright.engine.core.types import features
@@ -33,13 +33,16 @@ def tip_at(widget: Any, point: QPoint) -> str:
 
 def test_a_thousand_classes_scroll_and_their_bars_share_a_scale(qtbot) -> None:
     classes = [{"name": f"species {n}", "training": 100 if n == 0 else 50, "test": 0} for n in range(1000)]
-    chart = class_chart(classes, is_coloured=False)
-    qtbot.addWidget(chart)
-    chart.resize(800, 600)
-    chart.show()
+    part = class_bars(classes, is_coloured=False)
+    qtbot.addWidget(part)
+    part.resize(800, 600)
+    part.show()
+    chart = part.findChild(BarRows)
+    assert chart is not None
+    assert next(label.text() for label in part.findChildren(QLabel)) == "training 50,050"
     assert chart.height() == MOST_HEIGHT
     row = chart.look.row
-    assert chart.verticalScrollBar().maximum() == 1000 * row - (MOST_HEIGHT - HEAD)
+    assert chart.verticalScrollBar().maximum() == 1000 * row - MOST_HEIGHT
     _, (left, wide) = chart.places()
     picture, training = chart.viewport().grab().toImage(), theme.current().accent
     middle, far = round(left + wide * 0.45), round(left + wide * 0.95)
@@ -47,7 +50,7 @@ def test_a_thousand_classes_scroll_and_their_bars_share_a_scale(qtbot) -> None:
     assert picture.pixelColor(far, row // 2) == training
     assert picture.pixelColor(far, row + row // 2) != training
     chart.verticalScrollBar().setValue(chart.verticalScrollBar().maximum())
-    assert tip_at(chart.viewport(), QPoint(5, MOST_HEIGHT - HEAD - 5)).startswith("species 999\nTraining: 50")
+    assert tip_at(chart.viewport(), QPoint(5, MOST_HEIGHT - 5)).startswith("species 999\ntraining: 50")
 
 
 def test_columns_tell_their_figures(qtbot) -> None:

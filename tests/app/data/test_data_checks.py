@@ -26,7 +26,7 @@ LEAK = {
     "outcome": "They are kept.",
     "count": 5,
     "items": [[f"col{index}", "it tells y"] for index in range(5)],
-    "fix": {"label": "Leave all 5 out", "options": {"left_out": "col0, col1"}},
+    "fixes": [{"label": "Leave all 5 out", "options": {"left_out": "col0, col1"}}],
 }
 __all__ = ["real"]
 

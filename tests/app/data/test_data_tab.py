@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QTableWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QTableWidget, QWidget
 
 from netwright.app.data.data_tab import DataTab
 from netwright.app.data.preview_panel import Preview
 from netwright.app.data.tiles import Picture, Sparkline
+from netwright.app.plots.bar_rows import BarRows
 from netwright.app.window import MainWindow
-from netwright.engine.project.starter import MAKE
 from tests.app.data.test_dataset_tracker import facts
 from tests.app.fake_server import FakeServer
 from tests.app.main_windows import shown_windows
@@ -31,7 +31,18 @@ def tab_of(window: MainWindow) -> DataTab:
 
 
 def words(preview: Preview) -> str:
-    return " ".join(label.text() for label in preview.findChildren(QLabel))
+    """The texts of the preview, and the figures of its charts and head."""
+    tab = next(w for w in window_parts(preview) if isinstance(w, DataTab))
+    labels = [label.text() for part in (preview, tab.header) for label in part.findChildren(QLabel)]
+    bars = [cell for chart in preview.findChildren(BarRows) for row in chart.rows for cell in row.cells]
+    return " ".join([*labels, *bars])
+
+
+def window_parts(widget: QWidget) -> Iterator[QWidget]:
+    """Yield the widgets that hold one."""
+    while (parent := widget.parentWidget()) is not None:
+        yield parent
+        widget = parent
 
 
 def choose(window: MainWindow, **values: Any) -> None:
@@ -57,7 +68,9 @@ def test_without_data_it_says_what_to_do(qtbot, window: MainWindow, tab: DataTab
 def test_making_a_network_leads_to_it(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
     choose(window, source="digits")
     server.answer("facts", facts(1234))
-    tab.notice.links[MAKE].click()
+    server.answer("preview", {})
+    assert tab.proposal.make.text() == "Make a network"
+    tab.proposal.make.click()
     count = len(window.editor.network.layers)
     assert count > 1
     assert window.tabs.current == "design"
@@ -224,7 +237,85 @@ def test_typing_in_the_form_is_an_edit(qtbot, window: MainWindow, server: FakeSe
     assert tab.form.record == window.editor.project.data
 
 
+def test_gaps_stand_above_the_rows_with_cures_that_can_be_undone(
+    window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="table", path="houses.csv")
+    server.answer("facts", facts(12))
+    server.answer("preview", {})
+    gaps = {"kind": "gaps", "severity": "warning", "title": "88 of 1,500 rows have no district", "outcome": "Filled."}
+    fixes = [{"label": "Drop rows", "options": {"missing_values": "leave-out"}}]
+    finding = {**gaps, "count": 1, "items": [["district", "88 rows"]], "fixes": fixes}
+    server.answer("check_data", {"samples": 12, "checked": 12, "findings": [finding], "passed": []})
+    assert [item.title for item in tab.findings.items] == ["88 of 1,500 rows have no district"]
+    assert not tab.review.isVisible()
+    tab.findings.review.click()
+    assert tab.review.isVisible()
+    tab.findings.button("Drop rows").click()
+    assert window.editor.project.data.missing_values == "leave-out"
+    assert window.editor.stack.undoText() == "Drop rows"
+    window.editor.undo()
+    assert window.editor.project.data.missing_values == "auto"
+
+
+def test_all_settings_open_beside_the_samples_at_the_field_that_is_wanted(
+    qtbot, window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="digits", split_seed=4)
+    server.answer("facts", facts(12))
+    server.answer("preview", {})
+    assert not tab.side.isVisible()
+    assert tab.header.count.text().startswith("1 of ")
+    tab.recipe.field_wanted.emit("split")
+    qtbot.waitUntil(lambda: tab.form.rows["split"].widget.hasFocus())
+    assert tab.side.isVisible()
+    tab.header.settings.click()
+    assert not tab.side.isVisible()
+
+
+def test_a_split_a_class_and_other_samples_are_asked_for(
+    window: MainWindow, server: FakeServer, tab: DataTab, tmp_path: Path
+) -> None:
+    choose(window, source="digits")
+    known = facts(12)
+    known["targets"][0] |= {"task": "classes", "classes": ["a", "b"], "sizes": [2]}
+    server.answer("facts", known)
+    Image.new("L", (8, 8)).save(tmp_path / "p.png")
+    picture = {"file": str(tmp_path / "p.png"), "label": "a", "split": "training"}
+    classes = [{"name": name, "training": 6} for name in "ab"]
+    server.answer("preview", {"pictures": [picture], "classes": classes})
+    bar = tab.preview.bar
+    assert bar is not None
+    assert [button.text() for button in bar.segments.buttons()][:2] == ["All 12", "Training 12"]
+    bar.segments.button(1).click()
+    bar.classes.setCurrentText("b")
+    bar.classes.activated.emit(2)
+    bar.again.click()
+    assert {"split": "training", "class_name": "b", "draw": 1}.items() <= server.waiting[-1].given.items()
+    server.answer("preview", {"pictures": [{**picture, "label": "b"}], "classes": classes})
+    assert tab.preview.tiles is not None
+    assert [tile.caption for tile in tab.preview.tiles.tiles] == ["b"]
+
+
 # ---- the real engine ----
+
+
+def test_rows_are_shown_beside_the_cures_of_a_table_that_is_refused(qtbot, real: MainWindow, tmp_path: Path) -> None:
+    tab = tab_of(real)
+    rows = "\n".join(f"{i},{'' if i == 5 else i * 2},{i * 3 + 0.5}" for i in range(40))
+    (tmp_path / "t.csv").write_text(f"a,b,price\n{rows}\n")
+    choose(real, source="table", path=str(tmp_path / "t.csv"), missing_values="refuse")
+    qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.first, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(tab.findings.items), timeout=PATIENCE_MS)
+    said = tab.first.notice.label.text()
+    assert "Column 'b' of t.csv, line 7" in said
+    assert "data." not in said
+    assert str(tmp_path) not in said
+    (table,) = tab.first.findChildren(QTableWidget)
+    assert table.rowCount() == 20
+    tab.findings.button("Leave out the column").click()
+    qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
+    assert real.editor.project.data.left_out == "b"
 
 
 @pytest.fixture
@@ -267,8 +358,8 @@ def test_the_real_engine_answers_for_every_source(qtbot, real: MainWindow, tmp_p
         content = tab.preview.content
         tiles[key] = len(content.findChildren(Picture)), len(content.findChildren(Sparkline))
     assert "1,257" in found["digits"]
-    assert "3 × 9 × 7" in found["images"]
-    assert "Responses" in found["table"]
+    assert "7 × 9 in colour" in found["images"]
+    assert "1 number to predict" in found["table"]
     assert "12 × 2" in found["arrays"]
     assert tiles["digits"][0] > 0
     assert tiles["images"][0] > 0
@@ -284,7 +375,7 @@ def test_runs_in_the_folder_of_the_images_are_no_class(qtbot, real: MainWindow, 
     Image.new("RGB", (7, 9)).save(run / "curves.png")
     choose(real, **values, inner_folders="class")
     qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
-    assert "Classes 2 to predict" in words(tab.preview)
+    assert "in 2 classes" in words(tab.preview)
     assert "runs" not in words(tab.preview)
 
 

@@ -17,9 +17,7 @@ def facts(samples: int) -> dict[str, Any]:
     return {
         "inputs": [{"name": "x", "axes": ["C"], "sizes": [4], "kind": "real"}],
         "samples": {"training": samples, "validation": 0, "test": 0},
-        "targets": [
-            {"name": "y", "axes": ["C"], "sizes": [1], "kind": "real", "task": "numbers", "classes": []},
-        ],
+        "targets": [{"name": "y", "axes": ["C"], "sizes": [1], "kind": "real", "task": "numbers", "classes": []}],
         "notes": [],
     }
 

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from netwright.app.data.data_tab import DataTab
 from netwright.app.window import MainWindow
+from netwright.engine.operations.started_runs import TrainRequest
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.data_hosts import MOST_FILES, allowed
+from netwright.engine.project.data_hosts import MOST_FILES, allowed, written
 from netwright.engine.project.file import dumps, save
 from netwright.engine.project.project import Project
 from netwright.engine.project.sources.urls import host_of
@@ -171,7 +172,7 @@ def test_a_stranger_s_project_is_opened_trained_and_judged(qtbot: Any, project: 
         window.files.open_path(project)
         tab = tab_of(window)
         qtbot.waitUntil(lambda: is_asked(tab))
-        for key in ("design", "train", "test", "experiments", "data"):
+        for key in ("design", "runs", "data"):
             window.show_tab(key)
         assert their_server.requests == []
         assert title(tab) == f"The data is at {host}"
@@ -197,7 +198,7 @@ def test_a_stranger_s_project_is_opened_trained_and_judged(qtbot: Any, project: 
             return work
 
         def evaluate() -> None:
-            window.server.request("evaluate", {"run_dir": str(brought)}, answers.append, answers.append)
+            window.server.request("evaluate", {"model": str(brought)}, answers.append, answers.append)
             qtbot.waitUntil(lambda: bool(answers))
 
         with Modal(press("Cancel")):
@@ -213,6 +214,6 @@ def test_a_stranger_s_project_is_opened_trained_and_judged(qtbot: Any, project: 
 def test_what_is_queued_keeps_what_was_allowed(window: MainWindow, tmp_path: Path) -> None:
     """A project without a file, too, which its process could not look up."""
     window.documents.allow_hosts({HOST: MOST_FILES})
-    request = {"project": dumps(window.editor.project), "project_path": None, "hosts": window.documents.hosts}
-    window.training.queue_follower._add("mine", request, False, begins=False)
+    request = TrainRequest(project=dumps(window.editor.project))
+    window.training.queue_follower._add("mine", request, False, written(window.documents.hosts), begins=False)
     assert [entry.hosts for entry in Queue().entries()] == [HOST]

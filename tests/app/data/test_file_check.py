@@ -121,10 +121,24 @@ def test_a_damaged_file_of_many_is_found_left_out_and_stored(qtbot: Any, real: M
     (tmp_path / "img" / "cat" / "3.png").write_bytes(b"no image")
     tab = tab_of(real)
     choose(real, **values, bad_samples="fatal")
-    card = tab.preview.files
+    card = tab.files
     qtbot.waitUntil(lambda: "cannot be used: training" in words(card), timeout=PATIENCE_MS)
     press(qtbot, card, "Leave it out")
     assert real.editor.project.data.excluded_files == ("cat/3.png",)
     assert real.editor.stack.undoText() == "Leave out files"
     qtbot.waitUntil(lambda: "1 file left out of the data" in words(card), timeout=PATIENCE_MS)
     assert "cannot be used" not in words(card)
+
+
+def test_one_grey_picture_among_many_is_told_with_both_choices(card: FileCheck) -> None:
+    grey = findings(damaged=[], converted=[["cat/1.png", "grey"]])
+    card.process.said.emit({**grey, "channels": "rgb"})
+    (item,) = card.items()
+    assert (item.severity, item.title, item.detail) == ("note", "1 grey", "among 7 in colour, colours kept")
+    chosen: list[Any] = []
+    card.fix_wanted.connect(lambda label, values: chosen.append((label, values)))
+    for _, act in item.actions:
+        act()
+    assert chosen == [("Keep colours", {"channels": "rgb"}), ("Make grey", {"channels": "grey"})]
+    card.show_data(OPTIONS.replace(channels="rgb"), Path("/data"))
+    assert card.items() == []

@@ -7,7 +7,9 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidget
 
-from netwright.app.data.preview_panel import Lanes, Preview, make_table
+from netwright.app.data.lanes import Lanes
+from netwright.app.data.preview_panel import Preview
+from netwright.app.data.sample_tables import make_table
 from netwright.app.data.tiles import (
     CAPTION_HEIGHT,
     GAP,
@@ -85,17 +87,17 @@ def test_tables_group_digits_and_align_numbers(preview: Preview) -> None:
         },
         FACTS,
     )
-    columns, rows = preview.content.findChildren(QTableWidget)
+    rows, columns = preview.content.findChildren(QTableWidget)
     assert cells(columns) == [["price", "response", "number"]]
-    assert cells(rows) == [["12,345"], [""], ["text"]]
+    assert cells(rows) == [["12,345"], ["–"], ["text"]]
     (classes,) = preview.content.findChildren(BarRows)
-    assert [row.cells for row in classes.rows] == [("a", "1,000", "2", "3")]
+    assert [row.cells for row in classes.rows] == [("a", "1,005")]
 
 
 def test_texts_of_numbers_are_aligned_as_numbers_and_long_texts_are_wide(preview: Preview) -> None:
     text = "a review of many words " * 3
     table = make_table(["text", "stars", "class"], [[text, "4.5"], ["", "3"]])
-    assert cells(table) == [[text, "4.5"], ["", "3"]], "no sample has a cell of the column class"
+    assert cells(table) == [[text, "4.5"], ["–", "3"]], "no sample has a cell of the column class"
     sides = [table.model().index(0, j).data(Qt.ItemDataRole.TextAlignmentRole) for j in (0, 1)]
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     assert sides[0] is None
