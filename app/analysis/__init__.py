@@ -1,1 +1,1 @@
-"""The Test tab: how good a trained network is."""
+"""How good a trained network is: pages about a run."""

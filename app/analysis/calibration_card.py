@@ -7,8 +7,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.analysis.plots import ReliabilityPlot
-from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.card import FigureCard
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.engine.core.text import format_figure, format_number
 
 
@@ -24,35 +25,38 @@ class CalibrationCard(FigureCard):
         temperature = (target.get("stored") or {}).get("temperature", 1.0)
         if calibrated is not None:
             self._sides = {"before": calibrated["before"], "after": calibrated["after"]}
-        self.fit, self.store = QPushButton("Fit a temperature"), QPushButton("Store with the network")
-        self.reset, self.said = QPushButton("Reset"), QLabel()
+        self.fit, self.store = QPushButton(tr("Fit a temperature")), QPushButton(tr("Store with the network"))
+        self.reset, self.said = QPushButton(tr("Reset")), QLabel()
         content = QWidget()
         column, buttons = QVBoxLayout(content), QHBoxLayout()
         column.setContentsMargins(0, 0, 0, 0)
         for side, figures in self._sides.items():
             if calibrated is not None:
-                column.addWidget(
-                    QLabel(f"{side.capitalize()}: expected error {format_figure(figures['expected_error'])}")
-                )
+                column.addWidget(QLabel(_error_text(side, figures["expected_error"])))
             column.addWidget(ReliabilityPlot(figures["bins"]))
         for button in (self.fit, self.store, self.reset):
             buttons.addWidget(button)
         buttons.addStretch(1)
         column.addWidget(self.said)
         column.addLayout(buttons)
-        error = f"expected error {format_figure(target['calibration']['expected_error'])}"
-        super().__init__(content, "Calibration", error if calibrated is None else "", self._rows)
+        error = tr("expected error {error}", error=format_figure(target["calibration"]["expected_error"]))
+        super().__init__(content, tr("Calibration"), error if calibrated is None else "", self._rows)
         theme.mark(self.said, "role", "muted")
         self.said.setWordWrap(True)
         is_stored = temperature != 1.0
         fitted = calibrated["temperature"] if calibrated is not None else 1.0
-        text = (
-            f"Temperature {format_number(fitted)}, fitted on the validation split. " if calibrated is not None else ""
-        )
-        text += f"Stored with the network, which predict applies: {format_number(temperature)}." if is_stored else ""
+        sentences = []
+        if calibrated is not None:
+            sentences.append(
+                tr("Temperature {temperature}, fitted on the validation split.", temperature=format_number(fitted))
+            )
+        if is_stored:
+            number = format_number(temperature)
+            sentences.append(tr("Stored with the network, which predict applies: {temperature}.", temperature=number))
+        text = " ".join(sentences)
         self.said.setText(text)
         self.said.setVisible(bool(text))
-        self.fit.setToolTip("Divide the logits by one number, so that confidences are as high as the accuracy")
+        self.fit.setToolTip(tr("Divide the logits by one number, so that confidences are as high as the accuracy"))
         self.fit.setVisible(calibrated is None)
         self.store.setVisible(calibrated is not None and fitted != temperature)
         self.reset.setVisible(is_stored)
@@ -65,3 +69,10 @@ class CalibrationCard(FigureCard):
         for side, figures in self._sides.items():
             for entry in figures["bins"]:
                 yield side, entry["low"], entry["high"], entry["count"], entry["confidence"], entry["accuracy"]
+
+
+def _error_text(side: str, value: float) -> str:
+    error = format_figure(value)
+    if side == "before":
+        return tr("Before: expected error {error}", error=error)
+    return tr("After: expected error {error}", error=error)

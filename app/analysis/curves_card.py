@@ -7,22 +7,40 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider, QVBoxLayout, QWidget
 
 from netwright.app.plots.axes import Unit, linear_axis, tick_labels
-from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.card import FigureCard
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, Markers
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
+from netwright.designer.language import METRIC, noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_figure, format_number, format_percent
 from netwright.engine.project.options.metric_options import format_score
 
 HEIGHT = 260
-ROC, PRECISION = "ROC", "Precision over recall"
+ROC, PRECISION = "ROC", noop("Precision over recall")
 EVEN = 0.5
-NAMES = ("Precision", "Recall", "F1", "Accuracy", "Right", "False alarms", "Missed", "Rightly left out")
+DRAWN = {"step": noop("drawn steps"), "pixel": noop("drawn pixels")}
+"""Names of what stands in the curves where that is not each sample."""
+NAMES = {
+    "Precision": METRIC,
+    "Recall": METRIC,
+    "F1": "",
+    "Accuracy": METRIC,
+    noop("Right", "count"): "count",
+    noop("False alarms"): "",
+    noop("Missed"): "",
+    noop("Rightly left out"): "",
+}
+"""The scores and counts at a threshold, each with the comment of its translation."""
+SCORES = tuple(NAMES)[:4]
+
+
+def _shown(name: str) -> str:
+    return translation(name, NAMES[name])
 
 
 def scores_at(curve: Mapping[str, Any], place: int) -> dict[str, float]:
@@ -65,7 +83,7 @@ class CurvePlot(Plot):
         else:
             self._x, self._y = recall, points[:, 1] / np.maximum(1, points[:, 1] + points[:, 2])
         self.kind = kind
-        self.setAccessibleName(markup.visible(f"{kind} of {curve['class']}"))
+        self.setAccessibleName(markup.visible(tr("{kind} of {name}", kind=translation(kind), name=curve["class"])))
         self.refresh()
 
     def show_place(self, place: int) -> None:
@@ -84,7 +102,7 @@ class CurvePlot(Plot):
     def draw(self) -> str:
         """Both axes from 0 to 100 %."""
         axis = linear_axis(0.0, 1.0, 4)
-        name = "of the others said" if self.kind == ROC else "recall"
+        name = tr("of the others said") if self.kind == ROC else tr("recall")
         self.show_axes(axis, Unit(name=name), axis, tick_labels(axis, is_percent=True))
         start = ([0.0], [0.0]) if self.kind == ROC else ([0.0], [self._y[0]])
         self.lay(self._line, np.concatenate([start[0], self._x]), np.concatenate([start[1], self._y]))
@@ -101,8 +119,10 @@ class CurvePlot(Plot):
         at = self.nearest(place)
         x_text, y_text = format_percent(float(self._x[at]), 1), format_percent(float(self._y[at]), 1)
         if self.kind == ROC:
-            return float(self._x[at]), markup.filled("{} false alarms<br>{} recall", x_text, y_text)
-        return float(self._x[at]), markup.filled("{} recall<br>{} precision", x_text, y_text)
+            lines = tr("{share} false alarms", share=x_text), tr("{share} recall", share=y_text)
+        else:
+            lines = tr("{share} recall", share=x_text), tr("{share} precision", share=y_text)
+        return float(self._x[at]), markup.filled("{}<br>{}", *lines)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the point under the pointer."""
@@ -124,19 +144,21 @@ class CurvesCard(FigureCard):
         self._stored: Mapping[str, float] = (target.get("stored") or {}).get("thresholds", {})
         self._per = str(target["per"])
         self._can_store = target["task"] == "labels" or len(target["classes"]) == 2
-        self.plot, self.values = CurvePlot(), ValueTable("At the threshold", NAMES)
+        self.plot, self.values = CurvePlot(), ValueTable(tr("At the threshold"), tuple(map(_shown, NAMES)))
         self.classes, self.kinds, self.slider, self.said = QComboBox(), QComboBox(), QSlider(), QLabel()
-        self.store, self.reset = QPushButton("Store with the network"), QPushButton("Reset")
-        super().__init__(self._make_content(), "Threshold", "", self._rows)
+        self.store, self.reset = QPushButton(tr("Store with the network")), QPushButton(tr("Reset"))
+        super().__init__(self._make_content(), tr("Threshold"), "", self._rows)
         for curve in self._curves:
-            self.classes.addItem(markup.visible(f"{curve['class']}: area {format_figure(curve['auc'])}"))
-        self.kinds.addItems([ROC, PRECISION])
-        self.classes.setAccessibleName("Class of the curve")
-        self.kinds.setAccessibleName("Kind of curve")
+            area = tr("{name}: area {area}", name=curve["class"], area=format_figure(curve["auc"]))
+            self.classes.addItem(markup.visible(area))
+        for kind in (ROC, PRECISION):
+            self.kinds.addItem(translation(kind), kind)
+        self.classes.setAccessibleName(tr("Class of the curve"))
+        self.kinds.setAccessibleName(tr("Kind of curve"))
         self.head.insertWidget(1, self.classes)
         self.head.insertWidget(2, self.kinds)
         self.classes.currentIndexChanged.connect(self._show_class)
-        self.kinds.currentTextChanged.connect(self._show_curve)
+        self.kinds.currentIndexChanged.connect(self._show_curve)
         self.slider.valueChanged.connect(self._show_place)
         self.plot.chosen.connect(self.slider.setValue)
         self.store.clicked.connect(self._ask_to_store)
@@ -149,9 +171,11 @@ class CurvesCard(FigureCard):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(32)
         column.setContentsMargins(0, 0, 0, 0)
-        side.setFixedWidth(300)
+        side.setMinimumWidth(300)
+        side.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self.said.setWordWrap(True)
         self.slider.setOrientation(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName("Threshold")
+        self.slider.setAccessibleName(tr("Threshold"))
         buttons.addWidget(self.store)
         buttons.addWidget(self.reset)
         buttons.addStretch(1)
@@ -183,31 +207,37 @@ class CurvesCard(FigureCard):
         self._show_curve()
         self.slider.setValue(max(0, int((points >= threshold).sum()) - 1))
         self._show_place()
-        unit = "" if self._per == "sample" else f" (drawn {self._per}s)"
-        average = f"average precision {format_figure(self.curve['average_precision'])}"
-        self.note.setText(
-            f"{average}, {self.curve['positives']:,} of the class, {self.curve['negatives']:,} others{unit}"
+        note = tr(
+            "average precision {average}, {positives:,} of the class, {negatives:,} others",
+            average=format_figure(self.curve["average_precision"]),
+            positives=self.curve["positives"],
+            negatives=self.curve["negatives"],
         )
+        drawn = DRAWN.get(self._per)
+        self.note.setText(f"{note} ({translation(drawn)})" if drawn else note)
 
     def _show_curve(self) -> None:
-        self.plot.show_curve(self.curve, self.kinds.currentText())
+        self.plot.show_curve(self.curve, str(self.kinds.currentData()))
         self.plot.show_place(self.slider.value())
 
     def _show_place(self) -> None:
         """Show the scores at the threshold."""
         self.plot.show_place(self.slider.value())
         is_stored = self.curve["class"] in self._stored
-        stored = f", stored: {format_number(self._stored[self.curve['class']])}" if is_stored else ""
-        self.said.setText(markup.visible(f"{self.curve['class']} from {format_number(self.threshold)} on{stored}"))
+        text = tr("{name} from {threshold} on", name=self.curve["class"], threshold=format_number(self.threshold))
+        if is_stored:
+            stored = format_number(self._stored[self.curve["class"]])
+            text = tr("{text}, stored: {threshold}", text=text, threshold=stored)
+        self.said.setText(markup.visible(text))
         scores = scores_at(self.curve, self.slider.value())
         for name, value in scores.items():
-            self.values.set(name, f"{value:,}" if isinstance(value, int) else format_score(name.lower(), value))
+            self.values.set(_shown(name), f"{value:,}" if isinstance(value, int) else format_score(name.lower(), value))
         self.store.setEnabled(0 < self.threshold < 1)
 
     def _ask_to_store(self) -> None:
         self.store_wanted.emit(f"{self.curve['class']}={self.threshold:.6g}")
 
     def _rows(self) -> Iterator[Sequence[object]]:
-        yield "threshold", "true positives", "false positives", *(name.lower() for name in NAMES[:4])
+        yield "threshold", "true positives", "false positives", *(name.lower() for name in SCORES)
         for place, point in enumerate(self.curve["points"]):
-            yield *point, *(scores_at(self.curve, place)[name] for name in NAMES[:4])
+            yield *point, *(scores_at(self.curve, place)[name] for name in SCORES)

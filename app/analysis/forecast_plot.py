@@ -11,6 +11,7 @@ from netwright.app.plots.axes import Unit, linear_axis, tick_labels, values_axis
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line
 from netwright.designer import markup, theme
+from netwright.designer.language import tr
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_number
 
@@ -34,19 +35,23 @@ class ForecastPlot(Plot):
         self._history, self._ahead = np.array(history, float), np.array(ahead, float)
         self._season = season if 1 < season <= len(history) else 0
         super().__init__()
-        after = "; dotted: what followed" if len(truth) else ""
-        whole = f"{name} of {group}" if group else name
-        self.heading = f"{whole}, next {len(ahead):,} steps{after}; thin: {self.baseline_name}"
+        whole = tr("{name} of {group}", name=name, group=group) if group else name
+        parts = [
+            tr("{series}, next %n step(s)", "", len(ahead), series=whole),
+            *([tr("dotted: what followed")] if len(truth) else []),
+            tr("thin: {baseline}", baseline=self.baseline_name),
+        ]
+        self.heading = tr("; ").join(parts)
         self.setMinimumHeight(260)
         self._past, self._next, self._now, self._true, self._simple = Line(), Line(), Line(), Line(), Line()
         for item in (self._now, self._simple, self._true, self._past, self._next):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(markup.visible(f"Forecast of {whole}"))
+        self.setAccessibleName(markup.visible(tr("Forecast of {series}", series=whole)))
 
     @property
     def baseline_name(self) -> str:
         """Name of the forecast that needs no network, as in the scores of a run."""
-        return f"season of {self._season}" if self._season else "last value"
+        return tr("season of {season}", season=self._season) if self._season else tr("last value")
 
     def baseline(self) -> np.ndarray:
         """Return the forecast that needs no network: the last season again, without one the last value."""
@@ -68,7 +73,7 @@ class ForecastPlot(Plot):
         """Steps from the present to the right, before it to the left."""
         both = np.concatenate([self._history, self._ahead, self._known, self.baseline()])
         if not np.isfinite(both).any():
-            return "The forecast has no finite numbers."
+            return tr("The forecast has no finite numbers.")
         x = linear_axis(1.0 - len(self._history), float(len(self._ahead)), self.num_x_ticks)
         y = values_axis(both, self.num_y_ticks)
         self._past.setData(np.arange(1 - len(self._history), 1, dtype=float), self._history)
@@ -77,19 +82,20 @@ class ForecastPlot(Plot):
         self._simple.setData(np.arange(1, len(self._ahead) + 1, dtype=float), self.baseline())
         self._true.setData(np.arange(1, len(self._known) + 1, dtype=float), self._known)
         self._now.setData([0.0, 0.0], [y.low, y.high])
-        self.show_axes(x, Unit(name="steps", is_whole=True), y, tick_labels(y))
+        self.show_axes(x, Unit(name=tr("steps"), is_whole=True), y, tick_labels(y))
         return ""
 
     def readout(self, place: float) -> tuple[float, Markup]:
         """The step that is nearest to the pointer."""
         step = int(np.clip(round(place), 1 - len(self._history), len(self._ahead)))
         value = self._ahead[step - 1] if step > 0 else self._history[step - 1]
-        kind = "forecast" if step > 0 else "before"
         if 0 < step <= len(self._known):
             true, predicted = format_number(self._known[step - 1]), format_number(value)
-            text = markup.filled("step {}<br>{} {}<br>true {}", f"{step:+d}", self._name, predicted, true)
+            head, known = tr("step {step:+d}", step=step), tr("true {value}", value=true)
+            text = markup.filled("{}<br>{} {}<br>{}", head, self._name, predicted, known)
         else:
-            text = markup.filled("step {}, {}<br>{} {}", f"{step:+d}", kind, self._name, format_number(value))
+            head = tr("step {step:+d}, forecast", step=step) if step > 0 else tr("step {step:+d}, before", step=step)
+            text = markup.filled("{}<br>{} {}", head, self._name, format_number(value))
         if step > 0:
             simple = markup.filled("<br>{} {}", self.baseline_name, format_number(self.baseline()[step - 1]))
             text = markup.joined([text, simple])
@@ -109,12 +115,7 @@ def forecast_plots(answer: Mapping[str, Any], output: Mapping[str, Any]) -> list
     season, group = series.get("season", 0), str(answer.get("group", ""))
     return [
         ForecastPlot(
-            name,
-            pasts[name],
-            value[place :: len(names)],
-            true_values[place :: len(names)],
-            season=season,
-            group=group,
+            name, pasts[name], value[place :: len(names)], true_values[place :: len(names)], season=season, group=group
         )
         for place, name in enumerate(names)
         if name in pasts

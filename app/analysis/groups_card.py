@@ -7,9 +7,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
-from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.card import FigureCard
+from netwright.app.plots.words import metric_in_a_line
 from netwright.designer import markup, theme
-from netwright.engine.project.options.metric_options import format_score, in_a_line
+from netwright.designer.language import tr
+from netwright.engine.project.options.metric_options import format_score
 
 COLUMNS = (Column(most=180), Column(is_right=True, is_muted=True), Column())
 SHARES = ("accuracy", "mean_iou", "f-score")
@@ -30,14 +32,14 @@ class GroupsCard(FigureCard):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.message)
         column.addWidget(self.bars)
-        super().__init__(content, "Groups of samples", "", self._rows)
+        super().__init__(content, tr("Groups of samples"), "", self._rows)
         theme.mark(self.message, "role", "muted")
-        self.message.setText("Choose a column, class or folder: is the network as good on each group?")
-        self.by.addItem("by…", "")
+        self.message.setText(tr("Choose a column, class or folder: is the network as good on each group?"))
+        self.by.addItem(tr("by…"), "")
         for name in groupings:
-            self.by.addItem(markup.visible(f"by {name}"), name)
-        self.by.setAccessibleName("Group samples by")
-        self.metrics.setAccessibleName("Metric of the groups")
+            self.by.addItem(markup.visible(tr("by {name}", name=name)), name)
+        self.by.setAccessibleName(tr("Group samples by"))
+        self.metrics.setAccessibleName(tr("Metric of the groups"))
         self.metrics.hide()
         self.head.insertWidget(1, self.by)
         self.head.insertWidget(2, self.metrics)
@@ -51,7 +53,7 @@ class GroupsCard(FigureCard):
 
     def _ask(self) -> None:
         if name := self.by.currentData():
-            self.message.setText("Computing…")
+            self.message.setText(tr("Computing…"))
             self.message.show()
             self.by_wanted.emit(name)
 
@@ -64,12 +66,12 @@ class GroupsCard(FigureCard):
         """Show the groups of an output, of the result of `netwright-engine evaluate --by`."""
         target = next((entry for entry in result["targets"] if entry["name"] == output), None)
         if target is None:
-            self.show_error("Nothing is known of single samples of this output.")
+            self.show_error(tr("Nothing is known of single samples of this output."))
             return
         self._target = target
         self.metrics.clear()
         for name in target["whole"]:
-            self.metrics.addItem(markup.visible(in_a_line(name)), name)
+            self.metrics.addItem(markup.visible(metric_in_a_line(name)), name)
         self.message.setVisible(bool(result["note"]))
         self.message.setText(markup.visible(result["note"]))
         self.metrics.show()
@@ -81,7 +83,11 @@ class GroupsCard(FigureCard):
         whole = self._target["whole"][metric]
         rows = [_bar_row(row, metric, whole) for row in self._target["groups"]]
         self.bars.show_rows(rows, (0.0, 1.0) if metric in SHARES else None, mark=whole)
-        text = f"{in_a_line(metric)} with 95 % intervals; all samples {format_score(metric, whole)}"
+        text = tr(
+            "{metric} with 95 % intervals; all samples {score}",
+            metric=metric_in_a_line(metric),
+            score=format_score(metric, whole),
+        )
         self.note.setText(markup.visible(text))
 
     def _rows(self) -> Iterator[Sequence[object]]:
@@ -97,5 +103,9 @@ def _bar_row(row: Mapping[str, Any], metric: str, whole: float) -> BarRow:
     value, (low, high) = row["metrics"][metric], row["intervals"][metric]
     text, *ends = (format_score(metric, number) for number in (value, low, high))
     colour = "muted/light" if low <= whole <= high else "accent/light"
-    cells = (str(row["group"]), f"{row['samples']:,}", f"{text}  ({ends[0]} to {ends[1]})")
+    cells = (
+        str(row["group"]),
+        f"{row['samples']:,}",
+        tr("{value}  ({low} to {high})", value=text, low=ends[0], high=ends[1]),
+    )
     return BarRow(cells, ((value, colour),), (low, high))

@@ -7,30 +7,21 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QSlider,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 
-from netwright.app import messages
 from netwright.app.analysis.inside_views import OPACITY, Array, HeatView, MapTile, ScatterView, bars_of
+from netwright.app.analysis.result_cards import split_in_line
 from netwright.app.data.tiles import Tiles, class_colour
 from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
-from netwright.app.plots.card import picture_of, png_of, svg_of
+from netwright.app.plots.card import FigureCard
 from netwright.app.plots.histogram_plot import HistogramPlot
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, table_markup
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_number, format_percent
+from netwright.engine.core.ticks import round_ticks
 
 SaveTable = Callable[[Path], None]
 """Writes the numbers of the explanation that is shown as a table."""
@@ -38,65 +29,10 @@ MAP_SIDE, LARGE_SIDE, SAMPLE_SIDE = 88, 184, 152
 MOST_BARS, MOST_LINES = 40, 10
 HEIGHT = 220
 SIGNS = {
-    "gradcam": "bright: supports the class",
-    "integrated_gradients": "red: supports the class; blue: speaks against it",
-    "occlusion": "red: the score falls without it; blue: it rises",
+    "gradcam": noop("bright: supports the class"),
+    "integrated_gradients": noop("red: supports the class; blue: speaks against it"),
+    "occlusion": noop("red: the score falls without it; blue: it rises"),
 }
-
-
-class FigureCard(QFrame):
-    """A heading with a note, a picture, and a menu to copy or save it."""
-
-    def __init__(self, content: QWidget, title: str, note: str, save_table: SaveTable, *controls: QWidget) -> None:
-        """`controls` stand in the heading and are not part of the picture."""
-        super().__init__()
-        self.content, self.title, self._save_table = content, title, save_table
-        theme.mark(self, "role", "card")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(8)
-        heading, beside = QLabel(title), QLabel(note)
-        theme.mark(heading, "role", "strong")
-        theme.mark(beside, "role", "muted")
-        beside.setWordWrap(True)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(heading)
-        row.addWidget(beside, 1)
-        for control in controls:
-            row.addWidget(control)
-        row.addWidget(self._make_menu())
-        column.addLayout(row)
-        column.addWidget(content)
-        column.addStretch(1)
-        content.setAccessibleName(title)
-
-    def _make_menu(self) -> QToolButton:
-        button, menu = QToolButton(), QMenu(self)
-        button.setText("Export")
-        button.setAccessibleName(f"Export {self.title}")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu.addAction("Copy picture", self.copy)
-        menu.addAction("Save as PNG…", lambda: self._save("png", lambda path: path.write_bytes(png_of(self.content))))
-        menu.addAction(
-            "Save as SVG…", lambda: self._save("svg", lambda path: path.write_bytes(svg_of(self.content, self.title)))
-        )
-        menu.addAction("Save values as CSV…", lambda: self._save("csv", self._save_table))
-        button.setMenu(menu)
-        return button
-
-    def copy(self) -> None:
-        """Copy the picture."""
-        QGuiApplication.clipboard().setPixmap(picture_of(self.content))
-
-    def _save(self, kind: str, write: Callable[[Path], object]) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, f"Save {self.title}", f"{self.title.lower()}.{kind}", f"*.{kind}")
-        if not name:
-            return
-        try:
-            write(Path(name).with_suffix(f".{kind}"))
-        except OSError as error:
-            messages.show_error(self, "The picture cannot be saved", f"{name} cannot be written: {error.strerror}.")
 
 
 class DependencePlot(Plot):
@@ -114,7 +50,7 @@ class DependencePlot(Plot):
         self._band = pg.FillBetweenItem(*self._ends) if self._ends else None
         for item in filter(None, (self._band, *self._ends, *self._lines)):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(markup.visible(f"Mean answer by {name}"))
+        self.setAccessibleName(markup.visible(tr("Mean answer by {name}", name=name)))
 
     def dress(self) -> None:
         """Lines in the colours of their classes, the range in the accent colour."""
@@ -134,10 +70,9 @@ class DependencePlot(Plot):
             [mean.ravel(), *([self._arrays[k].ravel() for k in ("low", "high")] if self._ends else [])]
         )
         y = values_axis(values, self.num_y_ticks)
-        ticks = values_axis(grid, max(4, self.num_x_ticks)).ticks
         low, high = float(grid.min()), float(grid.max())
-        inner = tuple(tick for tick in ticks if low <= tick <= high)
-        x = Axis(low=low, high=high if high > low else low + 1.0, ticks=inner or (low,))
+        ticks = round_ticks(low, high, max(4, self.num_x_ticks))
+        x = Axis(low=low, high=high if high > low else low + 1.0, ticks=tuple(ticks))
         self.show_axes(x, Unit(name=""), y, tick_labels(y, is_percent=self._is_share))
         for number, line in enumerate(self._lines):
             self.lay(line, grid, mean[:, number])
@@ -160,12 +95,12 @@ def opacity_slider(view: HeatView) -> QWidget:
     box, slider = QWidget(), QSlider(Qt.Orientation.Horizontal)
     row = QHBoxLayout(box)
     row.setContentsMargins(0, 0, 0, 0)
-    slider.setAccessibleName("Opacity of the heat map")
+    slider.setAccessibleName(tr("Opacity of the heat map"))
     slider.setRange(0, 100)
     slider.setFixedWidth(110)
     slider.setValue(OPACITY)
     slider.valueChanged.connect(view.set_opacity)
-    row.addWidget(QLabel("Opacity"))
+    row.addWidget(QLabel(tr("Opacity")))
     row.addWidget(slider)
     return box
 
@@ -190,120 +125,134 @@ def cards_of(
         view = ScatterView(arrays, facts["classes"], facts["texts"])
         view.chosen.connect(choose)
         shares = facts.get("explained")
-        parts = [f"layer {facts['layer']}", f"{facts['samples']:,} of {facts['of']:,} samples"]
+        count = tr("{count:,} of {total:,} samples", count=facts["samples"], total=facts["of"])
+        parts = [tr("layer {name}", name=facts["layer"]), count]
         if shares:
-            parts.append(f"{format_percent(sum(shares), 1)} of the variance")
+            parts.append(tr("{share} of the variance", share=format_percent(sum(shares), 1)))
         title = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}[facts["reduction"]]
-        return [FigureCard(view, f"{title} of the samples", ", ".join(parts), save_table)]
+        return [
+            FigureCard(
+                view,
+                tr("{method} of the samples", method=title),
+                tr(", ", "between facts").join(parts),
+                save_table=save_table,
+            )
+        ]
     return make[facts["method"]](facts, arrays, save_table)
 
 
 def _heat_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     """Return one card: a heat map over the sample, over steps, or bars by column."""
-    note = SIGNS.get(facts["method"], "")
-    of = f" for {facts['target']}" if facts.get("target") else ""
-    where = f", layer {facts['layer']}" if facts.get("layer") else ""
-    title = f"{facts['title']}{of}"
+    note, title = translation(SIGNS.get(facts["method"], "")), translation(facts["title"])
+    of = facts.get("target", "")
+    if of:
+        title = tr("{method} for {target}", method=title, target=of)
     if "heat" in arrays:
         heat = arrays["heat"]
         picture = arrays.get("picture")
         if picture is not None and picture.shape[:2] != heat.shape:
             picture = None
         view = HeatView(heat, picture, is_signed=bool(facts["is_signed"]))
-        controls = [opacity_slider(view)] if picture is not None else []
-        return [FigureCard(view, title, f"{note}{where}", save, *controls)]
+        layer = tr("layer {name}", name=facts["layer"]) if facts.get("layer") else ""
+        card = FigureCard(view, title, tr(", ", "between facts").join(filter(None, (note, layer))), save_table=save)
+        if picture is not None:
+            card.add_control(opacity_slider(view))
+        return [card]
     if "features" in facts:
         rows = sorted(facts["features"], key=lambda row: -abs(row["value"])) if of else facts["features"]
-        baseline = f", compared with the {facts['baseline']}" if facts.get("baseline") else ""
-        return [FigureCard(bars_of(rows[:MOST_BARS]), title, f"what each column adds{baseline}" if of else "", save)]
+        remark = ""
+        if of and facts.get("baseline"):
+            remark = tr("what each column adds, compared with the {baseline}", baseline=facts["baseline"])
+        elif of:
+            remark = tr("what each column adds")
+        return [FigureCard(bars_of(rows[:MOST_BARS]), title, remark, save_table=save)]
     if "matrix" in arrays:
         view = HeatView(arrays["matrix"], None, is_signed=bool(arrays["matrix"].min() < 0))
-        return [FigureCard(view, title, "; ".join(filter(None, (note, "channels by steps"))), save)]
+        return [FigureCard(view, title, tr("; ").join(filter(None, (note, tr("channels by steps")))), save_table=save)]
     if "picture" in arrays:
         tiles = Tiles([MapTile(arrays["picture"], "", SAMPLE_SIDE)])
         tiles.setMinimumWidth(SAMPLE_SIDE)
-        return [FigureCard(tiles, title, "", save)]
+        return [FigureCard(tiles, title, "", save_table=save)]
     return []
 
 
 def _histograms(facts: Mapping[str, Any], save: SaveTable) -> list[QWidget]:
     cards: list[QWidget] = []
-    first = ("Weights", "all filters") if facts["method"] == "filters" else ("Values", "this sample")
-    for key, title, of in (("histogram", *first), ("split_histogram", "Values over samples", "")):
+    first = (tr("Weights"), tr("all filters")) if facts["method"] == "filters" else (tr("Values"), tr("this sample"))
+    for key, title, of in (("histogram", *first), ("split_histogram", tr("Values over samples"), "")):
         histogram = facts.get(key)
         if histogram and histogram["counts"]:
-            where = of or f"{histogram['samples']:,} samples"
-            cards.append(FigureCard(ValuesPlot(histogram), title, where, save))
+            where = of or tr("%n sample(s)", "", histogram["samples"])
+            cards.append(
+                FigureCard(HistogramPlot(histogram, "", tr("values"), is_whole=False), title, where, save_table=save)
+            )
     return cards
-
-
-class ValuesPlot(HistogramPlot):
-    """A histogram of numbers that are not counts of anything."""
-
-    def __init__(self, counted: Mapping[str, Any]) -> None:
-        super().__init__(counted, "", "values")
-
-    def draw(self) -> str:
-        """Round numbers on both axes."""
-        edges = np.array([self._edges[0], self._edges[-1]])
-        x, y = values_axis(edges, self.num_x_ticks), values_axis(np.append(self._counts, 0.0), 3)
-        self.show_axes(x, Unit(name=""), y, tick_labels(y))
-        return ""
-
-    def readout(self, place: float) -> tuple[float, Markup]:
-        """The bin under the pointer."""
-        number = int(np.clip(np.searchsorted(self._edges, place) - 1, 0, len(self._counts) - 1))
-        low, high = self._edges[number], self._edges[number + 1]
-        text = markup.filled(
-            "{} to {}<br>{} values", format_number(low), format_number(high), f"{self._counts[number]:,.0f}"
-        )
-        return float(low + high) / 2, text
 
 
 def _reach(facts: Mapping[str, Any]) -> str:
     field = facts.get("receptive_field")
-    sizes = " × ".join(str(size) for size in field["sizes"]) if field else "the whole input"
-    return f"receptive field {sizes}"
+    sizes = " × ".join(str(size) for size in field["sizes"]) if field else tr("the whole input")
+    return tr("receptive field {sizes}", sizes=sizes)
 
 
 def _activation_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
-    title = f"Activations of {facts['layer']}"
-    parts = [f"{facts['channels']:,} channels", _reach(facts), f"{format_percent(facts['zeros'], 1)} zeros"]
+    title = tr("Activations of {layer}", layer=facts["layer"])
+    zeros = tr("{share} zeros", share=format_percent(facts["zeros"], 1))
+    parts = [tr("{count:,} channels", count=facts["channels"]), _reach(facts), zeros]
     if facts.get("dead_channels"):
-        parts.append(f"{facts['dead_channels']} channels are 0 for all samples")
-    note = ", ".join(parts)
+        parts.append(tr("{count} channels are 0 for all samples", count=facts["dead_channels"]))
+    note = tr(", ", "between facts").join(parts)
     if "maps" in arrays:
         tiles = Tiles([MapTile(image, f"{at + 1}", MAP_SIDE) for at, image in enumerate(arrays["maps"])])
-        cards: list[QWidget] = [FigureCard(tiles, title, note, save)]
+        cards: list[QWidget] = [FigureCard(tiles, title, note, save_table=save)]
     elif "matrix" in arrays:
         matrix = arrays["matrix"]
         view = HeatView(matrix, None, is_signed=bool(matrix.min() < 0))
-        cards = [FigureCard(view, title, f"{note}; channels by steps", save)]
+        cards = [FigureCard(view, title, tr("{note}; channels by steps", note=note), save_table=save)]
     else:
-        rows = [{"name": f"channel {at + 1}", "value": v} for at, v in enumerate(arrays["values"].tolist())]
+        rows = [
+            {"name": tr("channel {number}", number=at + 1), "value": v}
+            for at, v in enumerate(arrays["values"].tolist())
+        ]
         rows = sorted(rows, key=lambda row: -abs(float(row["value"])))[:MOST_BARS] if len(rows) > MOST_BARS else rows
-        cards = [FigureCard(bars_of(rows), title, note, save)]
+        cards = [FigureCard(bars_of(rows), title, note, save_table=save)]
     return [*cards, *_histograms(facts, save)]
 
 
 def _filter_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     tiles = Tiles([MapTile(image, f"{at + 1}", MAP_SIDE) for at, image in enumerate(arrays["maps"])])
-    note = f"{facts['channels']:,} filters over {facts['input_channels']:,} channels, {_reach(facts)}"
-    return [FigureCard(tiles, f"Filters of {facts['layer']}", note, save), *_histograms(facts, save)]
+    note = tr(
+        "{filters:,} filters over {channels:,} channels, {reach}",
+        filters=facts["channels"],
+        channels=facts["input_channels"],
+        reach=_reach(facts),
+    )
+    title = tr("Filters of {layer}", layer=facts["layer"])
+    return [FigureCard(tiles, title, note, save_table=save), *_histograms(facts, save)]
 
 
 def _map_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     names = zip(arrays["maps"], facts["names"], arrays["reached"].tolist(), strict=True)
     tiles = Tiles([MapTile(image, f"{name} ({format_number(reached)})", LARGE_SIDE) for image, name, reached in names])
-    of = f"channels of {facts['layer']}" if "layer" in facts else "classes"
-    note = f"images that the {of} answer to most strongly, and the score or activation that they reach"
-    return [FigureCard(tiles, facts["title"], note, save)]
+    if "layer" in facts:
+        note = tr(
+            "images that the channels of {layer} answer to most strongly, and the score or activation that they reach",
+            layer=facts["layer"],
+        )
+    else:
+        note = tr("images that the classes answer to most strongly, and the score or activation that they reach")
+    return [FigureCard(tiles, translation(facts["title"]), note, save_table=save)]
 
 
 def _permutation_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
-    how = "the RMSE rises" if facts["measured"] == "RMSE" else "the accuracy falls"
-    note = f"how much {how} where a column is shuffled; {facts['samples']:,} samples, {facts['repeats']} times"
-    return [FigureCard(bars_of(facts["features"][:MOST_BARS]), facts["title"], note, save)]
+    parts = [
+        tr("how much the RMSE rises where a column is shuffled")
+        if facts["measured"] == "RMSE"
+        else tr("how much the accuracy falls where a column is shuffled"),
+        tr("{count:,} samples, {times} times", count=facts["samples"], times=facts["repeats"]),
+    ]
+    bars = bars_of(facts["features"][:MOST_BARS])
+    return [FigureCard(bars, translation(facts["title"]), tr("; ").join(parts), save_table=save)]
 
 
 def _dependence_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
@@ -313,17 +262,17 @@ def _dependence_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], sav
     for number in order:
         column = facts["columns"][number]
         own = {name: arrays[f"{name}_{number}"] for name in ("grid", "mean", "low", "high")}
-        subject = facts["outputs"][0] if len(facts["outputs"]) == 1 else "the answers"
-        note = f"mean of {subject}, which moves by {format_number(column['spread'])}"
+        subject = facts["outputs"][0] if len(facts["outputs"]) == 1 else tr("the answers")
+        note = tr("mean of {subject}, which moves by {spread}", subject=subject, spread=format_number(column["spread"]))
         content: QWidget
         if column["labels"]:
             place = int(np.ptp(own["mean"], axis=0).argmax())
-            note = f"mean of {facts['outputs'][place]}"
+            note = tr("mean of {subject}", subject=facts["outputs"][place])
             means = zip(column["labels"], own["mean"][:, place].tolist(), strict=True)
             content = bars_of([{"name": label, "value": value} for label, value in means])
         else:
             content = DependencePlot(column["name"], own, facts["outputs"], is_share=facts["is_share"])
-        cards.append(FigureCard(content, column["name"], note, save))
+        cards.append(FigureCard(content, column["name"], note, save_table=save))
     return cards
 
 
@@ -332,9 +281,11 @@ def _attention_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save
     cards: list[QWidget] = []
     for number, layer in enumerate(facts["layers"]):
         heads = arrays[f"attention_{number}"]
-        tiles = Tiles([MapTile(head, f"head {at + 1}", LARGE_SIDE) for at, head in enumerate(heads)])
-        steps = f"{layer['steps'][0]:,} steps (rows) take from {layer['steps'][1]:,} (columns)"
-        cards.append(FigureCard(tiles, f"Attention of {layer['name']}", steps, save))
+        tiles = Tiles([MapTile(head, tr("head {number}", number=at + 1), LARGE_SIDE) for at, head in enumerate(heads)])
+        steps = tr(
+            "{rows:,} steps (rows) take from {columns:,} (columns)", rows=layer["steps"][0], columns=layer["steps"][1]
+        )
+        cards.append(FigureCard(tiles, tr("Attention of {layer}", layer=layer["name"]), steps, save_table=save))
     return cards
 
 
@@ -346,10 +297,11 @@ def sample_line(facts: Mapping[str, Any]) -> str:
     if sample.get("file"):
         where = Path(sample["file"]).name
     else:
-        name = f", {sample['name']}" if sample.get("name") else ""
-        where = f"Sample {sample['place']:,} of the {sample['split']} split{name}"
-    label = f", labelled {sample['label']}" if sample.get("label") else ""
-    return f"{where}{label}. Answer: {_answer(sample['outputs'][0])}."
+        where = tr("Sample {place:,} of the {split}", place=sample["place"], split=split_in_line(sample["split"]))
+        where = tr(", ", "between facts").join(filter(None, (where, sample.get("name", ""))))
+    if sample.get("label"):
+        where = tr("{sample}, labelled {label}", sample=where, label=sample["label"])
+    return tr("{sample}. Answer: {answer}.", sample=where, answer=_answer(sample["outputs"][0]))
 
 
 def _answer(output: Mapping[str, Any]) -> str:

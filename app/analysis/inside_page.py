@@ -1,4 +1,4 @@
-"""The page Look inside: explanations of a trained network by a method, for a sample, a layer, or all samples."""
+"""The page Explain: explanations of a trained network by a method, for a sample, a layer, or all samples."""
 
 import contextlib
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -26,14 +26,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.analysis.evaluation_page import TestPage
 from netwright.app.analysis.inside_cards import SaveTable, cards_of, sample_line
 from netwright.app.analysis.inside_views import Array
+from netwright.app.analysis.result_cards import SPLITS
 from netwright.app.data.dataset_tracker import progress_text
+from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.analysis.operations.explain import OPERATION, ExplainRequest
 from netwright.engine.core.errors import UserError
@@ -44,24 +46,32 @@ from netwright.engine.runs.data_record import read_record
 from netwright.engine.runs.folder import RunFolder
 
 DELAY_MS = 150
+SHOW = noop("Show again")
 SAMPLE, LAYER, CLASS, REDUCTION = "sample", "layer", "class", "reduction"
 METHODS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "gradcam": ("Grad-CAM", "Where a layer looks for a class", (SAMPLE, LAYER, CLASS)),
-    "integrated_gradients": ("Integrated gradients", "What each pixel, step or column adds", (SAMPLE, CLASS)),
-    "occlusion": ("Occlusion", "How the answer changes where a part is hidden", (SAMPLE, CLASS)),
-    "activations": ("Activations", "What a layer gives for a sample", (SAMPLE, LAYER)),
-    "filters": ("Filters", "What a convolution has learned", (LAYER,)),
-    "max_activation": ("Maximum activation", "Images that a class or a channel answers to most", (LAYER, CLASS)),
-    "permutation": ("Column importance", "How much worse it gets without a column", ()),
-    "partial_dependence": ("Partial dependence", "The mean answer over the values of a column", ()),
-    "attention": ("Attention", "What each step takes from the others", (SAMPLE, LAYER)),
-    "embedding": ("Embedding", "Samples as points, by what a layer gives for them", (LAYER, REDUCTION)),
+    "gradcam": ("Grad-CAM", noop("Where a layer looks for a class"), (SAMPLE, LAYER, CLASS)),
+    "integrated_gradients": (
+        noop("Integrated gradients"),
+        noop("What each pixel, step or column adds"),
+        (SAMPLE, CLASS),
+    ),
+    "occlusion": (noop("Occlusion"), noop("How the answer changes where a part is hidden"), (SAMPLE, CLASS)),
+    "activations": (noop("Activations"), noop("What a layer gives for a sample"), (SAMPLE, LAYER)),
+    "filters": (noop("Filters"), noop("What a convolution has learned"), (LAYER,)),
+    "max_activation": (
+        noop("Maximum activation"),
+        noop("Images that a class or a channel answers to most"),
+        (LAYER, CLASS),
+    ),
+    "permutation": (noop("Column importance"), noop("How much worse it gets without a column"), ()),
+    "partial_dependence": (noop("Partial dependence"), noop("The mean answer over the values of a column"), ()),
+    "attention": (noop("Attention"), noop("What each step takes from the others"), (SAMPLE, LAYER)),
+    "embedding": (noop("Embedding"), noop("Samples as points, by what a layer gives for them"), (LAYER, REDUCTION)),
 }
-"""What is offered: its name, what it shows, and the controls that it has."""
-SPLITS = (("test", "Test split"), ("validation", "Validation split"), ("training", "Training split"))
+"""The methods by their keys: name, what each shows, and its controls."""
 REDUCTIONS = (("pca", "PCA"), ("tsne", "t-SNE"), ("umap", "UMAP"))
 CONVOLUTIONS = ("conv2d", "grouped_conv2d", "transposed_conv2d")
-NOT_YET = "Choose a method, then Show: what the network looks at is shown here."
+CANCELLED = noop("Show explains what the network looks at.")
 
 
 @dataclass(frozen=True)
@@ -121,20 +131,20 @@ class RunFacts:
         return names
 
 
-class InsidePage(TestPage):
+class InsidePage(RunPage):
     """Asks the engine server for explanations and shows them as cards. Results are kept in the folder of the run."""
 
-    title = "Look inside"
+    title = noop("Explain")
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
-        super().__init__(shell, parent)
-        self.facts, self.file = RunFacts(), ""
+        super().__init__(parent)
+        self.shell, self.facts, self.file = shell, RunFacts(), ""
         self._request: int | None = None
         self._is_wanted = False
         """Whether something was asked for, so that another choice is shown at once."""
         self._folder = temporary_folder(self, "inside")
         self._make_controls()
-        self.pages, self.message, self.cards = QStackedWidget(), QLabel(NOT_YET), list[QWidget]()
+        self.pages, self.message, self.cards = QStackedWidget(), QLabel(translation(CANCELLED)), list[QWidget]()
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         theme.mark(self.state, "role", "muted")
         column = QVBoxLayout(self)
@@ -162,28 +172,29 @@ class InsidePage(TestPage):
         self.method, self.split, self.layer, self.target = QComboBox(), QComboBox(), QComboBox(), QComboBox()
         self.reduction, self.place = QComboBox(), QSpinBox()
         self.earlier, self.later, self.open_file = QToolButton(), QToolButton(), QToolButton()
-        self.button = QPushButton("Show")
+        self.button = QPushButton(translation(SHOW))
         for key, (label, tip, _) in METHODS.items():
-            self.method.addItem(label, key)
-            self.method.setItemData(self.method.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+            self.method.addItem(translation(label), key)
+            self.method.setItemData(self.method.count() - 1, translation(tip), Qt.ItemDataRole.ToolTipRole)
         for key, label in REDUCTIONS:
             self.reduction.addItem(label, key)
-        boxes = ((self.method, "Method"), (self.split, "Split"), (self.layer, "Layer"), (self.target, "Class"))
-        for box, name in (*boxes, (self.reduction, "Reduction to two dimensions")):
+        boxes = (self.method, self.split, self.layer, self.target, self.reduction)
+        names = (tr("Method"), tr("Split"), tr("Layer"), tr("Class"), tr("Reduction to two dimensions"))
+        for box, name in zip(boxes, names, strict=True):
             box.setAccessibleName(name)
         self.layer.setMinimumWidth(130)
-        self.place.setAccessibleName("Sample")
-        self.place.setPrefix("Sample ")
+        self.place.setAccessibleName(tr("Sample"))
+        self.place.setPrefix(tr("Sample "))
         for button, icon, name, step in (
-            (self.earlier, "chevron-left", "Sample before", -1),
-            (self.later, "chevron-right", "Next sample", 1),
+            (self.earlier, "chevron-left", tr("Sample before"), -1),
+            (self.later, "chevron-right", tr("Next sample"), 1),
         ):
             button.setIcon(theme.icon(icon))
             button.setToolTip(name)
             button.setAccessibleName(name)
-            button.clicked.connect(lambda _=False, step=step: self._step(step))
-        self.open_file.setText("File…")
-        self.open_file.setToolTip("Explain a file of your own")
+            button.clicked.connect(lambda _=False, step=step: self.place.stepBy(step))
+        self.open_file.setText(tr("File…"))
+        self.open_file.setToolTip(tr("Explain a file of your own"))
         self.open_file.clicked.connect(self._choose_file)
         self.method.activated.connect(self._on_method)
         self.split.activated.connect(self._on_split)
@@ -214,22 +225,26 @@ class InsidePage(TestPage):
         self.button.setEnabled(run is not None)
         self.split.clear()
         counts = self.facts.samples or {}
-        for key, label in SPLITS:
+        for key, label in SPLITS.items():
             if not counts or counts.get(key):
-                self.split.addItem(label, key)
+                self.split.addItem(translation(label), key)
         self.target.clear()
-        self.target.addItem("Predicted class", "")
+        self.target.addItem(tr("Predicted class"), "")
         for name in self.facts.classes:
             self.target.addItem(visible(name), name)
         self.method.setCurrentIndex(self.method.findData(self.facts.first_method))
         self._is_wanted, self.file = False, ""
-        self.place.blockSignals(True)
-        self.place.setValue(0)
-        self.place.blockSignals(False)
+        with QSignalBlocker(self.place):
+            self.place.setValue(0)
         self._on_split()
         self._on_method()
         self._cancel()
-        self._say(NOT_YET)
+        self._say(translation(CANCELLED))
+
+    def arrive(self) -> None:
+        """Show the explanation that fits the network best, unless something was asked for."""
+        if not self._is_wanted:
+            self._on_clicked()
 
     def show_sample(self, split: str, place: int) -> None:
         """Explain the answer for a sample of a split: by the chosen method if it takes a sample, else by the one that
@@ -254,11 +269,11 @@ class InsidePage(TestPage):
         control_names = METHODS[method][2]
         for name, widget in self.controls.items():
             widget.setVisible(name in control_names and (name != CLASS or len(self.facts.classes) > 1))
-        self.method.setToolTip(METHODS[method][1])
+        self.method.setToolTip(translation(METHODS[method][1]))
         self.split.setVisible(method not in ("filters", "max_activation"))
         layer = self.layer.currentData()
         self.layer.clear()
-        self.layer.addItem("No layer" if method == "max_activation" else "Automatic layer", "")
+        self.layer.addItem(tr("No layer") if method == "max_activation" else tr("Automatic layer"), "")
         for name in self.facts.layers_for(method):
             self.layer.addItem(visible(name), name)
         self.layer.setCurrentIndex(max(0, self.layer.findData(layer)))
@@ -273,13 +288,9 @@ class InsidePage(TestPage):
         self.file = ""
         self._on_changed()
 
-    def _step(self, step: int) -> None:
-        self.file = ""
-        self.place.setValue(self.place.value() + step)
-
     def _choose_file(self) -> None:
         base = str(self.shell.documents.base)
-        file = QFileDialog.getOpenFileName(self, "Explain a file", base)[0]
+        file = QFileDialog.getOpenFileName(self, tr("Explain a file"), base)[0]
         if file:
             self.file, self._is_wanted = file, True
             self._on_changed()
@@ -307,12 +318,12 @@ class InsidePage(TestPage):
     def _question(self, **values: Any) -> ExplainRequest:
         """Return a question about the run."""
         assert self.run is not None
-        return ExplainRequest(run_dir=self.run, folder=Path(self._folder), **values)
+        return ExplainRequest(model=self.run, folder=Path(self._folder), **values)
 
     def _on_clicked(self) -> None:
         if self._request is not None:
             self._cancel()
-            self._tell("Cancelled.")
+            self._tell(tr("Cancelled."))
         else:
             self._is_wanted = True
             self.ask()
@@ -323,8 +334,8 @@ class InsidePage(TestPage):
         if self.run is None:
             return
         self._cancel()
-        self.button.setText("Cancel")
-        self._tell("Looking…")
+        self.button.setText(tr("Cancel"))
+        self._tell(tr("Looking…"))
         self._request = self.shell.server.ask(
             OPERATION, self.question(), self._take, self._on_error, on_progress=self._on_progress
         )
@@ -334,14 +345,14 @@ class InsidePage(TestPage):
         request, self._request = self._request, None
         if request is not None:
             self.shell.server.cancel(request)
-        self.button.setText("Show")
+        self.button.setText(translation(SHOW))
 
     def _on_progress(self, progress: dict[str, Any]) -> None:
-        self._tell(f"Looking: {progress_text(progress)}")
+        self._tell(tr("Looking: {progress}", progress=progress_text(progress)))
 
     def _on_error(self, message: str) -> None:
         self._request = None
-        self.button.setText("Show")
+        self.button.setText(translation(SHOW))
         self._say(_with_labels(message), refused=True)
 
     def _tell(self, text: str) -> None:
@@ -359,12 +370,12 @@ class InsidePage(TestPage):
 
     def _take(self, facts: dict[str, Any]) -> None:
         self._request = None
-        self.button.setText("Show")
+        self.button.setText(translation(SHOW))
         try:
             with np.load(facts["file"], allow_pickle=False) as stored:
                 arrays: dict[str, Array] = {name: stored[name] for name in facts["arrays"]}
         except (OSError, ValueError, KeyError):
-            self._say(f"{facts['file']} cannot be read. Show it again.", refused=True)
+            self._say(tr("{path} cannot be read. Show it again.", path=facts["file"]), refused=True)
             return
         self.show_result(facts, arrays)
 
@@ -395,27 +406,26 @@ class InsidePage(TestPage):
         """Return the function that has the engine write the numbers of an answer as a table."""
 
         def save(path: Path) -> None:
-            fail = partial(self.shell.show_error, "The values cannot be saved")
-            request = replace(question, output=path)
-            self.shell.server.ask(OPERATION, request, lambda _: self.shell.hint(f"Saved {path.name}."), fail)
+            fail = partial(self.shell.show_error, tr("The values cannot be saved"))
+            tell = partial(self.shell.hint, tr("Saved {name}.", name=path.name))
+            self.shell.server.ask(OPERATION, replace(question, output=path), lambda _: tell(), fail)
 
         return save
 
     def _show_sample(self, place: int) -> None:
         """Show a sample that was clicked below the points, and make it the one that other methods explain."""
-        self.place.blockSignals(True)
-        self.place.setValue(place)
-        self.place.blockSignals(False)
+        with QSignalBlocker(self.place):
+            self.place.setValue(place)
         self.file = ""
         question = self._question(method="sample", split=self.split.currentData() or "", sample=str(place))
         self._cancel()
-        self.button.setText("Cancel")
+        self.button.setText(tr("Cancel"))
         take = partial(self._take_sample, question=question)
         self._request = self.shell.server.ask(OPERATION, question, take, self._on_error)
 
     def _take_sample(self, facts: dict[str, Any], question: ExplainRequest) -> None:
         self._request = None
-        self.button.setText("Show")
+        self.button.setText(translation(SHOW))
         with contextlib.suppress(OSError, ValueError, KeyError), np.load(facts["file"], allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in facts["arrays"]}
             cards = cards_of(facts, arrays, self._table_of(question), self._show_sample)
@@ -431,4 +441,4 @@ class InsidePage(TestPage):
 def _with_labels(message: str) -> str:
     """Return a message of the engine with methods called as they are offered here."""
     pattern = "|".join(key for key in METHODS if key not in ("attention", "embedding"))
-    return re.sub(rf"\b({pattern})\b", lambda match: METHODS[match[1]][0], message)
+    return re.sub(rf"\b({pattern})\b", lambda match: translation(METHODS[match[1]][0]), message)

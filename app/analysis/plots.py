@@ -11,6 +11,7 @@ from netwright.app.plots.axes import Axis, Unit, linear_axis, tick_labels, value
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
+from netwright.designer.language import tr
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_figure, format_number, format_percent
 
@@ -32,7 +33,7 @@ class ReliabilityPlot(Plot):
         self._diagonal = Line([0.0, 1.0], [0.0, 1.0])
         for item in (self._bars, self._diagonal):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName("Accuracy by confidence")
+        self.setAccessibleName(tr("Accuracy by confidence"))
 
     def dress(self) -> None:
         """Bars in the accent colour, the diagonal dashed."""
@@ -43,7 +44,7 @@ class ReliabilityPlot(Plot):
     def draw(self) -> str:
         """Both axes from 0 to 100 %."""
         axis = linear_axis(0.0, 1.0, 4)
-        self.show_axes(axis, Unit(name="confidence"), axis, tick_labels(axis, is_percent=True))
+        self.show_axes(axis, Unit(name=tr("confidence")), axis, tick_labels(axis, is_percent=True))
         return ""
 
     def readout(self, place: float) -> tuple[float, Markup]:
@@ -51,10 +52,9 @@ class ReliabilityPlot(Plot):
         match = next((entry for entry in self._bins if entry["low"] <= place <= entry["high"]), None)
         if match is None:
             return place, Markup()
-        count, accuracy = f"{int(match['count']):,}", format_percent(match["accuracy"], 1)
-        text = markup.filled(
-            "{} samples<br>{} sure, {} correct", count, format_percent(match["confidence"], 1), accuracy
-        )
+        sure, correct = format_percent(match["confidence"], 1), format_percent(match["accuracy"], 1)
+        count = tr("%n sample(s)", "", int(match["count"]))
+        text = markup.filled("{}<br>{}", count, tr("{sure} sure, {correct} correct", sure=sure, correct=correct))
         return (match["low"] + match["high"]) / 2, text
 
 
@@ -72,7 +72,7 @@ class PredictionPlot(Plot):
         self._diagonal = Line()
         for item in (self._diagonal, self._points):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(markup.visible(f"Predicted against true {self._name}"))
+        self.setAccessibleName(markup.visible(tr("Predicted against true {name}", name=self._name)))
 
     def dress(self) -> None:
         """Points in the accent colour, the diagonal dashed."""
@@ -85,11 +85,11 @@ class PredictionPlot(Plot):
         """The same range on both axes."""
         both = np.concatenate([self._true, self._predicted])
         if not np.isfinite(both).any():
-            return "The predictions are not finite numbers."
+            return tr("The predictions are not finite numbers.")
         x, y = values_axis(both, self.num_x_ticks), values_axis(both, self.num_y_ticks)
         ends = [min(x.low, y.low), max(x.high, y.high)]
         self._diagonal.setData(ends, ends)
-        self.show_axes(x, Unit(name="true"), y, tick_labels(y))
+        self.show_axes(x, Unit(name=tr("true")), y, tick_labels(y))
         return ""
 
     def readout(self, place: float) -> tuple[float, Markup]:
@@ -98,7 +98,8 @@ class PredictionPlot(Plot):
             return place, Markup()
         nearest = int(np.nanargmin(np.abs(self._true - place)))
         true, predicted = format_number(self._true[nearest]), format_number(self._predicted[nearest])
-        return float(self._true[nearest]), markup.filled("true {}<br>predicted {}", true, predicted)
+        lines = tr("true {value}", value=true), tr("predicted {value}", value=predicted)
+        return float(self._true[nearest]), markup.filled("{}<br>{}", *lines)
 
 
 class StepsPlot(Plot):
@@ -112,7 +113,7 @@ class StepsPlot(Plot):
         self.setFixedHeight(HEIGHT)
         self._bars = pg.BarGraphItem(x=np.arange(1, len(self._errors) + 1), height=self._errors, width=0.8)
         self.addItem(self._bars, ignoreBounds=True)
-        self.setAccessibleName("Error of each predicted number")
+        self.setAccessibleName(tr("Error of each predicted number"))
 
     def dress(self) -> None:
         """In the accent colour, without borders."""
@@ -122,7 +123,7 @@ class StepsPlot(Plot):
     def draw(self) -> str:
         """The numbers from 1 on, the errors from 0."""
         if not np.isfinite(self._errors).all():
-            return "The errors are not finite numbers."
+            return tr("The errors are not finite numbers.")
         count = len(self._errors)
         step = max(1, round(count / self.num_x_ticks))
         x = Axis(low=0.5, high=count + 0.5, ticks=tuple(float(at) for at in range(step, count + 1, step)))

@@ -8,17 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QHideEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from netwright.app.analysis.evaluation_page import TestPage
 from netwright.app.analysis.prediction_inputs import (
     FileInput,
     SampleInput,
@@ -29,39 +20,41 @@ from netwright.app.analysis.prediction_inputs import (
 )
 from netwright.app.analysis.prediction_options import PredictionOptions
 from netwright.app.analysis.prediction_panel import AnswersPanel, card_with_head
-from netwright.app.history.run_history import READING
 from netwright.app.processes import OnResult
+from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.analysis.operations.predict import OPERATION, PredictRequest
+from netwright.engine.analysis.operations.trained_network import PREDICTOR, PredictorRequest
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.preparation import Preparation
 
 LIVE_MS = 20
 """Time without a change after which what is drawn or typed is predicted, in milliseconds."""
 ONNX = ".onnx"
-NO_NETWORK = "Train the network, or choose an ONNX file: what it says to your samples is shown here."
-LOADING = "Loading the network…"
-PREDICTING = "Predicting…"
-FIRST = "Draw, type, paste or drop a sample: what the network says to it is shown here."
-FILES_FIRST = "Choose, paste or drop files: what the network says to them is shown here."
+NO_NETWORK = noop("Choose a run that has ended, or an ONNX file: what the network says to your samples is shown here.")
+LOADING = noop("Loading the network…")
+PREDICTING = noop("Predicting…")
+FIRST = noop("Draw, type, paste or drop a sample: what the network says to it is shown here.")
+FILES_FIRST = noop("Choose, paste or drop files: what the network says to them is shown here.")
 SAMPLE_WIDTH, ROW_WIDTH, NAME_WIDTH = 380, 480, 360
 
 
-class PredictPage(TestPage):
+class PredictPage(RunPage):
     """Asks the engine, which keeps the network loaded. What is drawn or typed is asked again as it changes, one request
     at a time, always with the newest state; files are asked once, with progress, and can be cancelled."""
 
-    title = "Predict"
+    title = noop("Predict")
     needs_run = False
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
-        super().__init__(shell, parent)
+        super().__init__(parent)
+        self.shell = shell
         self.network: Path | None = None
         """The ONNX file that is used instead of the run."""
-        self._has_runs_read = False
         self.record: Preparation | None = None
         self.sample: SampleInput | None = None
         self.latency_ms = 0.0
@@ -80,9 +73,9 @@ class PredictPage(TestPage):
         self.options.network_changed.connect(self.reload)
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.name = ElidedLabel()
-        self.onnx_button, self.run_button = QPushButton("ONNX file…"), QPushButton("Use the run")
-        self.cancel_button = QPushButton("Cancel")
-        self.pages, self.message = QStackedWidget(), QLabel()
+        self.onnx_button, self.run_button = QPushButton(tr("ONNX file…")), QPushButton(tr("Use the run"))
+        self.cancel_button = QPushButton(tr("Cancel"))
+        self.pages, self.message = QStackedWidget(), QLabel(translation(NO_NETWORK))
         self.panel, self.assumed = AnswersPanel(shell), QLabel()
         self._sample_column = QVBoxLayout()
         self._lay_out()
@@ -100,7 +93,7 @@ class PredictPage(TestPage):
         column.setSpacing(12)
         bar = QHBoxLayout()
         bar.setSpacing(8)
-        self.onnx_button.setToolTip("Predict with an ONNX file, of Netwright or from elsewhere")
+        self.onnx_button.setToolTip(tr("Predict with an ONNX file, of Netwright or from elsewhere"))
         self.onnx_button.clicked.connect(self._choose_network)
         self.run_button.clicked.connect(lambda: self.use_network(None))
         self.cancel_button.clicked.connect(self._on_cancel)
@@ -128,36 +121,24 @@ class PredictPage(TestPage):
             button.hide()
 
     def _sample_card(self) -> QWidget:
-        card, column = card_with_head("Sample")
-        self._sample_frame = card
+        self._sample_frame, column = card_with_head(tr("Sample"))
         self._sample_column.setSpacing(12)
         self.assumed.setWordWrap(True)
         theme.mark(self.assumed, "role", "warning")
         column.addWidget(self.assumed)
         column.addLayout(self._sample_column, 1)
-        return card
+        return self._sample_frame
 
     # ---- the network ----
 
     def set_run(self, run: Path | None) -> None:
-        """Take the run that is chosen in the tab."""
+        """Take the run that is chosen."""
         super().set_run(run)
         if self.network is None:
             self.reload()
 
-    def set_runs(self, runs: Sequence[tuple[str, Path]] | None) -> None:
-        """Say that the runs are being read, or that there is none."""
-        self._has_runs_read = runs is not None
-        if self.network is None and self.run is None:
-            self._say(self._first)
-
-    @property
-    def _first(self) -> str:
-        """Return the steps before a network is chosen."""
-        return NO_NETWORK if self._has_runs_read else READING
-
     def use_network(self, path: Path | None) -> None:
-        """Use an ONNX file, or with None the run that is chosen in the tab."""
+        """Use an ONNX file, or with None the run that is chosen."""
         self.network = path
         self.name.setText(path.name if path else "", note=str(path or ""))
         self.name.setVisible(path is not None)
@@ -166,7 +147,7 @@ class PredictPage(TestPage):
 
     def _choose_network(self) -> None:
         base = str(self.shell.documents.base)
-        if name := QFileDialog.getOpenFileName(self, "Predict with an ONNX file", base, "ONNX (*.onnx)")[0]:
+        if name := QFileDialog.getOpenFileName(self, tr("Predict with an ONNX file"), base, tr("ONNX (*.onnx)"))[0]:
             self.use_network(Path(name))
 
     def reload(self) -> None:
@@ -182,11 +163,11 @@ class PredictPage(TestPage):
         self._is_stale = False
         path = self.network or self.run
         if path is None:
-            self._say(self._first)
+            self._say(translation(NO_NETWORK))
             return
-        self._say(LOADING)
-        values = {"path": str(path), **self.options.values()}
-        self._send(lambda: self.shell.server.request("predictor", values, self._on_loaded, self._on_refused))
+        self._say(translation(LOADING))
+        request = PredictorRequest(path=path, **self.options.network_values())
+        self._send(lambda: self.shell.server.ask(PREDICTOR, request, self._on_loaded, self._on_refused))
 
     def _on_loaded(self, result: Mapping[str, Any]) -> None:
         self._pending = None
@@ -197,10 +178,10 @@ class PredictPage(TestPage):
             return
         assumed = " ".join(result.get("assumed", ()))
         self.options.show_kind(is_onnx=self.network is not None, is_foreign=bool(assumed))
-        self.assumed.setText(f"Assumed, since the file does not say: {assumed}" if assumed else "")
+        self.assumed.setText(tr("Assumed, since the file does not say: {assumed}", assumed=assumed) if assumed else "")
         self.assumed.setVisible(bool(assumed))
         self._show_inputs(self.record)
-        self.panel.show_hint(FIRST if self.sample is not None else FILES_FIRST)
+        self.panel.show_hint(translation(FIRST if self.sample is not None else FILES_FIRST))
         self.pages.setCurrentIndex(1)
         self._on_changed()
 
@@ -248,7 +229,7 @@ class PredictPage(TestPage):
         network = self.network or self.run
         assert network is not None
         values = {"folder": folder, "files": (), **self.options.values(), **sample}
-        request = PredictRequest(network=network, device="cpu", **values)
+        request = PredictRequest(model=network, device="cpu", **values)
         self._send(lambda: self.shell.server.ask(OPERATION, request, on_result, self._on_failed, **more))
 
     def _on_changed(self) -> None:
@@ -270,7 +251,7 @@ class PredictPage(TestPage):
         folder = self._folder / "live"
         sample = self.sample.sample(folder)
         if sample is None:
-            self.panel.show_hint(FIRST)
+            self.panel.show_hint(translation(FIRST))
             return
         asked_at = self._changed_at
         self._is_live = True
@@ -278,7 +259,7 @@ class PredictPage(TestPage):
         def on_result(result: dict[str, Any]) -> None:
             self._on_answered(result)
             self.latency_ms = 1000 * (time.perf_counter() - asked_at)
-            self.state.setText(f"Answered in {self.latency_ms:.0f} ms")
+            self.state.setText(tr("Answered in {time:.0f} ms", time=self.latency_ms))
 
         self._predict(sample, folder, on_result)
 
@@ -292,11 +273,11 @@ class PredictPage(TestPage):
         self._batch += 1
         folder = self._folder / f"files-{self._batch}"
         self.cancel_button.show()
-        self.panel.show_hint(PREDICTING)
+        self.panel.show_hint(translation(PREDICTING))
         self._predict({"files": tuple(map(Path, files))}, folder, self._on_answered, on_progress=self._on_progress)
 
     def _on_progress(self, progress: Mapping[str, Any]) -> None:
-        self.state.setText(f"{progress['done']:,} {progress['unit']}…")
+        self.state.setText(f"{progress['done']:,} {translation(progress['unit'])}…")
 
     def _on_failed(self, reason: str) -> None:
         self._end()
@@ -315,7 +296,7 @@ class PredictPage(TestPage):
 
     def _on_cancel(self) -> None:
         self._cancel()
-        self.panel.show_hint("Cancelled.")
+        self.panel.show_hint(tr("Cancelled."))
 
     def _cancel(self) -> None:
         if self._pending is not None:
@@ -327,9 +308,9 @@ class PredictPage(TestPage):
     def _ask_for_files(self, is_folder: bool) -> list[str]:
         base = str(self.shell.documents.base)
         if is_folder:
-            folder = QFileDialog.getExistingDirectory(self, "Predict the files of a folder", base)
+            folder = QFileDialog.getExistingDirectory(self, tr("Predict the files of a folder"), base)
             return [folder] if folder else []
-        return QFileDialog.getOpenFileNames(self, "Predict files", base)[0]
+        return QFileDialog.getOpenFileNames(self, tr("Predict files"), base)[0]
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take files."""
@@ -366,7 +347,8 @@ class PredictPage(TestPage):
             file.write_text(data.text(), encoding="utf-8", errors="replace")
             self.predict_files([str(file)])
         else:
-            self.panel.show_hint("There is nothing on the clipboard that the network takes. " + hint_for(self.record))
+            hint = hint_for(self.record)
+            self.panel.show_hint(tr("There is nothing on the clipboard that the network takes. {hint}", hint=hint))
 
     # ---- life ----
 

@@ -1,30 +1,23 @@
 """How the Predict page shows an answer: classes as bars, numbers, masks over their picture, forecasts as plots."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPixmap
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QSlider,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
-from netwright.app.analysis.forecast_plot import ForecastPlot, forecast_plots
+from netwright.app.analysis.forecast_plot import forecast_plots
 from netwright.app.data.tiles import Sparkline, Tiles, class_colour
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
+from netwright.app.plots.card import FINENESS, drawn_whole, picture_of, png_of, svg_of
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import tr
 from netwright.engine.core.files import write_atomically
-from netwright.engine.core.text import format_number, format_percent
+from netwright.engine.core.text import format_percent, format_value
 
 ROW, BAR, MOST_NAME, VALUE = 26, 12, 220, 64
 MOST_WIDTH = 720
@@ -32,8 +25,6 @@ PICTURE = 320
 MOST_VALUES = 40
 """Numbers of one answer that are listed; the table as CSV has all."""
 OPACITY = 55
-FINENESS = 2
-"""Pixels of a picture per pixel of the screen."""
 Answer = Mapping[str, Any]
 
 
@@ -43,7 +34,7 @@ def show_classes(bars: BarRows, top: Sequence[Mapping[str, Any]], chosen: Sequen
     for one in top:
         name, share, is_chosen = str(one["class"]), float(one["probability"]), one["class"] in chosen
         colour = "accent" if is_chosen else "muted"
-        rows.append(BarRow((name, percent(share)), ((share, colour),), is_strong=is_chosen))
+        rows.append(BarRow((name, format_percent(share, 1)), ((share, colour),), is_strong=is_chosen))
     bars.show_rows(rows, (0.0, 1.0))
 
 
@@ -51,13 +42,8 @@ def class_bars() -> BarRows:
     """Return bars for the likeliest classes, on a scale from 0 to 100 %."""
     bars = BarRows((Column(most=MOST_NAME), Column(is_right=True)), BarStyle(row=ROW, bar=BAR, has_track=True))
     bars.setMaximumWidth(MOST_WIDTH)
-    bars.setAccessibleName("Likeliest classes")
+    bars.setAccessibleName(tr("Likeliest classes"))
     return bars
-
-
-def percent(share: float) -> str:
-    """Return a probability in per cent, with one decimal."""
-    return format_percent(share, 1)
 
 
 class PictureView(QWidget):
@@ -67,8 +53,8 @@ class PictureView(QWidget):
         super().__init__()
         self.opacity = OPACITY / 100
         self._picture, self._mask = QPixmap(), QPixmap()
-        self.setAccessibleName("Sample")
-        self.setToolTip("The sample as the network gets it")
+        self.setAccessibleName(tr("Sample"))
+        self.setToolTip(tr("The sample as the network gets it"))
 
     def show_picture(self, file: str, mask: str) -> None:
         """Show files; an empty name for none."""
@@ -109,14 +95,14 @@ class Legend(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.rows: list[tuple[int, str, float]] = []
-        self.setAccessibleName("Classes of the pixels")
+        self.setAccessibleName(tr("Classes of the pixels"))
 
     def show_shares(self, shares: Mapping[str, float]) -> None:
         """Show the classes that occur, by their share of the pixels."""
         rows = [(number, name, share) for number, (name, share) in enumerate(shares.items()) if share]
         self.rows = sorted(rows, key=lambda row: -row[2])
         self.setAccessibleDescription(
-            markup.visible(", ".join(f"{name} {percent(share)}" for _, name, share in self.rows))
+            markup.visible(", ".join(f"{name} {format_percent(share, 1)}" for _, name, share in self.rows))
         )
         self.setFixedHeight(ROW * len(self.rows))
         self.update()
@@ -133,7 +119,7 @@ class Legend(QWidget):
             label = markup.elided(painter.fontMetrics(), name, Qt.TextElideMode.ElideMiddle, room)
             painter.drawText(QRectF(BAR + 8, row * ROW, room, ROW), middle, label)
             right = middle | Qt.AlignmentFlag.AlignRight
-            painter.drawText(QRectF(width - VALUE, row * ROW, VALUE, ROW), right, percent(share))
+            painter.drawText(QRectF(width - VALUE, row * ROW, VALUE, ROW), right, format_percent(share, 1))
         painter.end()
 
 
@@ -164,38 +150,18 @@ class AnswerView(QWidget):
 
     def picture_of(self) -> QPixmap:
         """Return a picture of the view, twice as fine as on the screen."""
-        pixmap = QPixmap(self.size() * FINENESS)
-        pixmap.setDevicePixelRatio(FINENESS)
-        pixmap.fill(theme.current().panel)
-        with self._as_picture(FINENESS):
-            self.render(pixmap)
-        return pixmap
+        with drawn_whole(self, FINENESS):
+            return picture_of(self, theme.current().panel)
 
     def export_png(self, path: Path) -> None:
         """Write the view as a picture. Raises `OSError`."""
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        self.picture_of().save(buffer, "PNG")
-        write_atomically(path, bytes(buffer.data().data()))
+        with drawn_whole(self, FINENESS):
+            write_atomically(path, png_of(self, theme.current().panel))
 
     def export_svg(self, path: Path) -> None:
         """Write the view as a vector drawing. Raises `OSError`."""
-        buffer, generator = QBuffer(), QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        generator.setSize(self.size())
-        generator.setViewBox(self.rect())
-        painter = QPainter(generator)
-        with self._as_picture(1.0):
-            self.render(painter, QPoint(0, 0))
-        painter.end()
-        write_atomically(path, bytes(buffer.data().data()))
-
-    @contextmanager
-    def _as_picture(self, scale: float) -> Iterator[None]:
-        with ExitStack() as stack:
-            for plot in self.findChildren(ForecastPlot):
-                stack.enter_context(plot.as_picture(scale))
-            yield
+        with drawn_whole(self):
+            write_atomically(path, svg_of(self, tr("Answer")))
 
     def _renew(self, before: Answer, answer: Answer) -> bool:
         """Show other classes in the widgets of before, so that nothing flickers while one draws or types. Return
@@ -254,7 +220,7 @@ class AnswerView(QWidget):
         slider.setRange(0, 100)
         slider.setValue(OPACITY)
         slider.setFixedWidth(picture.width())
-        slider.setAccessibleName("Strength of the classes over the picture")
+        slider.setAccessibleName(tr("Strength of the classes over the picture"))
         slider.setToolTip(slider.accessibleName())
 
         def fade(value: int) -> None:
@@ -334,12 +300,12 @@ def values_table(values: Sequence[tuple[str, str]]) -> QWidget:
     each = -(-len(rows) // parts) or 1
     for place in range(parts):
         part = rows[place * each : (place + 1) * each]
-        table = ValueTable("Values" if place == 0 else "", tuple(map(str, range(len(part)))))
+        table = ValueTable(tr("Values") if place == 0 else "", tuple(map(str, range(len(part)))))
         table.show_rows(part)
         grid.addWidget(table, 0, place, Qt.AlignmentFlag.AlignTop)
         grid.setColumnStretch(place, 1)
     if len(values) > len(rows):
-        note = QLabel(f"The first {len(rows):,} of {len(values):,}. The CSV file has all.")
+        note = QLabel(tr("The first {count:,} of {total:,}. The CSV file has all.", count=len(rows), total=len(values)))
         theme.mark(note, "role", "help")
         grid.addWidget(note, 1, 0, 1, parts)
     return holder
@@ -349,17 +315,10 @@ def named_values(output: Answer, digits: int = 3) -> list[tuple[str, str]]:
     """Return names and texts of the numbers, classes or tokens of an answer."""
     value = output.get("value", output.get("classes", output.get("transcript")))
     if isinstance(value, Mapping):
-        return [(str(name), figure(item, digits)) for name, item in value.items()]
+        return [(str(name), format_value(item, digits=digits)) for name, item in value.items()]
     if isinstance(value, list):
-        return [(f"{place + 1:,}", figure(item, digits)) for place, item in enumerate(value)]
-    return [(str(output["name"]), figure(value, digits))]
-
-
-def figure(value: object, digits: int = 3) -> str:
-    """Return a value as text."""
-    if isinstance(value, list):
-        return ", ".join(figure(item, digits) for item in value[:8]) + (", …" if len(value) > 8 else "")
-    return format_number(value, digits) if isinstance(value, int | float) else str(value)
+        return [(f"{place + 1:,}", format_value(item, digits=digits)) for place, item in enumerate(value)]
+    return [(str(output["name"]), format_value(value, digits=digits))]
 
 
 def answer_text(output: Answer, digits: int = 3) -> str:
@@ -367,10 +326,10 @@ def answer_text(output: Answer, digits: int = 3) -> str:
     if "class" in output:
         return str(output["class"])
     if "labels" in output:
-        return ", ".join(map(str, output["labels"])) or "none"
+        return ", ".join(map(str, output["labels"])) or tr("none")
     if "shares" in output:
         shares = sorted(output["shares"].items(), key=lambda pair: -pair[1])
-        return ", ".join(f"{name} {percent(share)}" for name, share in shares[:3] if share)
+        return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in shares[:3] if share)
     values = named_values(output, digits)
     if len(values) == 1:
         return values[0][1]

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import tr
 from netwright.designer.markup import visible
 from netwright.engine.core.text import format_number
 from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
@@ -58,8 +59,8 @@ class DrawingPad(QWidget):
         super().__init__()
         self.setFixedSize(PAD, PAD)
         self.setCursor(Qt.CursorShape.CrossCursor)
-        self.setAccessibleName("Drawing")
-        self.setAccessibleDescription("Draw with the mouse: the prediction follows.")
+        self.setAccessibleName(tr("Drawing"))
+        self.setAccessibleDescription(tr("Draw with the mouse: the prediction follows."))
         self.pen_width, self.ink, self.paper = pen_width, WHITE, 0
         self.is_blank = True
         self._last: QPointF | None = None
@@ -115,7 +116,7 @@ class DrawingPad(QWidget):
         if self.is_blank:
             grey = 150 if not self.paper else 105
             painter.setPen(QColor(grey, grey, grey))
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Draw here")
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("Draw here"))
         painter.setPen(theme.current().line)
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
@@ -129,14 +130,14 @@ class DrawingInput(SampleInput):
         pen_width = min(MOST_PEN, max(USUAL_PEN, round(PEN_CELLS * PAD / side)))
         self.pad = DrawingPad(pen_width)
         self.pad.changed.connect(self.changed)
-        self.pen = _slider("Width of the pen", LEAST_PEN, MOST_PEN, pen_width)
+        self.pen = _slider(tr("Width of the pen"), LEAST_PEN, MOST_PEN, pen_width)
         self.pen.valueChanged.connect(lambda value: setattr(self.pad, "pen_width", value))
-        self.grey = _slider("Grey level of the pen", 0, WHITE, WHITE)
+        self.grey = _slider(tr("Grey level of the pen"), 0, WHITE, WHITE)
         self.grey.valueChanged.connect(lambda value: setattr(self.pad, "ink", value))
-        self.clear_button, self.invert_button = QPushButton("Clear"), QPushButton("Invert")
+        self.clear_button, self.invert_button = QPushButton(tr("Clear")), QPushButton(tr("Invert"))
         self.clear_button.clicked.connect(self.pad.clear)
         self.invert_button.clicked.connect(self._invert)
-        self.invert_button.setToolTip("Light on dark, or dark on light, as in the training data")
+        self.invert_button.setToolTip(tr("Light on dark, or dark on light, as in the training data"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
@@ -144,7 +145,7 @@ class DrawingInput(SampleInput):
         tools = QGridLayout()
         tools.setHorizontalSpacing(8)
         tools.setVerticalSpacing(4)
-        for row, (text, slider) in enumerate((("Pen", self.pen), ("Grey level", self.grey))):
+        for row, (text, slider) in enumerate(((tr("Pen"), self.pen), (tr("Grey level"), self.grey))):
             label = QLabel(text)
             theme.mark(label, "role", "muted")
             tools.addWidget(label, row, 0)
@@ -184,8 +185,8 @@ class TextInput(SampleInput):
     def __init__(self) -> None:
         super().__init__()
         self.box = QPlainTextEdit()
-        self.box.setPlaceholderText("Type or paste a text: the prediction follows.")
-        self.box.setAccessibleName("Text")
+        self.box.setPlaceholderText(tr("Type or paste a text: the prediction follows."))
+        self.box.setAccessibleName(tr("Text"))
         self.box.setTabChangesFocus(True)
         self.box.textChanged.connect(self.changed)
         column = QVBoxLayout(self)
@@ -222,9 +223,9 @@ class RowInput(SampleInput):
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(content)
-        self.reset_button = QPushButton("Reset to averages")
+        self.reset_button = QPushButton(tr("Reset to averages"))
         self.reset_button.setToolTip(
-            "An average of each number, the most frequent category of each text, in the training data"
+            tr("An average of each number, the most frequent category of each text, in the training data")
         )
         self.reset_button.clicked.connect(self.reset)
         grid.addWidget(self.reset_button, len(self.fields), 1, Qt.AlignmentFlag.AlignLeft)
@@ -241,7 +242,7 @@ class RowInput(SampleInput):
         if column.kind == "category":
             field = QComboBox()
             if column.missing is not None:
-                field.addItem("no value", "")
+                field.addItem(tr("no value"), "")
             for category in column.categories:
                 field.addItem(visible(category), category)
             field.setCurrentIndex(max(0, field.findData(value)))
@@ -250,12 +251,12 @@ class RowInput(SampleInput):
             field.currentIndexChanged.connect(self.changed)
         else:
             field = QLineEdit(value)
-            field.setPlaceholderText(column.form if column.kind == "date" else "number")
+            field.setPlaceholderText(column.form if column.kind == "date" else tr("number"))
             field.setFont(theme.figures(field.font()))
             field.textEdited.connect(self.changed)
         label, help = ElidedLabel(column.name), ElidedLabel(note, elide=Qt.TextElideMode.ElideRight)
         if note:
-            help.setText(note, note=f"In the training data: {note}")
+            help.setText(note, note=tr("In the training data: {note}", note=note))
         theme.mark(help, "role", "help")
         label.setBuddy(field)
         field.setAccessibleName(visible(column.name))
@@ -294,17 +295,11 @@ def usual_values(input_part: InputPreparation, column: ColumnPreparation, start:
     follows from the normalisation, whose numbers from `start` on are those of the column."""
     count = len(column.names)
     normalization = input_part.normalization
-    shifts = (
-        []
-        if normalization is None
-        else [*(normalization.shift if len(normalization.shift) > 1 else normalization.shift * (start + count))]
-    )
-    scales = (
-        []
-        if normalization is None
-        else [*(normalization.scale if len(normalization.scale) > 1 else normalization.scale * (start + count))]
-    )
-    means, parts = shifts[start : start + count], scales[start : start + count]
+    means, parts = [], []
+    if normalization is not None:
+        numbers = (normalization.shift, normalization.scale)
+        each = [part if len(part) > 1 else part * (start + count) for part in numbers]
+        means, parts = ([*part[start : start + count]] for part in each)
     if column.kind == "category":
         if (
             normalization is not None
@@ -318,18 +313,22 @@ def usual_values(input_part: InputPreparation, column: ColumnPreparation, start:
     if column.span:
         low, middle, high = column.span
         middle = round(middle) if column.numbers == "whole" else middle
-        return _typed(middle), f"{format_number(low)} to {format_number(high)}"
+        return _typed(middle), _range(low, high)
     if normalization is None or len(means) != 1:
         return _typed(column.missing) if isinstance(column.missing, float) else "", ""
     middle, spread = means[0], 1 / parts[0] if parts and parts[0] else 0.0
     if normalization.method == "zscore":  # of a network that does not say in which range its data lies
         low, high = middle - USUAL_SPREAD * spread, middle + USUAL_SPREAD * spread
-        return _typed(middle), f"mostly {format_number(low)} to {format_number(high)}"
+        return _typed(middle), tr("mostly {low} to {high}", low=format_number(low), high=format_number(high))
     if normalization.method == "rescale-zero-one":
-        return _typed(middle + spread / 2), f"{format_number(middle)} to {format_number(middle + spread)}"
+        return _typed(middle + spread / 2), _range(middle, middle + spread)
     if normalization.method == "rescale-symmetric":
-        return _typed(middle), f"{format_number(middle - spread)} to {format_number(middle + spread)}"
+        return _typed(middle), _range(middle - spread, middle + spread)
     return _typed(middle), ""
+
+
+def _range(low: float, high: float) -> str:
+    return tr("{low} to {high}", low=format_number(low), high=format_number(high))
 
 
 def _typed(value: float) -> str:
@@ -361,13 +360,13 @@ class FileInput(QFrame):
         row = QHBoxLayout()
         row.setSpacing(8)
         self.buttons: dict[str, QPushButton] = {}
-        for text, is_folder in (("Files…", False), ("Folder…", True)):
-            button = self.buttons[text] = QPushButton(text)
+        for key, text, is_folder in (("files", tr("Files…"), False), ("folder", tr("Folder…"), True)):
+            button = self.buttons[key] = QPushButton(text)
             button.clicked.connect(lambda _=False, is_folder=is_folder: self._ask(ask, is_folder=is_folder))
             button.setVisible(takes_folders or not is_folder)
             row.addWidget(button)
-        button = self.buttons["Paste"] = QPushButton("Paste")
-        button.setToolTip("Predict what is on the clipboard (Ctrl+V)")
+        button = self.buttons["paste"] = QPushButton(tr("Paste"))
+        button.setToolTip(tr("Predict what is on the clipboard (Ctrl+V)"))
         button.clicked.connect(paste)
         row.addWidget(button)
         row.addStretch(1)
@@ -409,23 +408,31 @@ def hint_for(record: Preparation) -> str:
     first = record.inputs[0]
     reads = {entry.reads for entry in record.inputs}
     if takes_pictures(record):
-        return "Drop pictures or a folder here, or paste one (Ctrl+V)."
+        return tr("Drop pictures or a folder here, or paste one (Ctrl+V).")
     if reads == {"columns"}:
-        return "Drop a CSV or Parquet table with these columns here, or paste its rows with a header (Ctrl+V)."
+        return tr("Drop a CSV or Parquet table with these columns here, or paste its rows with a header (Ctrl+V).")
     if reads == {"text"}:
-        return "Drop text files here: each line is a text."
+        return tr("Drop text files here: each line is a text.")
     if "sound" in reads:
-        return "Drop audio files or a folder here."
+        return tr("Drop audio files or a folder here.")
     shapes = ", ".join(f"{entry.source or entry.name} ({_shape(entry)})" for entry in record.inputs)
     if first.columns and first.axes == ("T", "C"):
-        steps = "" if first.sizes[0] is None else f" of at least {_steps(record):,} rows"
+        names = ", ".join(first.column_names)
         ahead = record.inputs[1].sizes[0] if len(record.inputs) > 1 else 0
-        note = f" The last {ahead:,} rows are the steps to predict." if ahead else ""
-        return (
-            f"Drop a CSV table{steps} here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: "
-            f"{', '.join(first.column_names)}.{note}"
-        )
-    return f"Drop arrays (.npz, .npy) here, samples first: {shapes}."
+        if first.sizes[0] is None:
+            hint = tr(
+                "Drop a CSV table here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: {names}.",
+                names=names,
+            )
+        else:
+            hint = tr(
+                "Drop a CSV table of at least {rows:,} rows here, a row per time step, oldest first, or paste it "
+                "(Ctrl+V). Columns: {names}.",
+                rows=_steps(record),
+                names=names,
+            )
+        return tr("{hint} The last {count:,} rows are the steps to predict.", hint=hint, count=ahead) if ahead else hint
+    return tr("Drop arrays (.npz, .npy) here, samples first: {shapes}.", shapes=shapes)
 
 
 def _steps(record: Preparation) -> int:

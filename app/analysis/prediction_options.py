@@ -1,5 +1,6 @@
 """Options of the Predict page, in a menu of its button."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app import messages
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.files import read_file
 from netwright.engine.project.preparation import PIXELS
 
 TOP, MOST_TOP, MOST_BATCH = 5, 100, 65_536
-WEIGHTS = (("Result of the run", ""), ("Best", "best"), ("Last", "last"))
+WEIGHTS = ((noop("Result of the run"), ""), (noop("Best"), "best"), (noop("Last"), "last"))
 NAMES_BYTES = 2**22
 
 
@@ -36,28 +38,28 @@ class PredictionOptions(QToolButton):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setText("Options")
+        self.setText(tr("Options"))
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setProperty("role", "chip")
         self.class_names: tuple[str, ...] = ()
         self.top, self.batch = QSpinBox(), QSpinBox()
-        self.weights, self.pixels, self.names = QComboBox(), QComboBox(), QPushButton("Choose a file…")
+        self.weights, self.pixels, self.names = QComboBox(), QComboBox(), QPushButton(tr("Choose a file…"))
         self.top.setRange(1, MOST_TOP)
         self.top.setValue(TOP)
         self.batch.setRange(0, MOST_BATCH)
-        self.batch.setSpecialValueText("Automatic")
+        self.batch.setSpecialValueText(tr("Automatic"))
         for label, value in WEIGHTS:
-            self.weights.addItem(label, value)
+            self.weights.addItem(translation(label), value)
         self.pixels.addItems(PIXELS)
         panel = QWidget()
         self._form = QFormLayout(panel)
         self._form.setContentsMargins(16, 12, 16, 12)
         for label, widget, help in (
-            ("Likeliest classes", self.top, "Number of classes that are shown. Default 5."),
-            ("Weights", self.weights, "Weights of the run, those of its result by default."),
-            ("Samples per batch", self.batch, "By default as many as suit their size, up to 1,024."),
-            ("Pixels", self.pixels, "Range of the pixels that the network takes. Default 0 to 1."),
-            ("Class names", self.names, "A text file with the name of a class per line."),
+            (tr("Likeliest classes"), self.top, tr("Number of classes that are shown. Default 5.")),
+            (tr("Weights"), self.weights, tr("Weights of the run, those of its result by default.")),
+            (tr("Samples per batch"), self.batch, tr("By default as many as suit their size, up to 1,024.")),
+            (tr("Pixels"), self.pixels, tr("Range of the pixels that the network takes. Default 0 to 1.")),
+            (tr("Class names"), self.names, tr("A text file with the name of a class per line.")),
         ):
             widget.setToolTip(help)
             widget.setAccessibleName(label)
@@ -81,21 +83,26 @@ class PredictionOptions(QToolButton):
 
     def values(self) -> dict[str, Any]:
         """Return the options as fields of a `PredictRequest`."""
-        values: dict[str, Any] = {"top": self.top.value(), "batch": self.batch.value()}
+        return {"top": self.top.value(), "batch": self.batch.value(), **self.network_values()}
+
+    def network_values(self) -> Mapping[str, Any]:
+        """Return the options of the network itself."""
         if not self._is_onnx:
-            return {**values, "weights": self.weights.currentData()}
+            return {"weights": self.weights.currentData()}
         pixels = self.pixels.currentText() if self.pixels.currentIndex() else ""
-        return {**values, "pixels": pixels, "classes": self.class_names}
+        return {"pixels": pixels, "classes": self.class_names}
 
     def _choose_names(self) -> None:
-        name = QFileDialog.getOpenFileName(self, "Names of the classes, one per line", "", "Text (*.txt *.csv)")[0]
+        name = QFileDialog.getOpenFileName(
+            self, tr("Names of the classes, one per line"), "", tr("Text (*.txt *.csv)")
+        )[0]
         if not name:
             return
         try:
             text = read_file(Path(name), NAMES_BYTES).decode("utf-8", "replace")
         except OSError as error:
-            messages.show_error(self, "The names cannot be read", f"{name}: {error.strerror or error}.")
+            messages.show_error(self, tr("The names cannot be read"), f"{name}: {error.strerror or error}.")
             return
         self.class_names = tuple(line.strip() for line in text.splitlines() if line.strip())
-        self.names.setText(f"{len(self.class_names):,} names")
+        self.names.setText(tr("{count:,} names", count=len(self.class_names)))
         self.network_changed.emit()

@@ -24,7 +24,7 @@ from netwright.app.analysis.prediction_table import AnswersTable, as_text, name_
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.engine.core.errors import plural
+from netwright.designer.language import tr
 from netwright.engine.core.files import write_atomically
 
 HEAD = 32
@@ -38,13 +38,13 @@ class AnswersPanel(QFrame):
         self._shell, self._csv = shell, ""
         self.pages, self.view, self.table = QStackedWidget(), AnswerView(), AnswersTable()
         self.hint, self.note = QLabel(), ElidedLabel()
-        self.copy_button, self.export_button = QPushButton("Copy"), QPushButton("Export")
-        self.copy_button.setToolTip("Copy the answers as text and as a picture")
+        self.copy_button, self.export_button = QPushButton(tr("Copy")), QPushButton(tr("Export"))
+        self.copy_button.setToolTip(tr("Copy the answers as text and as a picture"))
         self.copy_button.clicked.connect(self.copy)
         menu = QMenu(self.export_button)
-        self.csv_action = menu.addAction("Answers as CSV…", self.export_csv)
-        menu.addAction("Picture as PNG…", lambda: self._export("png", self.view.export_png))
-        menu.addAction("Picture as SVG…", lambda: self._export("svg", self.view.export_svg))
+        self.csv_action = menu.addAction(tr("Answers as CSV…"), self.export_csv)
+        menu.addAction(tr("Picture as PNG…"), lambda: self._export("png", self.view.export_png))
+        menu.addAction(tr("Picture as SVG…"), lambda: self._export("svg", self.view.export_svg))
         self.export_button.setMenu(menu)
         theme.mark(self.note, "role", "muted")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -63,7 +63,7 @@ class AnswersPanel(QFrame):
         inner.addWidget(area, 2)
         self.pages.addWidget(self.hint)
         self.pages.addWidget(both)
-        lay_out_card(self, "Prediction", self.note, self.copy_button, self.export_button).addWidget(self.pages, 1)
+        lay_out_card(self, tr("Prediction"), self.note, self.copy_button, self.export_button).addWidget(self.pages, 1)
 
     def show_hint(self, text: str, *, refused: bool = False) -> None:
         """Show a hint, or an error."""
@@ -91,14 +91,15 @@ class AnswersPanel(QFrame):
             self.note.setText(Path(name).name, note=name)
             return
         self.table.show_answers(answers)
-        words = [f"{count:,} series" if any("group" in answer for answer in answers) else plural(count, "sample")]
+        is_series = any("group" in answer for answer in answers)
+        words = [tr("%n series", "", count) if is_series else tr("%n sample(s)", "", count)]
         if failed:
-            words.append(f"{failed:,} not used")
+            words.append(tr("{failed:,} not used", failed=failed))
         if warned := int(result.get("warned", 0)):
-            words.append(f"{warned:,} with values that the network does not know")
+            words.append(tr("{warned:,} with values that the network does not know", warned=warned))
         if count > len(answers):
-            words.append(f"the first {len(answers):,} are listed")
-        self.note.setText(", ".join(words))
+            words.append(tr("the first {count:,} are listed", count=len(answers)))
+        self.note.setText(tr(", ", "between facts").join(words))
 
     def copy(self) -> None:
         """Copy the answers that are listed, as text; one answer as a picture too."""
@@ -109,21 +110,21 @@ class AnswersPanel(QFrame):
         else:
             data.setText(as_text(self.table.answers))
         QGuiApplication.clipboard().setMimeData(data)
-        self._shell.hint("Copied.")
+        self._shell.hint(tr("Copied."))
 
     def export_csv(self) -> None:
         """Ask for a file, and save the answers to all samples."""
         self._export("csv", lambda path: write_atomically(path, Path(self._csv).read_bytes()))
 
     def _export(self, kind: str, write: Callable[[Path], None]) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the prediction", f"prediction.{kind}", f"*.{kind}")
+        name, _ = QFileDialog.getSaveFileName(self, tr("Export the prediction"), f"prediction.{kind}", f"*.{kind}")
         if not name:
             return
         try:
             write(Path(name))
         except OSError as error:
-            reason = f"{name} cannot be written: {error.strerror or error}."
-            self._shell.show_error("The prediction cannot be exported", reason)
+            reason = tr("{path} cannot be written: {reason}.", path=name, reason=error.strerror or error)
+            self._shell.show_error(tr("The prediction cannot be exported"), reason)
 
 
 def card_with_head(title: str, *beside: QWidget) -> tuple[QFrame, QVBoxLayout]:

@@ -7,10 +7,12 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
-from netwright.app.analysis.prediction_answers import Answer, answer_text, percent
+from netwright.app.analysis.prediction_answers import Answer, answer_text
 from netwright.designer import markup, theme
 from netwright.designer.items import TableModel
+from netwright.designer.language import tr
 from netwright.engine.core.csv_text import csv_text
+from netwright.engine.core.text import format_percent
 
 THUMB = 32
 ROW_HEIGHT = THUMB + 6
@@ -26,7 +28,7 @@ class AnswersTable(QTableView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Predictions")
+        self.setAccessibleName(tr("Predictions"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)
@@ -67,11 +69,11 @@ class AnswersModel(TableModel):
         super().__init__()
         self.answers = list(answers)
         first: Sequence[Answer] = next((entry["outputs"] for entry in self.answers if "outputs" in entry), ())
-        head = "Series" if any("group" in entry for entry in self.answers) else "Sample"
-        self._heads = [head, *(str(entry["name"]) for entry in first)] if first else [head, "Answer"]
+        head = tr("Series") if any("group" in entry for entry in self.answers) else tr("Sample")
+        self._heads = [head, *(str(entry["name"]) for entry in first)] if first else [head, tr("Answer")]
         self._has_probability = len(first) == 1 and "class" in first[0]
         if self._has_probability:
-            self._heads.append("Probability")
+            self._heads.append(tr("Probability"))
         self._pictures: dict[int, QPixmap] = {}
 
     def rowCount(self, parent: AnyIndex | None = None) -> int:
@@ -112,7 +114,7 @@ class AnswersModel(TableModel):
             return str(answer["error"]).removeprefix(f"{answer['sample']} ") if column == 1 else ""
         outputs = answer["outputs"]
         if self._has_probability and column == len(self._heads) - 1:
-            return percent(outputs[0]["top"][0]["probability"])
+            return format_percent(outputs[0]["top"][0]["probability"], 1)
         return answer_text(outputs[column - 1])
 
     def _picture(self, row: int, file: str) -> QPixmap:
@@ -142,6 +144,6 @@ def as_text(answers: Sequence[Answer]) -> str:
         cells = [str(answer["error"])] if "error" in answer else []
         for output in answer.get("outputs", ()):
             cells.append(answer_text(output, COPIED_DIGITS))
-            cells += [f"{entry['class']} {entry['probability']:.4f}" for entry in output.get("top", ())]
+            cells += [f"{entry['class']} {format_percent(entry['probability'], 1)}" for entry in output.get("top", ())]
         rows.append([name_of(answer), *cells, *answer.get("warnings", ())])
     return csv_text(rows, delimiter="\t").rstrip("\n")

@@ -17,20 +17,23 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from netwright.app.analysis.result_cards import split_in_line
 from netwright.app.dialog import Dialog
-from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.card import FigureCard
 from netwright.app.plots.pruning_plot import PruningPlot
+from netwright.app.plots.words import metric_title
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.items import table_item
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.analysis.operations.prune import OPERATION, PruneRequest
 from netwright.engine.core.text import format_bytes, format_number, format_percent
-from netwright.engine.project.options.metric_options import format_score, title_of
+from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import title_of as run_title
 
-WAYS = (("Channels: smaller layers", True), ("Weights: the smallest become zero", False))
+WAYS = ((noop("Channels: smaller layers"), True), (noop("Weights: the smallest become zero"), False))
 SUFFIX = ".netwright"
 
 
@@ -43,15 +46,15 @@ class PruneDialog(Dialog):
         self._request: int | None = None
         self._rows: Sequence[Mapping[str, Any]] = ()
         self._amounts: list[float] = []
-        self.setWindowTitle("Prune")
+        self.setWindowTitle(tr("Prune"))
         self.resize(820, 680)
         self.plot = PruningPlot()
         self.plot.setMinimumHeight(220)
         self.plot.row_clicked.connect(self._choose)
         self.way, self.table, self.state = QComboBox(), QTableWidget(), QLabel()
         for label, _ in WAYS:
-            self.way.addItem(label)
-        self.way.setAccessibleName("What is removed")
+            self.way.addItem(translation(label))
+        self.way.setAccessibleName(tr("What is removed"))
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
@@ -60,12 +63,12 @@ class PruneDialog(Dialog):
         self.table.setShowGrid(False)
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.verticalHeader().hide()
-        self.table.setAccessibleName("Amounts")
-        self.create_button, close = QPushButton("Create project…"), QPushButton("Close")
-        self.create_button.setToolTip("A project with the network of the selected row, to be trained on")
+        self.table.setAccessibleName(tr("Amounts"))
+        self.create_button, close = QPushButton(tr("Create project…")), QPushButton(tr("Close"))
+        self.create_button.setToolTip(tr("A project with the network of the selected row, to be trained on"))
         column, top, bottom = QVBoxLayout(self), QHBoxLayout(), QHBoxLayout()
         column.setSpacing(12)
-        top.addWidget(QLabel(visible(f"{run_title(run)}, without")))
+        top.addWidget(QLabel(visible(tr("{run}, without", run=run_title(run)))))
         top.addWidget(self.way)
         top.addStretch(1)
         bottom.addWidget(self.state, 1)
@@ -73,7 +76,9 @@ class PruneDialog(Dialog):
             button.setAutoDefault(False)
             bottom.addWidget(button)
         column.addLayout(top)
-        column.addWidget(FigureCard(self.plot, "Score and size", "before training on", self._values, fills=True), 1)
+        column.addWidget(
+            FigureCard(self.plot, tr("Score and size"), tr("before training on"), self._values, fills=True), 1
+        )
         column.addWidget(self.table, 1)
         column.addLayout(bottom)
         self.way.currentIndexChanged.connect(self.measure)
@@ -85,7 +90,7 @@ class PruneDialog(Dialog):
 
     @property
     def _asked(self) -> PruneRequest:
-        return PruneRequest(run_dir=self._run.path.absolute(), structured=WAYS[self.way.currentIndex()][1])
+        return PruneRequest(model=self._run.path.absolute(), structured=WAYS[self.way.currentIndex()][1])
 
     def measure(self) -> None:
         """Measure a few amounts of pruning with the present choices."""
@@ -93,27 +98,40 @@ class PruneDialog(Dialog):
         self._rows, self._amounts = (), []
         self.plot.show_rows((), "")
         self._on_selected()
-        self._start(self._asked, self.show_result, "Measuring accuracy, size and time…")
+        self._start(self._asked, self.show_result, tr("Measuring accuracy, size and time…"))
 
-    def _start(self, asked: PruneRequest, on_result: Callable[[dict[str, Any]], None], text: str) -> None:
+    def _start(self, request: PruneRequest, on_result: Callable[[dict[str, Any]], None], text: str) -> None:
         self._end()
         self._say(text)
-        self._request = self._shell.server.ask(OPERATION, asked, on_result, self._on_failed)
+        self._request = self._shell.server.ask(OPERATION, request, on_result, self._on_failed)
 
     def show_result(self, result: Mapping[str, Any]) -> None:
         """Show the result of `netwright-engine prune`."""
         self._end()
         rows = result["rows"]
         names = list(rows[0]["metrics"])
-        head = ["Amount", *map(title_of, names), "Parameters", "Not zero", "Size", "FLOPs", "Time per batch"]
+        head = [
+            tr("Amount"),
+            *map(metric_title, names),
+            tr("Parameters"),
+            tr("Not zero"),
+            tr("Size"),
+            "FLOPs",
+            tr("Time per batch"),
+        ]
         self.table.setColumnCount(len(head))
         self.table.setHorizontalHeaderLabels(head)
         self.table.setRowCount(len(rows))
         figures = theme.figures(self.table.font())
         for line, row in enumerate(rows):
             counts = [f"{row['parameters']:,}", f"{row['nonzero']:,}", format_bytes(row["bytes"]), f"{row['flops']:,}"]
-            metrics = [_figure(name, row["metrics"].get(name)) for name in names]
-            cells = [format_percent(row["amount"]), *metrics, *counts, f"{format_number(row['milliseconds'])} ms"]
+            metrics = [format_score(name, row["metrics"].get(name)) for name in names]
+            cells = [
+                format_percent(row["amount"]),
+                *metrics,
+                *counts,
+                tr("{time} ms", time=format_number(row["milliseconds"])),
+            ]
             for place, text in enumerate(cells):
                 item = table_item(text)
                 item.setFont(figures)
@@ -121,12 +139,15 @@ class PruneDialog(Dialog):
                 self.table.setItem(line, place, item)
         self._rows, self._amounts = rows, [row["amount"] for row in rows]
         self.plot.show_rows(rows, names[0] if names else "")
-        self._say(" ".join([f"Measured on the {result['split']} split, before training on.", *result["notes"]]))
+        measured = tr("Measured on the {split}, before training on.", split=split_in_line(result["split"]))
+        self._say(" ".join([measured, *result["notes"]]))
 
     def create_project(self) -> None:
         """Ask for a file, write the project of the selected row, and open it."""
         start = str(self._shell.documents.folder / f"smaller{SUFFIX}")
-        name, _ = QFileDialog.getSaveFileName(self, "Create project", start, f"Projects (*{SUFFIX})")
+        name, _ = QFileDialog.getSaveFileName(
+            self, tr("Create project"), start, tr("Projects (*{suffix})", suffix=SUFFIX)
+        )
         if not name:
             return
         to = Path(name) if name.endswith(SUFFIX) else Path(f"{name}{SUFFIX}")
@@ -137,7 +158,7 @@ class PruneDialog(Dialog):
             self._open_project(to)
 
         asked = replace(self._asked, amount=amount, output=to.absolute(), replaces=True)
-        self._start(asked, opened, "Writing the project…")
+        self._start(asked, opened, tr("Writing the project…"))
 
     def _on_selected(self) -> None:
         row = self.table.currentRow()
@@ -172,12 +193,6 @@ class PruneDialog(Dialog):
         request, self._request = self._request, None
         if request is not None:
             self._shell.server.cancel(request)
-
-
-def _figure(name: str, value: Any) -> str:
-    if not isinstance(value, int | float):
-        return ""
-    return format_score(name, value)
 
 
 def prune_run(shell: Shell, run: RunFolder, open_project: Callable[[Path], object]) -> None:

@@ -1,50 +1,36 @@
 """The page of robustness: accuracy against the strength of noise, blur and attacks, and samples unlike the training
 data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPixmap
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from netwright.app.analysis.evaluation_page import CardsPage
-from netwright.app.analysis.result_cards import card, text_table
-from netwright.app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
-from netwright.app.plots.card import PlotCard
+from netwright.app.analysis.result_cards import CardsPage, card, split_in_line, text_table
+from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
+from netwright.app.plots.card import FigureCard, Rows
 from netwright.app.plots.comparison_plot import run_colour
 from netwright.app.plots.plot import Plot
-from netwright.app.plots.plot_items import Line, Markers
+from netwright.app.plots.plot_items import Legend, Line, Markers
+from netwright.app.plots.words import metric_in_a_line
 from netwright.app.shell import Shell
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.analysis.operations.robustness import OPERATION, RobustnessRequest
-from netwright.engine.core.csv_text import csv_text
-from netwright.engine.core.files import write_atomically
-from netwright.engine.core.text import format_figure, format_number, format_percent
+from netwright.engine.core.text import format_figure, format_number, format_percent, format_value
+from netwright.engine.core.ticks import round_ticks
 
 HEIGHT = 240
-DOT_PIXELS = 8
-NAMES = {"noise": "Noise", "blur": "Blur", "fgsm": "FGSM", "pgd": "PGD"}
-NOT_YET = (
-    "Choose a run, then Measure: how its answers hold under noise, blur and attacks is shown here, and from which "
-    "confidence on a sample counts as like the training data."
-)
-UNLIKE = "95 % of the validation samples lie above the threshold"
-EXPORTS = (("PNG", "Picture (*.png)"), ("SVG", "Drawing (*.svg)"), ("CSV", "Table (*.csv)"))
+NAMES = {"noise": noop("Noise"), "blur": noop("Blur"), "fgsm": "FGSM", "pgd": "PGD"}
+CANCELLED = noop("Measure shows how the answers hold under noise, blur and attacks.")
+UNLIKE = noop("95 % of the validation samples lie above the threshold")
 
 
 class StrengthPlot(Plot):
@@ -60,7 +46,8 @@ class StrengthPlot(Plot):
         self._dots = [Markers(x=self._strengths, y=np.array(curve["values"], dtype=float), size=6) for curve in curves]
         for item in (*self._lines, *self._dots):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName("Scores by strength of " + ", ".join(NAMES[curve["kind"]] for curve in curves))
+        kinds = tr(", ").join(translation(NAMES[curve["kind"]]) for curve in curves)
+        self.setAccessibleName(tr("Scores by strength of {kinds}", kinds=kinds))
 
     def dress(self) -> None:
         """A colour per kind of change."""
@@ -76,9 +63,8 @@ class StrengthPlot(Plot):
         y = values_axis(np.array([0.0, 1.0]) if self._is_percent else values, self.num_y_ticks)
         high = float(self._strengths[-1])
         is_share = self.curves[0]["unit"] != "pixels"
-        x = values_axis(np.array([0.0, high]), self.num_x_ticks)
-        x = Axis(low=0.0, high=high, ticks=(*(tick for tick in x.ticks if tick < high * 0.95), high))
-        name = "% of the range" if is_share else "pixels"
+        x = Axis(low=0.0, high=high, ticks=tuple(round_ticks(0.0, high, self.num_x_ticks)))
+        name = tr("% of the range") if is_share else tr("pixels")
         self.show_axes(
             x, Unit(name=name, divisor=0.01 if is_share else 1.0), y, tick_labels(y, is_percent=self._is_percent)
         )
@@ -89,91 +75,53 @@ class StrengthPlot(Plot):
         nearest = int(np.abs(self._strengths - place).argmin())
         strength = float(self._strengths[nearest])
         unit = self.curves[0]["unit"]
-        at = f"{strength:g} px" if unit == "pixels" else format_percent(strength, 1)
-        rows = [(NAMES[curve["kind"]], figure(curve["values"][nearest], self._is_percent)) for curve in self.curves]
+        at = tr("{strength:g} px", strength=strength) if unit == "pixels" else format_percent(strength, 1)
+        told = partial(format_value, is_percent=self._is_percent, is_measured=True)
+        rows = [(translation(NAMES[curve["kind"]]), told(curve["values"][nearest])) for curve in self.curves]
         text = markup.filled("{}", at)
         for name, value in rows:
             text = markup.filled("{}<br>{} {}", text, name, value)
         return strength, text
 
-    def csv(self) -> str:
-        """Return strengths and scores as a table."""
-        head = [self.curves[0]["unit"], *(curve["kind"] for curve in self.curves)]
-        strengths = enumerate(self.curves[0]["strengths"])
-        return csv_text(
-            [head, *((strength, *(curve["values"][n] for curve in self.curves)) for n, strength in strengths)]
+    def rows(self) -> Rows:
+        """Yield strengths and scores as a table."""
+        yield [self.curves[0]["unit"], *(curve["kind"] for curve in self.curves)]
+        for number, strength in enumerate(self.curves[0]["strengths"]):
+            yield [strength, *(curve["values"][number] for curve in self.curves)]
+
+    def samples(self) -> dict[str, tuple[Line | None, Markers | None]]:
+        """Return the sample of each curve for the legend; a single curve needs none."""
+        self.ensure_dressed()
+        items = zip(self.curves, self._lines, self._dots, strict=True)
+        return (
+            {translation(NAMES[curve["kind"]]): (line, dots) for curve, line, dots in items}
+            if len(self.curves) > 1
+            else {}
         )
 
 
-class StrengthCard(PlotCard):
-    """A plot of strengths under its title, with a legend and a menu to export it."""
+class StrengthCard(FigureCard):
+    """A plot of strengths under its title, with a legend."""
 
-    def __init__(self, shell: Shell, title: str, curves: Sequence[Mapping[str, Any]], *, is_percent: bool) -> None:
+    def __init__(self, title: str, curves: Sequence[Mapping[str, Any]], *, is_percent: bool) -> None:
         self.strengths = StrengthPlot(curves, is_percent=is_percent)
-        super().__init__(self.strengths)
-        self._shell = shell
-        self.title = title
-        if len(curves) > 1:
-            for number, curve in enumerate(curves):
-                dot, name = QLabel(), QLabel(NAMES[curve["kind"]])
-                dot.setPixmap(_dot(run_colour(2 * number)))
-                theme.mark(name, "role", "muted")
-                self.head.addSpacing(8)
-                self.head.addWidget(dot)
-                self.head.addWidget(name)
-        self.head.addStretch(1)
-        button, menu = QToolButton(), QMenu(self)
-        button.setText("Export")
-        button.setAccessibleName(f"Export {title}")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        for kind, pattern in EXPORTS:
-            menu.addAction(f"{kind}…", self._export(kind.lower(), pattern))
-        button.setMenu(menu)
-        self.head.addWidget(button)
-
-    def _export(self, kind: str, pattern: str) -> Callable[[], None]:
-        def export() -> None:
-            start = str(self._shell.documents.folder / f"{self.title.lower()}.{kind}")
-            name, _ = QFileDialog.getSaveFileName(self, "Export plot", start, pattern)
-            if not name:
-                return
-            path = Path(name) if Path(name).suffix else Path(f"{name}.{kind}")
-            try:
-                if kind == "csv":
-                    write_atomically(path, self.strengths.csv().encode())
-                else:
-                    (self.export_png if kind == "png" else self.export_svg)(path)
-            except OSError as error:
-                self._shell.show_error("The plot cannot be exported", f"{path}: {error.strerror}.")
-                return
-            self._shell.hint(f"Wrote {path.name}.")
-
-        return export
-
-
-def _dot(colour: QColor) -> QPixmap:
-    """Return a dot of a colour, for a legend."""
-    pixmap = QPixmap(DOT_PIXELS * 2, DOT_PIXELS * 2)
-    pixmap.setDevicePixelRatio(2)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
-    painter.drawEllipse(0, 0, DOT_PIXELS, DOT_PIXELS)
-    painter.end()
-    return pixmap
+        super().__init__(self.strengths, title, "", self.strengths.rows)
+        legend = Legend()
+        legend.show_samples(self.strengths.samples())
+        self.head.insertWidget(1, legend)
 
 
 class RobustnessPage(CardsPage):
     """Measures a run in a process of its own. Results are kept in the folder of the run."""
 
-    title: ClassVar[str] = "Robustness"
+    title: ClassVar[str] = noop("Robustness")
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
-        super().__init__(shell, NOT_YET, parent)
+        super().__init__(shell, translation(CANCELLED), parent)
         self._request: int | None = None
-        self.button, self.store = QPushButton("Measure"), QPushButton("Store threshold")
+        self._is_asked = False
+        """Whether the run was measured, or is to be only when the button is clicked."""
+        self.button, self.store = QPushButton(tr("Measure")), QPushButton(tr("Store threshold"))
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -182,7 +130,7 @@ class RobustnessPage(CardsPage):
         row.setSpacing(8)
         self.button.clicked.connect(self._on_clicked)
         self.store.clicked.connect(lambda: self.measure(stores=True))
-        self.store.setToolTip("Keep the threshold with the network: predictions then name samples below it")
+        self.store.setToolTip(tr("Keep the threshold with the network: predictions then name samples below it"))
         theme.mark(self.state, "role", "muted")
         for widget in (self.button, self.store):
             row.addWidget(widget)
@@ -197,6 +145,11 @@ class RobustnessPage(CardsPage):
         super().set_run(run)
         self._forget()
 
+    def arrive(self) -> None:
+        """Measure the run, unless that is done."""
+        if self.run is not None and not self._is_asked:
+            self.measure()
+
     def shutdown(self) -> None:
         """End the process."""
         self._end()
@@ -206,16 +159,18 @@ class RobustnessPage(CardsPage):
         if self.run is None:
             return
         self._end()
-        asked = RobustnessRequest(run_dir=self.run.absolute(), store=stores)
-        self._request = self.shell.server.ask(OPERATION, asked, self.show_result, self._on_failed)
-        self.button.setText("Cancel")
-        self.state.setText("Measuring: attacks take some seconds…")
+        self._is_asked = True
+        request = RobustnessRequest(model=self.run.absolute(), store=stores)
+        self._request = self.shell.server.ask(OPERATION, request, self.show_result, self._on_failed)
+        self.button.setText(tr("Cancel"))
+        self.state.setText(tr("Measuring: attacks take some seconds…"))
         if self.pages.currentIndex() == 0:
-            self.say("Measuring…")
+            self.say(tr("Measuring…"))
 
     def _on_clicked(self) -> None:
         if self._request is not None:
             self._forget()
+            self._is_asked = True
         else:
             self.measure()
 
@@ -223,16 +178,18 @@ class RobustnessPage(CardsPage):
         """Remove the results, which belong to another run."""
         self._end()
         self.clear()
+        self._is_asked = False
+        self.button.setText(tr("Measure"))
         self.button.setEnabled(self.run is not None)
         self.store.hide()
         self.state.setText("")
-        self.say(NOT_YET)
+        self.say(translation(CANCELLED))
 
     def _end(self) -> None:
         request, self._request = self._request, None
         if request is not None:
             self.shell.server.cancel(request)
-        self.button.setText("Measure")
+        self.button.setText(tr("Measure again"))
 
     def _on_failed(self, reason: str) -> None:
         self._end()
@@ -248,28 +205,35 @@ class RobustnessPage(CardsPage):
         by_kind = {curve["kind"]: curve for curve in result["curves"]}
         attacks = [by_kind[kind] for kind in ("fgsm", "pgd") if kind in by_kind]
         groups = [
-            ("Attacks", attacks),
-            *((NAMES[kind], [by_kind[kind]]) for kind in ("noise", "blur") if kind in by_kind),
+            (tr("Attacks"), attacks),
+            *((translation(NAMES[kind]), [by_kind[kind]]) for kind in ("noise", "blur") if kind in by_kind),
         ]
-        cards: list[QWidget] = [
-            StrengthCard(self.shell, title, curves, is_percent=is_percent) for title, curves in groups
-        ]
+        cards: list[QWidget] = [StrengthCard(title, curves, is_percent=is_percent) for title, curves in groups]
         if result["unlike_training"]:
-            cards.append(card(unlike_table(result["unlike_training"]), "Unlike the training data", UNLIKE))
+            cards.append(
+                card(unlike_table(result["unlike_training"]), tr("Unlike the training data"), translation(UNLIKE))
+            )
         self.show_cards([cards[start : start + 2] for start in range(0, len(cards), 2)])
         self.store.setVisible(bool(result["unlike_training"]))
         self.store.setEnabled(not result["stored"])
-        metric = "accuracy" if is_percent else "RMSE"
-        stored = ", the threshold is stored" if result["stored"] else ""
-        cached = ", as measured before" if result["cached"] and not result["stored"] else ""
         notes = " ".join(result["notes"])
-        text = f"{metric} on {result['samples']:,} samples of the {result['split']} split{stored}{cached}"
+        text = tr(
+            "{metric} on %n sample(s) of the {split}",
+            "",
+            result["samples"],
+            metric=metric_in_a_line(result["metric"]),
+            split=split_in_line(result["split"]),
+        )
+        if result["stored"]:
+            text = tr("{text}, the threshold is stored", text=text)
+        elif result["cached"]:
+            text = tr("{text}, as measured before", text=text)
         self.state.setText(text, note=f"{text}. {notes}" if notes else "")
 
 
 def unlike_table(rows: Sequence[Mapping[str, Any]]) -> QWidget:
     """Return a table of the scores that tell samples unlike the training data."""
-    names = {"max softmax": "Largest probability", "energy": "Energy"}
+    names = {"max softmax": tr("Largest probability"), "energy": tr("Energy")}
     cells = [
         (
             names.get(str(row["score"]), str(row["score"])),
@@ -280,4 +244,4 @@ def unlike_table(rows: Sequence[Mapping[str, Any]]) -> QWidget:
         )
         for row in rows
     ]
-    return text_table(("Score", "Threshold", "Validation above", "Noise below", "AUROC"), cells)
+    return text_table((tr("Score"), tr("Threshold"), tr("Validation above"), tr("Noise below"), "AUROC"), cells)

@@ -7,19 +7,10 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
 
-from netwright.app.data.preview_panel import ahead_of, picture_tile
-from netwright.app.data.tiles import (
-    GAP,
-    PICTURE,
-    Span,
-    Sparkline,
-    Tile,
-    Tiles,
-    coloured_classes,
-    scaled,
-    spans_of,
-)
+from netwright.app.data.preview_tiles import ahead_of, picture_tile
+from netwright.app.data.tiles import GAP, PICTURE, Span, Sparkline, Tile, Tiles, coloured_classes, scaled, spans_of
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.engine.core.text import format_figure, format_percent
 
 NOTHING = 255
@@ -140,14 +131,18 @@ def _of_series(series: Mapping[str, Any], spans: list[Span], tip: str) -> Tile:
 
 def tip_of(row: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
     """Return all that is known of a sample, a line each."""
-    lines = [str(row.get("sample", f"Sample {row['index']:,}"))]
+    lines = [str(row.get("sample", tr("Sample {number:,}", number=row["index"])))]
     if isinstance(row.get("label"), str):
-        lines.append(f"true: {row['label']}, predicted: {row['prediction']}")
+        lines.append(tr("true: {label}, predicted: {answer}", label=row["label"], answer=row["prediction"]))
     if "confidence" in row:
-        lines.append(f"confidence {format_percent(row['confidence'], 1)}, loss {format_figure(row['loss'])}")
+        confidence, loss = format_percent(row["confidence"], 1), format_figure(row["loss"])
+        lines.append(tr("confidence {confidence}, loss {loss}", confidence=confidence, loss=loss))
     elif "loss" in row:
-        lines.append(f"error {format_figure(row['loss'])}")
-    lines += [f"IoU of {name}: {format_figure(value)}" for name, value in sample.get("iou", {}).items()]
+        lines.append(tr("error {error}", error=format_figure(row["loss"])))
+    lines += [
+        tr("IoU of {name}: {value}", name=name, value=format_figure(value))
+        for name, value in sample.get("iou", {}).items()
+    ]
     if "wrong" in sample:
-        lines.append("image, true classes, predicted classes, wrong pixels")
+        lines.append(tr("image, true classes, predicted classes, wrong pixels"))
     return "\n".join(lines)

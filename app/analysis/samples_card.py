@@ -10,17 +10,23 @@ from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QVBoxLayout, QWid
 
 from netwright.app.analysis.result_cards import text_table
 from netwright.app.analysis.sample_tiles import tiles_of
-from netwright.app.data.preview_panel import lanes_of
+from netwright.app.data.lanes import lanes_of
 from netwright.app.data.tiles import Tiles
-from netwright.app.plots.figure_card import FigureCard
+from netwright.app.plots.card import FigureCard
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
-from netwright.engine.core.errors import plural
-from netwright.engine.core.text import format_figure, format_number, format_percent
+from netwright.engine.core.text import format_value
 
-LISTS = (("worst", "Worst samples"), ("uncertain", "Most uncertain samples"))
-HINT = "Click a cell of the confusion matrix, or a group, to see its samples."
+LISTS = (("worst", noop("Worst samples")), ("uncertain", noop("Most uncertain samples")))
+HEADS = {
+    "label": noop("Label"),
+    "prediction": noop("Prediction"),
+    "confidence": noop("Confidence"),
+    "loss": noop("Loss"),
+}
+HINT = noop("Click a cell of the confusion matrix, or a group, to see its samples.")
 
 
 class SamplesCard(FigureCard):
@@ -45,13 +51,13 @@ class SamplesCard(FigureCard):
         self._column.setSpacing(12)
         self._column.addWidget(self.message)
         self._column.addWidget(self.body)
-        super().__init__(content, "Samples", "", self._rows)
+        super().__init__(content, tr("Samples"), "", self._rows)
         self._folder = Path(temporary_folder(self, "samples"))
         self.message.setWordWrap(True)
         theme.mark(self.message, "role", "muted")
-        self.choice.setAccessibleName("Which samples")
+        self.choice.setAccessibleName(tr("Which samples"))
         for key, label in LISTS[: 2 if has_confidence else 1]:
-            self.choice.addItem(label, {"list": key})
+            self.choice.addItem(translation(label), {"list": key})
         self.head.insertWidget(1, self.choice)
         self.choice.activated.connect(self.ask)
 
@@ -59,7 +65,7 @@ class SamplesCard(FigureCard):
         """Ask for the samples that are chosen."""
         self._asked += 1
         folder = self._folder / str(self._asked)
-        self.message.setText("Loading samples…")
+        self.message.setText(tr("Loading samples…"))
         self.message.show()
         self.wanted.emit({"output": self._output, "folder": str(folder), **self.choice.currentData()})
 
@@ -82,14 +88,9 @@ class SamplesCard(FigureCard):
         """Show the answer to the request."""
         self.answer = answer
         rows = answer["rows"]
-        more = f"the first {len(rows):,} of {answer['total']:,}" if answer["total"] > len(rows) else ""
-        has_classes = any("wrong" in sample for sample in answer.get("pictures", ()))
-        parts = "; each: image, true classes, predicted classes, wrong pixels" if has_classes else ""
-        forecasts = any("said" in sample for sample in answer.get("series", ()))
-        parts = "; dashed: the forecast" if forecasts else parts
-        self.note.setText((more or plural(answer["total"], "sample")) + parts)
+        self.note.setText(tr("; ").join(self._facts(answer)))
         theme.mark(self.message, "role", "muted")
-        self.message.setText("" if rows else "There are no such samples.")
+        self.message.setText("" if rows else tr("There are no such samples."))
         self.message.setVisible(not rows)
         body = QWidget()
         column = QVBoxLayout(body)
@@ -109,31 +110,40 @@ class SamplesCard(FigureCard):
         self.body.deleteLater()
         self.body = body
 
+    @staticmethod
+    def _facts(answer: Mapping[str, Any]) -> Iterator[str]:
+        """Yield how many samples there are, and what their pictures show."""
+        count, total = len(answer["rows"]), answer["total"]
+        if total > count:
+            yield tr("the first {count:,} of {total:,}", count=count, total=total)
+        else:
+            yield tr("%n sample(s)", "", total)
+        if any("said" in sample for sample in answer.get("series", ())):
+            yield tr("dashed: the forecast")
+        elif any("wrong" in sample for sample in answer.get("pictures", ())):
+            yield tr("each: image, true classes, predicted classes, wrong pixels")
+
     def _lead_on(self, places: Sequence[int], tiles: Tiles | None, table: QTableWidget) -> None:
         """Have a click on a tile, or a double click or Enter on a row, choose the sample."""
-        table.setToolTip("Double-click a row to look inside the network with this sample")
+        table.setToolTip(tr("Double-click a row to look inside the network with this sample"))
         table.cellActivated.connect(lambda row, _: self.sample_chosen.emit(places[row]))
         if tiles is not None:
-            tiles.offer("Click to look inside the network with this sample")
+            tiles.offer(tr("Click to look inside the network with this sample"))
             tiles.chosen.connect(lambda number: self.sample_chosen.emit(places[number]))
 
     def _rows(self) -> Iterator[list[str]]:
         rows: Sequence[Mapping[str, Any]] = self.answer.get("rows", ())
         columns = self.answer.get("columns", [])
-        has = [name for name in ("label", "prediction", "confidence", "loss") if any(name in row for row in rows)]
-        measure = {"loss": "loss" if "confidence" in has else "error"}
-        yield ["Sample", *(measure.get(name, name).capitalize() for name in has), *map(str, columns)]
+        has = [name for name in HEADS if any(name in row for row in rows)]
+        heads = {name: translation(head) for name, head in HEADS.items()}
+        if "confidence" not in has:
+            heads["loss"] = tr("Error", "of a sample")
+        yield [tr("Sample"), *(heads[name] for name in has), *map(str, columns)]
         cells = self.answer.get("cells", [[] for _ in rows])
         for row, more in zip(rows, cells, strict=True):
             name = str(row.get("sample", f"{row['index']:,}"))
             yield [name, *(_cell(key, row.get(key)) for key in has), *map(str, more)]
 
 
-def _cell(name: str, value: Any) -> str:
-    if name == "confidence":
-        return format_percent(value, 1)
-    if isinstance(value, list):
-        return ", ".join(_cell("", item) for item in value[:4]) + (", …" if len(value) > 4 else "")
-    if isinstance(value, float):
-        return format_figure(value) if name == "loss" else format_number(value)
-    return "" if value is None else str(value)
+def _cell(name: str, value: object) -> str:
+    return format_value(value, is_percent=name == "confidence", is_measured=name == "loss")

@@ -6,35 +6,33 @@ from typing import Any
 from PySide6.QtWidgets import QTableWidget
 
 from netwright.app.analysis.result_cards import text_table
+from netwright.app.plots.words import metric_in_a_line, metric_title
+from netwright.designer.forms.row import sentence
+from netwright.designer.language import tr
 from netwright.engine.core.text import format_figure
-from netwright.engine.project.options.metric_options import format_score, in_a_line
+from netwright.engine.project.options.metric_options import format_score
 
 
 def scores_of(target: Mapping[str, Any], result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return names and values of the scores of an output, with 95 % intervals where they are known. `result` has loss
     and metrics of the whole, where the output is the only one."""
-    rows = [("Loss", format_figure(result["loss"]))] if result.get("loss") is not None else []
+    rows = [(tr("Loss"), format_figure(result["loss"]))] if result.get("loss") is not None else []
     measured = dict(result.get("metrics", {})) or {
         name: target[name] for name in ("accuracy", "rmse", "mae") if isinstance(target.get(name), float)
     }
     for name, value in measured.items():
-        rows.append((named(name), _score(name, value)))
+        rows.append((named(name), format_score(name, value)))
         if (interval := target.get(f"{name}_interval")) is not None:
-            low, high = (_score(name, end) for end in interval)
-            rows.append((f"{named(name)}, 95 %", f"{low} to {high}"))
+            low, high = (format_score(name, end) for end in interval)
+            rows.append((f"{named(name)}, 95 %", tr("{low} to {high}", low=low, high=high)))
     if target.get("mean_iou") is not None and target["per"] != "sample":
-        rows.append(("Mean IoU", format_figure(target["mean_iou"])))
+        rows.append((tr("Mean IoU"), format_figure(target["mean_iou"])))
     return rows
 
 
 def named(name: str) -> str:
     """Return the name of a metric with a capital letter."""
-    text = in_a_line(name)
-    return text[:1].upper() + text[1:]
-
-
-def _score(name: str, value: Any) -> str:
-    return format_score(name, value) if isinstance(value, int | float) else str(value)
+    return sentence(metric_in_a_line(name))
 
 
 def class_table(rows: Sequence[Mapping[str, Any]], *, has_iou: bool) -> QTableWidget:
@@ -44,14 +42,21 @@ def class_table(rows: Sequence[Mapping[str, Any]], *, has_iou: bool) -> QTableWi
     for row in rows:
         scores = [_with_interval(row.get(name), row.get(f"{name}_interval")) for name in names]
         cells.append([str(row["class"]), f"{row['support']:,}", *scores])
-    return text_table(("Class", "Samples", "Precision", "Recall", "F1", "IoU")[: 2 + len(names)], cells)
+    scores = [metric_title("precision"), metric_title("recall"), "F1", tr("IoU")]
+    return text_table([tr("Class"), tr("Samples"), *scores[: len(names)]], cells)
 
 
 def _with_interval(value: Any, interval: Sequence[float] | None) -> str:
     if not isinstance(value, int | float):
         return "" if value is None else str(value)
     text = format_figure(value)
-    return text if interval is None else f"{text}  ({format_figure(interval[0])} to {format_figure(interval[1])})"
+    return (
+        text
+        if interval is None
+        else tr(
+            "{value}  ({low} to {high})", value=text, low=format_figure(interval[0]), high=format_figure(interval[1])
+        )
+    )
 
 
 def class_rows(rows: Sequence[Mapping[str, Any]]) -> list[list[object]]:

@@ -5,60 +5,52 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.analysis.calibration_card import CalibrationCard
 from netwright.app.analysis.curves_card import CurvesCard
-from netwright.app.analysis.evaluation_page import CardsPage
 from netwright.app.analysis.groups_card import GroupsCard
 from netwright.app.analysis.plots import PredictionPlot, StepsPlot
-from netwright.app.analysis.result_cards import stacked
+from netwright.app.analysis.result_cards import SPLITS, CardsPage, split_in_line, stacked
 from netwright.app.analysis.samples_card import SamplesCard
 from netwright.app.analysis.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
+from netwright.app.plots.card import FigureCard
 from netwright.app.plots.confusion_chart import ConfusionCard
-from netwright.app.plots.figure_card import FigureCard
 from netwright.app.plots.histogram_plot import HistogramPlot
 from netwright.app.processes import OnError, OnResult
 from netwright.app.shell import Shell
 from netwright.app.widgets import ValueTable
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.analysis.operations.evaluate import OPERATION, EvaluateRequest
-from netwright.engine.core.errors import plural
+from netwright.engine.analysis.operations.trained_network import SAMPLES, SamplesRequest
 from netwright.engine.runs.confusion import Confusion
 
-SPLITS = (("test", "Test split"), ("validation", "Validation split"), ("training", "Training split"))
 OTHER_FILE, OTHER_FOLDER = "file", "folder"
+WEIGHTS = {"best": noop("best weights"), "last": noop("last weights")}
 MOST_SCORES = 14
 MOST_PLOTTED = 6
 """Predicted numbers up to which each has a plot of its own."""
-NOT_YET = "Choose a run and data, then Evaluate: scores, confusions and the samples it gets wrong are shown here."
+CANCELLED = noop("Evaluate shows scores, confusions and the samples that the network gets wrong.")
 
 
 class ScoresPage(CardsPage):
     """Asks the warm engine to evaluate a run. Results are kept in the folder of the run, so that an evaluation that is
     known is shown at once, and its samples, thresholds and groups need no second one."""
 
-    title = "Scores"
-    inside_requested = Signal(str, int)
-    """A split and the place of a sample in it, for which the Look inside page is to explain the answer."""
+    title = noop("Scores")
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
-        super().__init__(shell, NOT_YET, parent)
+        super().__init__(shell, translation(CANCELLED), parent)
+        self._is_asked = False
+        """Whether the run was evaluated, or is to be only when the button is clicked."""
         self._request: int | None = None
         self._others: set[int] = set()
         self._result: Mapping[str, Any] = {}
         self._other = ""
-        self.data, self.button = QComboBox(), QPushButton("Evaluate")
+        self.data, self.button = QComboBox(), QPushButton(tr("Evaluate"))
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -69,16 +61,16 @@ class ScoresPage(CardsPage):
     def _make_bar(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        self.data.setAccessibleName("Data")
-        for key, label in SPLITS:
-            self.data.addItem(label, key)
+        self.data.setAccessibleName(tr("Data"))
+        for key, label in SPLITS.items():
+            self.data.addItem(translation(label), key)
         self.data.insertSeparator(len(SPLITS))
-        self.data.addItem("Another file…", OTHER_FILE)
-        self.data.addItem("Another folder…", OTHER_FOLDER)
+        self.data.addItem(tr("Another file…"), OTHER_FILE)
+        self.data.addItem(tr("Another folder…"), OTHER_FOLDER)
         self.data.activated.connect(self._on_data)
         self.button.clicked.connect(self._on_clicked)
         theme.mark(self.state, "role", "muted")
-        for widget in (QLabel("on"), self.data, self.button):
+        for widget in (QLabel(tr("on")), self.data, self.button):
             row.addWidget(widget)
         row.addSpacing(8)
         row.addWidget(self.state, 1)
@@ -90,6 +82,11 @@ class ScoresPage(CardsPage):
         self.button.setEnabled(run is not None)
         self._forget()
 
+    def arrive(self) -> None:
+        """Evaluate the run, unless that is done."""
+        if self.run is not None and not self._is_asked:
+            self.evaluate()
+
     def shutdown(self) -> None:
         """End the requests."""
         self._cancel()
@@ -100,9 +97,9 @@ class ScoresPage(CardsPage):
         if kind in (OTHER_FILE, OTHER_FOLDER):
             base = str(self.shell.documents.base)
             path = (
-                QFileDialog.getOpenFileName(self, "Evaluate on another file", base)[0]
+                QFileDialog.getOpenFileName(self, tr("Evaluate on another file"), base)[0]
                 if kind == OTHER_FILE
-                else QFileDialog.getExistingDirectory(self, "Evaluate on another folder", base)
+                else QFileDialog.getExistingDirectory(self, tr("Evaluate on another folder"), base)
             )
             if not path:
                 self.data.setCurrentIndex(0)
@@ -110,19 +107,23 @@ class ScoresPage(CardsPage):
                 self._other = path
                 self.data.setItemText(self.data.currentIndex(), Path(path).name)
         self._forget()
+        self.arrive()
 
     def _forget(self) -> None:
         """Remove the results, which belong to another run or other data."""
         self._cancel()
         self.clear()
+        self._is_asked = False
+        self.button.setText(tr("Evaluate"))
         self.state.setText("")
-        self.say(NOT_YET)
+        self.say(translation(CANCELLED))
 
     # ---- evaluating ----
 
     def _on_clicked(self) -> None:
         if self._request is not None:
             self._forget()
+            self._is_asked = True
         else:
             self.evaluate()
 
@@ -138,8 +139,11 @@ class ScoresPage(CardsPage):
         if self.run is None:
             return
         self._cancel()
-        self.button.setText("Cancel")
-        self.state.setText("Evaluating…")
+        self._is_asked = True
+        self.button.setText(tr("Cancel"))
+        self.state.setText(tr("Evaluating…"))
+        if self.pages.currentIndex() == 0:
+            self.say(tr("Evaluating…"))
         self._request = self.shell.server.ask(
             OPERATION,
             self._evaluation(self.run, **extras),
@@ -151,11 +155,11 @@ class ScoresPage(CardsPage):
     def _evaluation(self, run: Path, **extras: Any) -> EvaluateRequest:
         where = self._where()
         data = {"split": where.get("split", ""), "data": where.get("source", "")}
-        return EvaluateRequest(run_dir=run, device="cpu", with_groupings=True, **data, **extras)
+        return EvaluateRequest(model=run, device="cpu", with_groupings=True, **data, **extras)
 
     def _ask_for_samples(self, values: Mapping[str, Any], on_result: OnResult, on_error: OnError) -> None:
-        values = {**self._where(), **values}
-        self._ask(lambda *then: self.shell.server.request("samples", values, *then), on_result, on_error)
+        request: SamplesRequest = SAMPLES.read({**self._where(), **values})
+        self._ask(lambda *then: self.shell.server.ask(SAMPLES, request, *then), on_result, on_error)
 
     def _ask_by(self, by: str, on_result: OnResult, on_error: OnError) -> None:
         if (run := self.run) is not None:
@@ -182,10 +186,11 @@ class ScoresPage(CardsPage):
         for id in self._others:
             self.shell.server.cancel(id, only_waiting=True)
         self._others = set()
-        self.button.setText("Evaluate")
+        self.button.setText(tr("Evaluate again"))
 
     def _on_progress(self, progress: Mapping[str, Any]) -> None:
-        self.state.setText(f"Evaluating: {progress['done']:,} of {plural(progress['total'], 'sample')}…")
+        done, total = progress["done"], progress["total"]
+        self.state.setText(tr("Evaluating: {done:,} of %n sample(s)…", "", total, done=done))
 
     def _on_failed(self, reason: str) -> None:
         self._request = None
@@ -207,16 +212,20 @@ class ScoresPage(CardsPage):
         self._result = result
         rows = [row for number, target in enumerate(result["targets"]) for row in self._rows_of(number, target, result)]
         self.show_cards(rows, (1, 2))
-        cached = ", as evaluated before" if result.get("cached") else ""
-        where = f"{result['split']} split" if result.get("split") else str(result["data"])
+        where = split_in_line(result["split"]) if result.get("split") else str(result["data"])
         notes = " ".join(result.get("notes", ()))
-        text = f"{plural(result['samples'], 'sample')} of the {where}, {result['weights']} weights{cached}"
+        text = tr("%n sample(s) of the {data}", "", result["samples"], data=where)
+        weights = str(result["weights"])
+        named = translation(WEIGHTS[weights]) if weights in WEIGHTS else tr("{name} weights", name=weights)
+        text = tr(", ", "between facts").join([text, named])
+        if result.get("cached"):
+            text = tr("{text}, as evaluated before", text=text)
         self.state.setText(text, note=f"{text}. {notes}" if notes else "")
 
     def _rows_of(self, number: int, target: Mapping[str, Any], result: Mapping[str, Any]) -> list[list[QWidget]]:
         """Return rows of cards about one output of the network."""
         is_only = len(result["targets"]) == 1
-        title = "Scores" if is_only else f"Scores of {target['name']}"
+        title = tr("Scores") if is_only else tr("Scores of {output}", output=target["name"])
         scores = ValueTable("", tuple(map(str, range(MOST_SCORES))))
         score_rows = scores_of(target, result if is_only else {})[:MOST_SCORES]
         scores.show_rows(score_rows)
@@ -234,7 +243,7 @@ class ScoresPage(CardsPage):
         if target.get("per_class"):
             table = class_table(target["per_class"], has_iou=target["per"] != "sample")
             per_class = partial(class_rows, target["per_class"])
-            rows.append([FigureCard(table, "Scores per class", "with 95 % intervals", per_class)])
+            rows.append([FigureCard(table, tr("Scores per class"), tr("with 95 % intervals"), per_class)])
         if samples is not None:
             rows.append([samples])
         if groupings := result.get("groupings"):
@@ -248,14 +257,17 @@ class ScoresPage(CardsPage):
         residuals = target.get("residuals", ())
         if len(residuals) > MOST_PLOTTED:
             card = FigureCard(
-                StepsPlot(residuals), "Error by number", "RMSE of each predicted number", partial(step_rows, residuals)
+                StepsPlot(residuals),
+                tr("Error by number"),
+                tr("RMSE of each predicted number"),
+                partial(step_rows, residuals),
             )
             first.append(card)
             residuals = residuals[:1]
         for number, entry in enumerate(residuals):
             plot = FigureCard(
                 PredictionPlot(entry),
-                f"Predicted against true: {entry['name']}",
+                tr("Predicted against true: {name}", name=entry["name"]),
                 "",
                 partial(point_rows, entry["points"]),
             )
@@ -263,8 +275,8 @@ class ScoresPage(CardsPage):
                 first.append(plot)
             else:
                 rows.append([plot])
-            errors = HistogramPlot(entry["histogram"], "error", "samples", is_whole=False)
-            rows.append([FigureCard(errors, f"Errors: {entry['name']}", "predicted minus true")])
+            errors = HistogramPlot(entry["histogram"], tr("error", "of a prediction"), tr("samples"), is_whole=False)
+            rows.append([FigureCard(errors, tr("Errors: {name}", name=entry["name"]), tr("predicted minus true"))])
         return rows
 
     def _confusion_card(self, target: Mapping[str, Any], samples: SamplesCard | None) -> QWidget:
@@ -273,7 +285,8 @@ class ScoresPage(CardsPage):
         if samples is not None and target["per"] == "sample":
             card.cell_chosen.connect(
                 lambda row, column: samples.choose(
-                    f"{classes[row]} taken for {classes[column]}", {"cell": [row, column]}
+                    tr("{actual} taken for {predicted}", actual=classes[row], predicted=classes[column]),
+                    {"cell": [row, column]},
                 )
             )
         return FigureCard(card, card.title, card.note.text(), card.values, fills=True)
@@ -298,7 +311,7 @@ class ScoresPage(CardsPage):
             return None
         split = self._where().get("split", "")
         card = SamplesCard(number, has_confidence=bool(target.get("most_uncertain")), leads_on=bool(split))
-        card.sample_chosen.connect(lambda place: self.inside_requested.emit(split, place))
+        card.sample_chosen.connect(lambda place: self.sample_requested.emit(split, place))
         card.wanted.connect(lambda selection: self._ask_for_samples(selection, card.show_answer, card.show_error))
         card.ask()
         return card

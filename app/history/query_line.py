@@ -1,10 +1,12 @@
 """The line under a search that names what nothing has, with the condition that was probably meant."""
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.forms.row import sentence
-from netwright.engine.runs.query import UnknownName
+from netwright.designer.language import tr
+from netwright.engine.runs.query import UnknownName, words_of
 
 
 class UnknownNameLine(QWidget):
@@ -17,11 +19,11 @@ class UnknownNameLine(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        self.refused, self.suggested = QLabel(), QPushButton()
+        self.refused, self.suggested = ElidedLabel(), QPushButton()
         theme.mark(self.refused, "role", "error")
         theme.mark(self.suggested, "role", "link")
         theme.mark(self.suggested, "flush", True)
-        self.suggested.setAccessibleName("Use the suggested condition")
+        self.suggested.setAccessibleName(tr("Use the suggested condition"))
         self.suggested.clicked.connect(self._take)
         row.addWidget(self.refused)
         row.addWidget(self.suggested)
@@ -33,11 +35,11 @@ class UnknownNameLine(QWidget):
         self._unknown = unknown
         self.setVisible(unknown is not None)
         if unknown is not None:
-            self.refused.setText(f"{sentence(unknown.message)}.")
-            self.refused.setToolTip(unknown.hint)
-            self.suggested.setText(markup.without_mnemonic(f"Use {unknown.suggestion}"))
+            self.refused.setText(f"{sentence(unknown.message)}.", note=unknown.hint)
+            self.suggested.setText(markup.without_mnemonic(tr("Use {suggestion}", suggestion=unknown.suggestion)))
             self.suggested.setVisible(bool(unknown.suggestion))
 
     def _take(self) -> None:
         if self._unknown is not None:
-            self._search.setText(self._search.text().replace(self._unknown.word, self._unknown.suggestion, 1))
+            query = " ".join(words_of(self._search.text()))
+            self._search.setText(query.replace(self._unknown.word, self._unknown.suggestion, 1))

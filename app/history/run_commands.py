@@ -1,62 +1,112 @@
-"""The commands of the Experiments tab: show a run, open its project, use its options, delete it."""
+"""The commands for the runs that are selected in the rail: export, report, name, options, project, folder, trash."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from netwright.app import messages
-from netwright.app.history.runs_tab import RunsTab
+from netwright.app.history.run_history import RunHistory
 from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
-from netwright.engine.core.errors import UserError, plural
+from netwright.designer.language import noop, tr, translation
+from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import write_atomically
+from netwright.engine.core.part_registry import has_entry
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
 from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.query import as_csv
 from netwright.engine.runs.summary import RunSummary
+
+RESUMABLE = ("stopped", "failed", "lost", "finished")
+RESUME = noop("Resume from the last checkpoint; a complete run gets more epochs")
+ROWS = (
+    ("resume", noop("Resume"), RESUME),
+    ("export", noop("Export network…"), noop("As ONNX or PyTorch, with the best or the last weights of this run")),
+    ("report", noop("Export report…"), noop("Network, options, curves and results of this run as one HTML file")),
+    (
+        "weights",
+        noop("Start from its weights…"),
+        noop("Let the open project start from the result of this run: transfer learning"),
+    ),
+    ("rename", noop("Rename…"), noop("Change the name of the run (F2)")),
+    ("", "", ""),
+    ("project", noop("Open project"), noop("Open an unsaved copy of the project as it was when this run started")),
+    (
+        "options",
+        noop("Reuse options"),
+        noop("Copy the training options of this run into the open project; can be undone"),
+    ),
+    ("folder", noop("Open folder"), noop("Show the folder with the files of the run")),
+    ("", "", ""),
+    (
+        "delete",
+        noop("Move to trash…"),
+        noop("Move the selected runs to the trash, from where the desktop restores them (Del)"),
+    ),
+)
+"""The menu of a run; an empty entry is a separator."""
+DIALOGS = {"export": "export_network", "report": "run_report"}
 
 
 class RunCommands(QObject):
-    """Carries out what the tab asks for. `open_copy` opens a copy of a project, as if it lay at its second argument."""
+    """Carries out commands. `open_copy` opens a copy of a project, as if it lay at its second argument. The signals ask
+    for what the window does."""
 
-    def __init__(self, shell: Shell, training: Training, open_copy: Callable[[Path, Path], bool], tab: RunsTab) -> None:
-        super().__init__(tab)
-        self._shell, self._training, self._open_copy, self._tab = shell, training, open_copy, tab
-        tab.show_requested.connect(self.show_curves)
-        tab.resume_requested.connect(lambda run: training.resume_run(RunFolder(run.path)))
-        tab.project_requested.connect(self.open_project)
-        tab.options_requested.connect(self.use_options)
-        tab.export_requested.connect(self.export_network)
-        tab.report_requested.connect(self.export_report)
-        tab.folder_requested.connect(self.open_folder)
-        tab.delete_requested.connect(self.delete)
-        tab.networks_requested.connect(self.compare_networks)
-        tab.train_requested.connect(training.start)
-        tab.details.data_asked.connect(self.look_at_data)
-        tab.message.connect(shell.hint)
-        tab.failed.connect(shell.show_error)
-        shell.documents.changed.connect(self.follow_document)
-        self.follow_document()
+    rename_requested = Signal()
+    weights_requested = Signal(object)
+    export_requested = Signal()
 
-    def follow_document(self) -> None:
-        """List the runs of the project that is open."""
-        self._tab.show_project(self._shell.documents.key)
+    def __init__(
+        self,
+        shell: Shell,
+        training: Training,
+        open_copy: Callable[[Path, Path], bool],
+        history: RunHistory,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._shell, self._training, self._open_copy, self._history = shell, training, open_copy, history
+        self.runs: Sequence[RunSummary] = ()
+        """The runs that are selected."""
+        self.menu = QMenu(parent)
+        self.actions: dict[str, QAction] = {}
+        done_by: dict[str, Callable[[RunSummary], object]] = {
+            "resume": lambda run: training.resume_run(RunFolder(run.path)),
+            "export": lambda _: self.export_requested.emit(),
+            "report": lambda run: open_dialog("run_report", shell, RunFolder(run.path)),
+            "weights": self.weights_requested.emit,
+            "rename": lambda _: self.rename_requested.emit(),
+            "project": self.open_project,
+            "options": self.use_options,
+            "folder": self.open_folder,
+            "delete": lambda _: self.delete(self.runs),
+        }
+        for key, text, tip in ROWS:
+            if not key:
+                self.menu.addSeparator()
+            elif key not in DIALOGS or has_entry("dialogs", DIALOGS[key]):
+                action = self.actions[key] = self.menu.addAction(translation(text))
+                action.setToolTip(translation(tip))
+                action.triggered.connect(lambda _=False, act=done_by[key]: act(self.runs[0]) if self.runs else None)
+        self.menu.setToolTipsVisible(True)
+        history.refused.connect(lambda why: shell.hint(why))
 
-    def look_at_data(self, run: Path) -> None:
-        """Ask what has changed in the data of a run since it trained. Where that cannot be told, nothing is shown."""
-
-        def show(answer: dict[str, Any]) -> None:
-            self._tab.details.show_data_changes(run, [str(change) for change in answer["changes"]])
-
-        self._shell.server.request("data_changes", {"run_dir": str(run)}, show, lambda _: None)
-
-    def show_curves(self, run: RunSummary) -> None:
-        """Show a run in the Train tab. A run of this window that is under way goes on unseen."""
-        self._training.follow(RunFolder(run.path))
-        self._shell.show_tab("train")
+    def select(self, runs: Sequence[RunSummary]) -> None:
+        """Take the runs that are selected."""
+        self.runs = runs
+        for key, action in self.actions.items():
+            action.setEnabled(bool(runs) if key == "delete" else len(runs) == 1)
+        run = runs[0] if len(runs) == 1 else None
+        resume = self.actions["resume"]
+        resume.setText(tr("Resume…") if run is not None and run.state == "finished" else tr("Resume"))
+        resume.setEnabled(run is not None and run.state in RESUMABLE and run.has_checkpoint)
+        has_none = run is not None and not run.has_checkpoint
+        resume.setToolTip(tr("This run has saved no checkpoint to go on from") if has_none else translation(RESUME))
 
     def open_project(self, run: RunSummary) -> bool:
         """Open the project as it was trained, as a copy: the run's own file stays as it is."""
@@ -64,13 +114,13 @@ class RunCommands(QObject):
         try:
             base = RunFolder(run.path).read_info().base or str(run.path)
         except UserError as error:
-            shell.show_error("The project cannot be opened", str(error))
+            shell.show_error(tr("The project cannot be opened"), str(error))
             return False
         origin = Path(run.project_path) if run.project_path else Path(base) / "untitled"
         if not self._open_copy(RunFolder(run.path).project, origin):
             return False
         shell.show_tab("design")
-        shell.hint(f"Opened a copy of the project of {run.title}. Save it to keep it.")
+        shell.hint(tr("Opened a copy of the project of {title}. Save it to keep it.", title=run.title))
         return True
 
     def use_options(self, run: RunSummary) -> None:
@@ -80,16 +130,16 @@ class RunCommands(QObject):
             return
         project = shell.editor.project
         if theirs.training == project.training:
-            shell.hint("The open project already has these training options.")
+            shell.hint(tr("The open project already has these training options."))
             return
-        shell.editor.apply("Reuse options of a run", replace(project, training=theirs.training))
-        shell.hint(f"Copied the training options of {run.title}. Ctrl+Z undoes it.")
+        shell.editor.apply(tr("Reuse options of a run"), replace(project, training=theirs.training))
+        shell.hint(tr("Copied the training options of {title}. Ctrl+Z undoes it.", title=run.title))
 
     def _project_of(self, run: RunSummary) -> Project | None:
         try:
             return load(RunFolder(run.path).project).project
         except UserError as error:
-            self._shell.show_error("The project of the run cannot be read", str(error))
+            self._shell.show_error(tr("The project of the run cannot be read"), str(error))
             return None
 
     def compare_networks(self, before: RunSummary, after: RunSummary) -> None:
@@ -103,29 +153,45 @@ class RunCommands(QObject):
             dialog.exec()
             dialog.deleteLater()
 
-    def export_network(self, run: RunSummary) -> None:
-        """Export the network with the weights of a run."""
-        try:
-            open_dialog("export_run", self._shell, RunFolder(run.path))
-        except UserError as error:
-            self._shell.show_error("The run cannot be exported", str(error))
-
-    def export_report(self, run: RunSummary) -> None:
-        """Write the report of a run."""
-        open_dialog("run_report", self._shell, RunFolder(run.path))
-
     def open_folder(self, run: RunSummary) -> None:
         """Show the run's files in the desktop's file manager."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.path))):
-            self._shell.show_error("The folder cannot be opened", f"No program was found that shows {run.path}.")
+            self._shell.show_error(
+                tr("The folder cannot be opened"), tr("No program was found that shows {path}.", path=run.path)
+            )
 
-    def delete(self, runs: list[RunSummary]) -> None:
+    def delete(self, runs: Sequence[RunSummary]) -> None:
         """Move runs to the trash, after asking. One that is at work is refused."""
-        if alive := [run for run in runs if run.is_alive]:
-            subject = f"{alive[0].title} is" if len(alive) == 1 else f"{len(alive):,} of them are"
-            self._shell.show_error("A run in progress cannot be deleted", f"{subject} in progress. Stop it first.")
+        if not runs:
             return
-        noun = runs[0].title if len(runs) == 1 else plural(len(runs), "run")
-        text = "Curves, weights and notes are moved too. The desktop's trash can restore them until it is emptied."
-        if messages.ask(self._shell.dialog_parent, f"Move {noun} to the trash?", text, "Move to trash"):
-            self._tab.history.delete([run.path for run in runs])
+        if alive := [run for run in runs if run.is_alive]:
+            if len(alive) == 1:
+                reason = tr("{name} is in progress. Stop it first.", name=alive[0].title)
+            else:
+                reason = tr("{count:,} of them are in progress. Stop it first.", count=len(alive))
+            self._shell.show_error(tr("A run in progress cannot be deleted"), reason)
+            return
+        if len(runs) == 1:
+            question = tr("Move {name} to the trash?", name=runs[0].title)
+        else:
+            question = tr("Move %n run(s) to the trash?", "", len(runs))
+        text = tr("Curves, weights and notes are moved too. The desktop's trash can restore them until it is emptied.")
+        if messages.ask(self._shell.dialog_parent, question, text, tr("Move to trash")):
+            self._history.delete([run.path for run in runs])
+
+    def ask_and_export(self, runs: Sequence[RunSummary]) -> None:
+        """Ask for a file, and write the runs as CSV."""
+        parent, pattern = self._shell.dialog_parent, tr("CSV tables (*.csv)")
+        name, _ = QFileDialog.getSaveFileName(parent, tr("Export the table of runs"), "runs.csv", pattern)
+        if not name:
+            return
+        path = Path(name) if Path(name).suffix else Path(name).with_suffix(".csv")
+        try:
+            write_atomically(path, as_csv(runs).encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            text = tr(
+                "{path} cannot be written: {strerror}. Choose another folder.", path=path, strerror=error.strerror
+            )
+            self._shell.show_error(tr("The table cannot be exported"), text)
+            return
+        self._shell.hint(tr("Wrote %n run(s) to {file}.", "", len(runs), file=path.name))

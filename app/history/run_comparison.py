@@ -1,6 +1,8 @@
 """Runs side by side: curves in one picture, figures and options in a table with what differs marked."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -19,44 +21,101 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.history.side_by_side import Row, rows_of
 from netwright.app.plots.card import PlotCard
 from netwright.app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
 from netwright.app.plots.curve_export import ExportButton, count_of, write_runs_csv
 from netwright.app.plots.plot_data import LinkedXAxis
 from netwright.app.plots.timeline import Along
 from netwright.app.plots.traces import Traces
+from netwright.app.plots.words import metric_title
+from netwright.app.runs.run_texts import label_of, letters_of, option_label, state_in_words, text_of
+from netwright.app.runs.segments import PairPage, Segments
 from netwright.designer import theme
+from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.items import table_item
+from netwright.designer.language import listed, noop, tr, translation
 from netwright.designer.markup import visible
-from netwright.engine.project.options.metric_options import title_of
+from netwright.engine.project.options.metric_options import format_score, is_better_low
 from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.query import option_names, score_names
+from netwright.engine.runs.run_options import in_order
 from netwright.engine.runs.summary import RunSummary
 
+FACTS = ("created", "seconds", "environment", "epochs")
 REDRAW_MS = 33
 LABEL_WIDTH, RUN_WIDTH = 220, 240
 MOST_CURVES = 8
 """More curves in one plot could not be told apart."""
+ONLY_TWO = noop("The answers of two runs that have ended can be compared.")
 BEST = Qt.ItemDataRole.UserRole
 """Whether a cell holds the best value of its row."""
-ALONG = {"iterations": "By iteration", "epochs": "By epoch", "time": "By time"}
+ALONG = {"iterations": noop("By iteration"), "epochs": noop("By epoch"), "time": noop("By time")}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing of every run. `path` is the `--set` path of an option."""
+
+    label: str
+    values: tuple[str, ...]
+    path: str = ""
+    best: frozenset[int] = frozenset()
+    """The runs with the best value of a loss or metric, by number; none where all are equal."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the runs do not have all the same."""
+        return len(set(self.values)) > 1
+
+
+def rows_of(runs: Sequence[RunSummary]) -> list[Row]:
+    """Every row, those in which runs differ and the others."""
+    return [*_facts(runs), *_options(runs)]
+
+
+def _facts(runs: Sequence[RunSummary]) -> Iterator[Row]:
+    yield Row(tr("State"), tuple(state_in_words(run.state)[0] for run in runs))
+    for name in FACTS:
+        yield Row(label_of(name), tuple(text_of(run, name) for run in runs))
+    for name in score_names(runs):
+        texts = tuple(format_score(name, run.scores.get(name)) for run in runs)
+        yield Row(label_of(name), texts, best=_best(name, [run.scores.get(name) for run in runs]))
+    if letters := letters_of(runs):
+        yield Row(tr("Network"), tuple(letters.get(run.network, "") for run in runs))
+
+
+def _best(name: str, values: Sequence[float | None]) -> frozenset[int]:
+    """Return which values of a loss or metric are the best; none where all that are known are equal."""
+    numbers = [value for value in values if value is not None and not math.isnan(value)]
+    if len(set(numbers)) < 2:
+        return frozenset()
+    metric = name.rpartition(".")[2]
+    best = min(numbers) if metric == "loss" or is_better_low(metric) else max(numbers)
+    return frozenset(number for number, value in enumerate(values) if value == best)
+
+
+def _options(runs: Sequence[RunSummary]) -> Iterator[Row]:
+    for path in in_order(option_names(runs)):
+        yield Row(option_label(path), tuple(run.option_text(path) for run in runs), path)
 
 
 class ComparePage(QWidget):
-    """`show_runs` fills it. `shutdown` must be called before the program ends."""
+    """`show_runs` fills it. `answers` shows where two runs answer otherwise. `shutdown` must be called before the
+    program ends."""
 
-    back_requested = Signal()
+    closed = Signal()
     networks_requested = Signal(object, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, answers: PairPage | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._answers = answers
         self.runs: list[RunSummary] = []
         self.traces = Traces(self)
         self.x_axis = LinkedXAxis(least=LEAST)
         self.metric_curves, self.loss_curves = Comparison(x_axis=self.x_axis), Comparison(x_axis=self.x_axis)
         self.plots = ComparisonPlot(self.metric_curves), ComparisonPlot(self.loss_curves)
         self.cards = tuple(PlotCard(plot) for plot in self.plots)
-        self.title = QLabel()
+        self.title, self.segments = ElidedLabel(), Segments()
         self.quantity = QComboBox()
         self.table = QTableWidget()
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
@@ -65,6 +124,8 @@ class ComparePage(QWidget):
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
         column.addLayout(self._make_head())
+        column.addWidget(self.segments, 1)
+        self.segments.set_corner(self._make_controls())
         parts = QSplitter(Qt.Orientation.Vertical)
         parts.setChildrenCollapsible(False)
         parts.setHandleWidth(12)
@@ -72,7 +133,9 @@ class ComparePage(QWidget):
         parts.addWidget(self._make_plots())
         parts.addWidget(self._make_table())
         parts.setSizes([420, 360])
-        column.addWidget(parts, 1)
+        self.segments.add("curves", tr("Curves and options"), parts)
+        if answers is not None:
+            self.segments.add("answers", translation(answers.title), answers)
         self.traces.changed.connect(self._on_traces)
         theme.changed.connect(self._dress)
 
@@ -81,36 +144,43 @@ class ComparePage(QWidget):
     def _make_head(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        self.back = QPushButton("All runs")
-        self.back.setIcon(theme.icon("chevron-left"))
-        self.back.setToolTip("Back to the list (Esc)")
+        self.back = QPushButton(tr("Close"))
+        self.back.setToolTip(tr("Back to one run (Esc)"))
         self.back.setShortcut("Esc")
-        self.back.clicked.connect(self.back_requested)
-        theme.mark(self.title, "role", "title")
+        self.back.clicked.connect(self.closed)
+        theme.mark(self.title, "role", "figure")
+        row.addWidget(self.title, 1)
+        row.addWidget(self.back)
+        return row
+
+    def _make_controls(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addStretch(1)
         self.along = QComboBox()
-        self.along.setAccessibleName("Horizontal axis of the curves")
+        self.along.setAccessibleName(tr("Horizontal axis of the curves"))
         for key in get_args(Along):
-            self.along.addItem(ALONG[key], key)
+            self.along.addItem(translation(ALONG[key]), key)
         self.along.currentIndexChanged.connect(self.show_all)
-        self.quantity.setAccessibleName("Quantity of the left plot")
+        self.quantity.setAccessibleName(tr("Quantity of the left plot"))
         self.quantity.currentIndexChanged.connect(self._on_controls)
-        self.training, self.validation = QCheckBox("Training (solid)"), QCheckBox("Validation (dashed)")
-        self.is_log = QCheckBox("Logarithmic loss")
+        self.training, self.validation = QCheckBox(tr("Training (solid)")), QCheckBox(tr("Validation (dashed)"))
+        self.is_log = QCheckBox(tr("Logarithmic loss"))
         for box, is_on in ((self.training, True), (self.validation, True), (self.is_log, False)):
             box.setChecked(is_on)
             box.toggled.connect(self._on_controls)
-        label = QLabel("Smoothing")
+        label = QLabel(tr("Smoothing"))
         theme.mark(label, "role", "muted")
         self.smoothing = QSlider(Qt.Orientation.Horizontal)
-        self.smoothing.setAccessibleName("Smoothing of the training curves")
+        self.smoothing.setAccessibleName(tr("Smoothing of the training curves"))
         self.smoothing.setRange(0, 99)
         self.smoothing.setFixedWidth(100)
         self.smoothing.setValue(60)
         self.smoothing.valueChanged.connect(self._on_controls)
         label.setBuddy(self.smoothing)
         self.whole = QPushButton()
-        self.whole.setAccessibleName("Show the whole runs")
-        self.whole.setToolTip("Show the whole runs again; a double click on a plot does the same")
+        self.whole.setAccessibleName(tr("Show the whole runs"))
+        self.whole.setToolTip(tr("Show the whole runs again; a double click on a plot does the same"))
         self.whole.clicked.connect(self.show_all)
         self.whole.hide()
         self.export = ExportButton(
@@ -118,10 +188,6 @@ class ComparePage(QWidget):
             lambda path: write_runs_csv(path, self.traces.traces),
             lambda: count_of(self.traces.traces),
         )
-        row.addWidget(self.back)
-        row.addSpacing(8)
-        row.addWidget(self.title)
-        row.addStretch(1)
         for widget in (
             *(self.training, self.validation, self.is_log),
             *(label, self.smoothing, self.quantity, self.along, self.whole, self.export),
@@ -147,16 +213,16 @@ class ComparePage(QWidget):
         column.setSpacing(4)
         head = QHBoxLayout()
         head.setContentsMargins(8, 0, 4, 0)
-        self.only_different = QCheckBox("Differences only")
+        self.only_different = QCheckBox(tr("Differences only"))
         self.only_different.setChecked(True)
         self.only_different.toggled.connect(self._fill)
-        self.networks = QPushButton("Compare networks…")
+        self.networks = QPushButton(tr("Compare networks…"))
         self.networks.clicked.connect(lambda: self.networks_requested.emit(*self.runs[:2]))
         head.addWidget(self.only_different)
         head.addStretch(1)
         head.addWidget(self.networks)
         column.addLayout(head)
-        self.table.setAccessibleName("Results and options of the runs")
+        self.table.setAccessibleName(tr("Results and options of the runs"))
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.setShowGrid(False)
         self.table.setWordWrap(False)
@@ -176,17 +242,33 @@ class ComparePage(QWidget):
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Compare these runs."""
         self.runs = list(runs)
-        curves = f", curves of the first {MOST_CURVES}" if len(runs) > MOST_CURVES else ""
-        self.title.setText(f"{len(self.runs):,} runs compared{curves}")
+        names = [run.title for run in self.runs]
+        if len(names) == 2:
+            title = listed(names)
+        elif len(runs) > MOST_CURVES:
+            title = tr("{count:,} runs compared, curves of the first {most}", count=len(names), most=MOST_CURVES)
+        else:
+            title = tr("{count:,} runs compared", count=len(names))
+        self.title.setText(title)
+        self._show_answers()
         is_two = len(self.runs) == 2
         self.networks.setEnabled(is_two)
-        self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Compares two runs at a time")
+        self.networks.setToolTip(tr("Layer by layer, on the canvas") if is_two else tr("Compares two runs at a time"))
         self.x_axis.part = None
         self.whole.hide()
         self.traces.show_runs([RunFolder(run.path) for run in self.runs[:MOST_CURVES]])
         self.metric_curves.traces = self.loss_curves.traces = self.traces.traces
         self._fill()
         self._on_traces()
+
+    def _show_answers(self) -> None:
+        """Compare the answers, where there are two runs that have ended."""
+        pair = [(run.title, run.path) for run in self.runs if run.result is not None]
+        if self._answers is not None and len(pair) == len(self.runs) == 2:
+            self._answers.set_pair(pair[0], pair[1])
+            self.segments.set_run(pair[0][1], "")
+        else:
+            self.segments.set_run(None, translation(ONLY_TWO))
 
     def resume(self) -> None:
         """Somebody looks again."""
@@ -235,7 +317,8 @@ class ComparePage(QWidget):
 
     def _draw(self) -> None:
         for card in self.cards:
-            card.plot.setAccessibleName(f"{card.title} of {len(self.traces.traces)} runs")
+            count = len(self.traces.traces)
+            card.plot.setAccessibleName(tr("{quantity} of {count} runs", quantity=card.title, count=count))
             card.plot.refresh()
 
     def _fill(self, _: object = None) -> None:
@@ -250,7 +333,7 @@ class ComparePage(QWidget):
         table.setHorizontalHeaderItem(0, table_item())
         table.setColumnWidth(0, LABEL_WIDTH)
         for number, run in enumerate(self.runs):
-            head = table_item(run.title, f"Run {number + 1}: {run.path}")
+            head = table_item(run.title, tr("Run {number}: {path}", number=number + 1, path=run.path))
             head.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
             table.setHorizontalHeaderItem(number + 1, head)
             table.setColumnWidth(number + 1, RUN_WIDTH)
@@ -261,18 +344,17 @@ class ComparePage(QWidget):
     def _fill_row(self, at: int, row: Row) -> None:
         strong = QFont(self.table.font())
         strong.setWeight(QFont.Weight.DemiBold)
-        words = "differs" if row.differs else "the same"
+        words = tr("differs") if row.differs else tr("the same")
         self.table.setItem(at, 0, table_item(row.label, f"{row.path or row.label}: {words}"))
         for number, text in enumerate(row.values):
             is_best = number in row.best
-            item = table_item(text, f"{text}\nThe best of these runs" if is_best else text)
+            item = table_item(text, tr("{text}\nThe best of these runs", text=text) if is_best else text)
             item.setFont(theme.figures(strong if is_best else self.table.font()))
             item.setData(BEST, is_best)
             self.table.setItem(at, number + 1, item)
 
     def _dress(self) -> None:
         """Badges in the header, and muted labels, in the colours that hold."""
-        self.back.setIcon(theme.icon("chevron-left"))
         self.whole.setIcon(theme.icon("fit"))
         for number in range(min(len(self.runs), MOST_CURVES)):
             if (head := self.table.horizontalHeaderItem(number + 1)) is not None:
@@ -286,9 +368,10 @@ class ComparePage(QWidget):
         """Read and draw no more."""
         self.traces.rest()
         self._redraw.stop()
+        self.segments.shutdown()
         theme.changed.disconnect(self._dress)
 
 
 def _said(name: str) -> str:
-    words = title_of(name)
+    words = metric_title(name)
     return words[:1].upper() + words[1:]

@@ -9,16 +9,20 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.history import run_reader
 from netwright.app.processes import ENDING_S, ChildProcess
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.process import module_command
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.notes import write_notes
 from netwright.engine.runs.summary import RunSummary, summary_from
+from netwright.engine.runs.trial_reader import Live
 
 LOOK_MS = 1000
-READING = "Reading the runs…"
-GONE = "The list is not updated: the process that reads the runs has ended. It restarts when this tab is opened again."
+READING = noop("Reading the runs…")
+GONE = noop(
+    "The list is not updated: the process that reads the runs has ended. It restarts when this page is opened again."
+)
 
 
 class RunHistory(QObject):
@@ -33,6 +37,8 @@ class RunHistory(QObject):
         super().__init__(parent)
         self.project: ProjectKey | None = None
         self.runs: dict[Path, RunSummary] = {}
+        self.live: dict[Path, Live] = {}
+        """How far the runs under way have come."""
         self.is_read = False
         """Whether the folders have been read."""
         self._child: ChildProcess | None = None
@@ -46,14 +52,14 @@ class RunHistory(QObject):
         """Look at the runs of this project now and once a second, until `rest`."""
         if project != self.project:
             self.close()
-            self.runs, self.is_read = {}, False
+            self.runs, self.live, self.is_read = {}, {}, False
             self.project = project
             self.changed.emit()
         self._timer.start()
         self.look()
 
     def rest(self) -> None:
-        """Stop looking: the tab is hidden."""
+        """Stop looking: the page is hidden."""
         self._timer.stop()
 
     def is_of_project(self, run: RunSummary) -> bool:
@@ -91,7 +97,7 @@ class RunHistory(QObject):
             self._child = ChildProcess(module_command(run_reader.MODULE, path, self.project.identity), self, hears=True)
         except OSError as error:
             self._timer.stop()
-            self.refused.emit(f"The runs cannot be read: {error.strerror}.")
+            self.refused.emit(tr("The runs cannot be read: {strerror}.", strerror=error.strerror))
             return
         self._child.received.connect(self._take)
         self._child.closed.connect(self._on_closed)
@@ -106,6 +112,10 @@ class RunHistory(QObject):
         for path in report.get("gone", ()):
             self.runs.pop(Path(path), None)
             self._has_news = True
+        if "live" in report:
+            live = {Path(path): Live(*map(float, values)) for path, values in report["live"].items()}
+            self._has_news = self._has_news or live != self.live
+            self.live = live
         if "refused" in report:
             self.refused.emit(report["refused"])
         if "noted" in report and self._unsure:
@@ -117,7 +127,7 @@ class RunHistory(QObject):
     def _on_closed(self) -> None:
         if self._child is not None:
             self.close()
-            self.refused.emit(GONE)
+            self.refused.emit(translation(GONE))
 
     def close(self) -> None:
         """End the process. What was read stays, and notes that the process did not get to are saved here."""

@@ -5,8 +5,9 @@ python -m netwright.engine.core.child netwright.app.history.run_reader PROJECT I
 
 The project's file and identity may be empty. Lines of JSON on standard input say what to do: `{"do": "look"}`,
 `{"do": "note", "run", "note", "tags"}`, `{"do": "rename", "run", "run_name"}`, `{"do": "delete", "runs"}`. Those on
-standard output tell what changed since the last look: `{"runs": [...]}` and `{"gone": [...]}` by path, then
-`{"looked": true}`; `{"noted": run}` that a note was dealt with; `{"refused": "..."}` what could not be done.
+standard output tell what changed since the last look: `{"runs": [...]}` and `{"gone": [...]}` by path,
+`{"live": {path: [share, elapsed, remaining]}}` of those under way, then `{"looked": true}`; `{"noted": run}` that a
+note was dealt with; `{"refused": "..."}` what could not be done.
 The process ends when its input closes.
 """
 
@@ -25,6 +26,7 @@ from netwright.engine.runs.history import ProjectKey, in_order, list_runs, own_r
 from netwright.engine.runs.notes import write_notes
 from netwright.engine.runs.summary import RunSummary
 from netwright.engine.runs.trash import move_run_to_trash
+from netwright.engine.runs.trial_reader import read_live
 
 MODULE = "netwright.app.history.run_reader"
 RUNS_A_LINE = 25
@@ -71,7 +73,8 @@ class RunReader:
     def look(self) -> Iterator[dict[str, Any]]:
         """Yield what has changed in the folders."""
         began = time.monotonic()
-        now = {str(run.path): run.write() for run in self._runs()}
+        runs = self._runs()
+        now = {str(run.path): run.write() for run in runs}
         new = [run for path, run in now.items() if self._told.get(path) != run]
         for start in range(0, len(new), RUNS_A_LINE):
             yield {"runs": new[start : start + RUNS_A_LINE]}
@@ -79,6 +82,12 @@ class RunReader:
         if missing:
             yield {"gone": missing}
         self._told = now
+        live = {}
+        for run in runs:
+            if run.is_alive:
+                with contextlib.suppress(OSError):
+                    live[str(run.path)] = read_live(run.path).write()
+        yield {"live": live}
         yield {"looked": True}
         ended = time.monotonic()
         self._not_before = ended + REST * (ended - began)

@@ -3,23 +3,16 @@ complete."""
 
 import math
 
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QFormLayout,
-    QInputDialog,
-    QLabel,
-    QLineEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QInputDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from netwright.app.dialog import Dialog
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.project.file import load
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import summary_of
 
-HELP = "The schedule continues from the new rate. Both take effect at once, and a checkpoint is saved."
+HELP = noop("The schedule continues from the new rate. Both take effect at once, and a checkpoint is saved.")
 
 
 class ChangeRun(Dialog):
@@ -27,24 +20,24 @@ class ChangeRun(Dialog):
 
     def __init__(self, parent: QWidget, rate: float, epochs: int) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Change the run")
+        self.setWindowTitle(tr("Change the run"))
         self.setMinimumWidth(380)
         self._before = (f"{rate:.6g}", f"{epochs}")
         self.rate, self.epochs = (QLineEdit(text) for text in self._before)
-        self.rate.setAccessibleName("Learn rate")
-        self.epochs.setAccessibleName("Epochs")
+        self.rate.setAccessibleName(tr("Learn rate"))
+        self.epochs.setAccessibleName(tr("Epochs"))
         self.why = QLabel()
         self.why.setWordWrap(True)
         theme.mark(self.why, "role", "help")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
-        self.ok.setText("Change")
+        self.ok.setText(tr("Change"))
         theme.mark(self.ok, "primary", True)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         form = QFormLayout()
-        form.addRow("Learn &rate", self.rate)
-        form.addRow("&Epochs", self.epochs)
+        form.addRow(tr("Learn &rate"), self.rate)
+        form.addRow(tr("&Epochs"), self.epochs)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(12)
@@ -66,15 +59,15 @@ class ChangeRun(Dialog):
 
     def _judge(self) -> None:
         rate, epochs = _number(self.rate.text()), _number(self.epochs.text())
-        why = ""
-        if not 0 < rate <= 1000:
-            why = "The learn rate is a number above 0, at most 1000."
+        why, has_rate = "", 0 < rate <= 1000
+        if not has_rate:
+            why = tr("The learn rate is a number above 0, at most 1000.")
         elif not (1 <= epochs <= 1_000_000 and epochs == int(epochs)):
-            why = "Epochs are a whole number from 1 to 1,000,000."
-        theme.mark(self.rate, "invalid", "true" if why.startswith("The") else "false")
-        theme.mark(self.epochs, "invalid", "true" if why.startswith("Epochs") else "false")
+            why = tr("Epochs are a whole number from 1 to 1,000,000.")
+        theme.mark(self.rate, "invalid", "false" if has_rate else "true")
+        theme.mark(self.epochs, "invalid", "true" if has_rate and why else "false")
         theme.mark(self.why, "role", "error" if why else "help")
-        self.why.setText(why or HELP)
+        self.why.setText(why or translation(HELP))
         self.ok.setEnabled(not why and (self.rate.text(), self.epochs.text()) != self._before)
 
 
@@ -98,15 +91,25 @@ def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
     if run.state_reached != "finished" or not isinstance(epochs, int):
         return []
     options = load(folder.project).project.training
-    name, unit = options.planned_option, "iterations" if options.is_full_batch else "epochs"
+    name = options.planned_option
     planned = int(folder.read_info().live_changes.get("epochs", options.planned_epochs))
     dialog = QInputDialog(parent)
-    dialog.setWindowTitle("Resume the run")
+    dialog.setWindowTitle(tr("Resume the run"))
     dialog.setInputMode(QInputDialog.InputMode.IntInput)
-    dialog.setLabelText(f"{epochs:,} of {planned:,} {unit} are complete. New total number of {unit}:")
+    if options.is_full_batch:
+        text = tr(
+            "{epochs:,} of {planned:,} iterations are complete. New total number of iterations:",
+            epochs=epochs,
+            planned=planned,
+        )
+    else:
+        text = tr(
+            "{epochs:,} of {planned:,} epochs are complete. New total number of epochs:", epochs=epochs, planned=planned
+        )
+    dialog.setLabelText(text)
     dialog.setIntRange(min(epochs + 1, MOST), MOST)
     dialog.setIntValue(planned if planned > epochs else min(2 * epochs, MOST))
-    dialog.setOkButtonText("Resume")
+    dialog.setOkButtonText(tr("Resume"))
     is_chosen = bool(dialog.exec())
     value = dialog.intValue()
     dialog.deleteLater()

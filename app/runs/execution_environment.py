@@ -6,7 +6,9 @@ from PySide6.QtCore import QObject, Signal
 
 from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.shell import Shell
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
+from netwright.engine.operations.started_runs import INVENTORY, InventoryRequest
 
 if TYPE_CHECKING:  # a start of the window does not pay for it
     from netwright.engine.placement.inventory import DeviceInventory
@@ -27,7 +29,7 @@ class ExecutionEnvironment(QObject):
 
     def look_for_devices(self) -> None:
         """Ask the engine for the devices of this machine."""
-        self._shell.server.request("inventory", {}, self._take_inventory, self._shell.hint)
+        self._shell.server.ask(INVENTORY, InventoryRequest(), self._take_inventory, self._shell.hint)
 
     def _take_inventory(self, answer: dict[str, Any]) -> None:
         from netwright.engine.placement.inventory import DeviceInventory
@@ -40,11 +42,11 @@ class ExecutionEnvironment(QObject):
         """Describe what a run of the project would use."""
         project = self._shell.editor.project
         target = project.environment.target
-        text, tip = f"Environment {target}", ""
+        text, tip = tr("Environment {target}", target=target), ""
         if self.inventory is not None:
-            from netwright.engine.cluster.cluster_environment import with_cluster
             from netwright.engine.placement.batch_arithmetic import batch_text
             from netwright.engine.placement.choose import resolve
+            from netwright.engine.placement.cluster_part import with_cluster
             from netwright.engine.project.training import batch_size
 
             options, info = project.training, self._dataset.info
@@ -58,9 +60,9 @@ class ExecutionEnvironment(QObject):
                 )
                 count = len(placement.workers)
                 text += f" · {placement.resolved}" if target == "auto" and placement.resolved else ""
-                text += f" · {count} workers" if count > 1 else ""
+                text = " · ".join([text, tr("%n worker(s)", "", count)]) if count > 1 else text
                 tip = f"{placement.sentence}\n{batch_text(placement, project.environment, options, samples)}"
             except UserError as error:
-                text += " · not available"
+                text = " · ".join([text, tr("not available")])
                 tip = str(error)
         self.described.emit(text, tip)

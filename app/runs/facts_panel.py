@@ -1,4 +1,4 @@
-"""The panel beside the curves: state, progress, buttons, and what is known of a run in short tables."""
+"""The head of a run, and short tables beside its curves."""
 
 import math
 import time
@@ -6,22 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from netwright.app.messages import breakable
 from netwright.app.plots.quantities import GRADIENT_NORM, shares_of
+from netwright.app.plots.words import done_in_words, metric_text
 from netwright.app.runs.phases import Phase
-from netwright.app.runs.run_buttons import ACTIVE, OVER, RunButtons
+from netwright.app.runs.run_buttons import ACTIVE, OVER
 from netwright.app.runs.run_follower import Outcome
+from netwright.app.runs.run_header import RunHeader, counts_of, samples_text
+from netwright.app.runs.run_texts import best_text, new_rate_text, rate_change_text, state_in_words, time_left
 from netwright.app.runs.step_time import StepTime
 from netwright.app.widgets import ValueTable
-from netwright.designer import markup, theme
-from netwright.designer.elided_label import ElidedLabel
+from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.files import number_in
 from netwright.engine.core.progress import in_words
 from netwright.engine.core.text import format_bytes, format_duration, format_number
-from netwright.engine.runs.baselines import errors_beside, worse_than_baseline
+from netwright.engine.runs.baselines import closing_warning, errors_beside
+from netwright.engine.runs.curve_findings import RunCurves
 from netwright.engine.runs.events import (
     Best,
     Ended,
@@ -38,38 +42,28 @@ from netwright.engine.runs.events import (
     StateChanged,
 )
 from netwright.engine.runs.folder import RunFolder
-from netwright.engine.runs.requests import BY_NAME, WATCHABLE, done_text
-from netwright.engine.runs.summary import achieved_text, format_metric, title_of
+from netwright.engine.runs.requests import BY_NAME, WATCHABLE
+from netwright.engine.runs.summary import achieved_text, title_of
 
 MOST_LINES = 8
 SECTION_GAP = 16
 """Pixels above a heading: more than between it and what it heads."""
-BEST, LAST = "Best validation", "Last validation"
-PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Computing", BEST, LAST, "Test", "Baselines")
-HARDWARE = ("Environment", "Workers", "Device", "Memory")
-DATA = ("Samples", "Batch")
-STATES = {
-    "": ("", "muted"),
-    "starting": ("○ Starting", "muted"),
-    "running": ("● Training", "good"),
-    "silent": ("◌ Not responding", "warning"),
-    "stopping": ("◐ Stopping", "warning"),
-    "paused": ("II Paused", "warning"),
-    "finished": ("✓ Finished", "good"),
-    "stopped": ("■ Stopped", "warning"),
-    "failed": ("✕ Failed", "error"),
-    "lost": ("✕ Lost", "error"),
-    "refused": ("✕ Not started", "error"),
-}
-ACCUMULATION = "training.gradient_accumulation"
+BEST, LAST = noop("Best validation"), noop("Last validation")
+OF_STEPS = (noop("Iteration"), noop("Elapsed"), noop("Learn rate"), noop("Throughput"), noop("Computing"))
+PROGRESS = (*OF_STEPS, BEST, LAST, noop("Test"), noop("Baselines"))
+HARDWARE = (noop("Environment"), noop("Workers"), noop("Device"), noop("Memory"))
+DATA = (noop("Samples"), noop("Batch"))
+"""The names of rows, which `ValueTable` translates."""
 
 
 class FactsPanel(QWidget):
     """Shows everything about a run that is not a curve."""
 
     offer_clicked = Signal(str)
+    why_clicked = Signal(str)
+    """The user asks for the cause of a warning; the kind of what the run shows, or empty."""
     content_changed = Signal()
-    """`is_empty` may have changed."""
+    """`has_run` may have changed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,37 +74,23 @@ class FactsPanel(QWidget):
         self._set_rate = ""
         """The learn rate that was last set while the run trained, in words."""
         self._state = self._silence = ""
+        self._best_at = 0
+        """The iteration of the best weights."""
         self._has_released = self._is_replay = self._is_preparing = False
-        self._offer = self._offered = ""
-        self._worse = ""
-        """That a forecasting network is no better than a baseline; empty where it is."""
+        self._offered = ""
+        self._curves = RunCurves()
+        self._warning = ""
+        """That the network is no better than a baseline, or still learns; empty where there is nothing of it."""
         self._lines: list[tuple[str, str]] = []
-        self._added: list[QWidget] = []
-        self.name = ElidedLabel()
-        theme.mark(self.name, "role", "title")
-        self.status = QLabel()
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setMaximum(1000)
-        self.epoch = QLabel()
-        self.left = QLabel()
-        self.reason = QLabel()
-        self.reason.setWordWrap(True)
-        self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.data_changes = QLabel()
-        self.data_changes.setWordWrap(True)
-        self.data_changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        theme.mark(self.data_changes, "role", "warning")
-        self.offer = QPushButton()
-        self.offer.setToolTip("Less memory, the same mini-batch, the same numbers")
-        self.offer.clicked.connect(lambda: self.offer_clicked.emit(self._offer))
-        self.buttons = RunButtons()
-        self._show_offer("")
-        self.progress = ValueTable("Progress", PROGRESS)
+        self.head = RunHeader()
+        self.head.offer_clicked.connect(self.offer_clicked)
+        self.head.why.clicked.connect(self._ask_why)
+        self.head.show_offer("")
+        self.progress = ValueTable(tr("Progress"), PROGRESS)
         self.step_time = StepTime()
-        self.hardware = ValueTable("Hardware", HARDWARE)
-        self.data = ValueTable("Data", DATA)
-        self.events = ValueTable("Events", tuple(map(str, range(MOST_LINES))))
+        self.hardware = ValueTable(tr("Hardware"), HARDWARE)
+        self.data = ValueTable(tr("Data"), DATA)
+        self.events = ValueTable(tr("Events"), tuple(map(str, range(MOST_LINES))))
         self._make()
         self._clock = QTimer(self, interval=1000)
         self._clock.timeout.connect(self._tick)
@@ -120,52 +100,14 @@ class FactsPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(SECTION_GAP)
-        head = QVBoxLayout()
-        head.setSpacing(8)
-        title = QHBoxLayout()
-        title.addWidget(self.name, 1)
-        title.addWidget(self.status)
-        below = QHBoxLayout()
-        for label in (self.epoch, self.left):
-            theme.mark(label, "role", "muted")
-        below.addWidget(self.epoch, 1)
-        below.addWidget(self.left)
-        head.addLayout(title)
-        head.addWidget(self.bar)
-        head.addLayout(below)
-        head.addWidget(self.reason)
-        head.addWidget(self.data_changes)
-        head.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(head)
-        column.addWidget(self.buttons)
-        self._panels = QVBoxLayout()
-        column.addLayout(self._panels)
         for section in (self.progress, self.step_time, self.hardware, self.data, self.events):
             column.addWidget(section)
         column.addStretch(1)
-
-    def add_panel(self, panel: QWidget) -> None:
-        """Add a widget below the buttons, which shows and hides itself."""
-        self._panels.addWidget(panel)
-        self._added.append(panel)
-        panel.installEventFilter(self)
-        self.content_changed.emit()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell that a panel was shown or hidden."""
-        if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
-            self.content_changed.emit()
-        return super().eventFilter(watched, event)
 
     @property
     def has_run(self) -> bool:
         """Whether a run is shown, or was refused."""
         return bool(self._state)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is neither a run nor a panel to see."""
-        return not self._state and all(panel.isHidden() for panel in self._added)
 
     # ---- states ----
 
@@ -179,14 +121,14 @@ class FactsPanel(QWidget):
         """Show the state, as events and requests tell it; while the engine prepares the run again, that it starts."""
         state = "starting" if self._is_preparing and self._state in OVER else self._state
         is_silent = bool(self._silence) and state in ACTIVE
-        text, role = STATES["silent"] if is_silent else STATES.get(state, (state, "muted"))
-        theme.mark(self.status, "role", role)
-        self.status.setText(f"{text}, on disk" if self._has_released else text)
-        self.buttons.show_state(state, has_released=self._has_released)
-        self.offer.setEnabled(not self._is_preparing)
-        self.bar.setVisible(state not in ("", "refused", "finished"))  # full, it would say the same again
-        for widget in (self.epoch, self.left):
-            widget.setVisible(state not in ("", "refused"))
+        text, role = state_in_words("silent" if is_silent else state)
+        theme.mark(self.head.status, "role", role)
+        self.head.status.setText(tr("{text}, on disk", text=text) if self._has_released else text)
+        self.head.buttons.show_state(state, has_released=self._has_released)
+        self.head.offer.setEnabled(not self._is_preparing)
+        self.head.bar.setVisible(state not in ("", "refused", "finished"))  # full, it would say the same again
+        for widget in (self.head.epoch, self.head.left):
+            widget.setVisible(state not in ("", "refused", "finished"))
         self._clock.start() if state in ACTIVE and not is_silent else self._clock.stop()
 
     def show_phase(self, phase: Phase) -> None:
@@ -198,7 +140,7 @@ class FactsPanel(QWidget):
     def show_silence(self, reason: str) -> None:
         """Show that the run's coordinator does not respond, and why; empty once it responds again."""
         if reason or self._silence:
-            self._set_reason(_capitalised(reason), "warning")
+            self.head.show_reason(_capitalised(reason), "warning")
         self._silence = reason
         self._show_state()
 
@@ -206,16 +148,14 @@ class FactsPanel(QWidget):
         self._started, self._last_progress, self._lines = None, None, []
         self._folder, self._set_rate = None, ""
         self._is_replay = self._is_catching_up = False
-        self._silence = self._offered = self._worse = ""
-        self._show_offer("")
+        self._silence = self._offered = self._warning = ""
+        self._curves = RunCurves()
+        self._best_at = 0
+        self.head.show_offer("")
         for watchable in WATCHABLE:
-            self.buttons.more.show_watched(watchable, is_on=False)
-        self.buttons.show_confusion(has_confusion=False)
-        self.name.setText(name)
-        self.bar.setValue(0)
-        self.epoch.clear()
-        self.left.clear()
-        self._set_reason("", "help")
+            self.head.buttons.more.show_watched(watchable, is_on=False)
+        self.head.reset(name)
+        self.head.show_reason("", "help")
         self.show_data_changes(())
         for section in (self.progress, self.hardware, self.data):
             section.clear()
@@ -223,24 +163,13 @@ class FactsPanel(QWidget):
         self.step_time.clear()
         self._show_lines()
 
-    def _show_offer(self, setting: str) -> None:
-        """Offer a setting with which a failed run may be resumed, or none."""
-        self._offer = setting
-        name, _, value = setting.partition("=")
-        is_pieces = name == ACCUMULATION and value.isdecimal()
-        verb = "Resume" if self.buttons.has_checkpoint else "Start again"
-        text = f"{verb} with {int(value):,} micro-batches per step" if is_pieces else f"{verb} with {setting}"
-        self.offer.setText(markup.without_mnemonic(text))
-        self.offer.setVisible(bool(setting))
-
-    def _set_reason(self, text: str, role: str) -> None:
-        self.reason.setText(markup.visible(text))
-        theme.mark(self.reason, "role", role)
-        self.reason.setVisible(bool(text))
+    def _ask_why(self) -> None:
+        finding = self._curves.finding
+        self.why_clicked.emit(finding.kind if finding is not None else "")
 
     def show_nothing(self) -> None:
         """Show that there is no run."""
-        self._reset("No run yet")
+        self._reset(tr("No run yet"))
         self._set_state("")
 
     def show_starting(self, name: str) -> None:
@@ -251,13 +180,13 @@ class FactsPanel(QWidget):
     def show_reading(self, count: int, total: int, unit: str) -> None:
         """Show how far the data is read before the run trains."""
         if self._state == "starting" and not self._is_replay:
-            self.epoch.setText(f"Reads the data: {in_words(count, total, unit)}")
-            self.bar.setValue(int(1000 * min(1.0, count / total)) if total else 0)
+            self.head.epoch.setText(tr("Reads the data: {count}", count=in_words(count, total, unit)))
+            self.head.bar.setValue(int(1000 * min(1.0, count / total)) if total else 0)
 
     def show_refused(self, message: str) -> None:
         """Show why a run could not be prepared."""
         self._set_state("refused")
-        self._set_reason(message, "error")
+        self.head.show_reason(message, "error")
 
     def show_run(self, folder: RunFolder) -> None:
         """Show a run with a folder; its events follow."""
@@ -269,14 +198,14 @@ class FactsPanel(QWidget):
     def _show_title(self) -> None:
         """Show the title of the run, which names the learn rate that holds now."""
         if self._folder is not None:
-            self.name.setText(title_of(self._folder), note=str(self._folder.path))
+            self.head.name.setText(title_of(self._folder), note=str(self._folder.path))
 
     def show_replay(self, outcome: Outcome, result: Mapping[str, Any]) -> None:
         """Show how the run has ended, with the figures of its `result`; its events follow and change no state."""
         self._is_replay = True
         self._show_end(outcome)
         epochs, iterations, seconds = (number_in(result.get(name)) for name in ("epochs", "iterations", "seconds"))
-        self.epoch.setText("" if epochs is None else f"Epoch {epochs:,.0f}")
+        self.head.epoch.setText("" if epochs is None else tr("Epoch {epoch:,.0f}", epoch=epochs))
         self.progress.set("Iteration", "" if iterations is None else f"{iterations:,.0f}")
         self.progress.set("Elapsed", "" if seconds is None else format_duration(seconds))
         self.progress.setVisible(iterations is not None)
@@ -290,17 +219,17 @@ class FactsPanel(QWidget):
     def show_stopping(self, *, after_epoch: bool) -> None:
         """Show that the run was asked to stop."""
         if after_epoch:
-            self.buttons.after_epoch.setEnabled(False)
-            at = self.progress.text("Iteration").partition(" ")[0]
-            self.add_line(at, _capitalised(BY_NAME["stop_after_epoch"].done))
+            self.head.buttons.after_epoch.setEnabled(False)
+            at = f"{self._last_progress[0].iteration:,}" if self._last_progress is not None else ""
+            self.add_line(at, _capitalised(translation(BY_NAME["stop_after_epoch"].done)))
         else:
             self._set_state("stopping")
 
     def show_requested(self, name: str) -> None:
         """Disable the button of a request until the run answers."""
-        self.buttons.disable(name)
+        self.head.buttons.disable(name)
         if name == "resume":
-            self.offer.setEnabled(False)
+            self.head.offer.setEnabled(False)
 
     @property
     def rate_and_epochs(self) -> tuple[float, int] | None:
@@ -315,26 +244,38 @@ class FactsPanel(QWidget):
         if self._last_progress:
             self._show_progress(self._last_progress[0], 0.0)
         self._show_end(outcome)
-        self._show_offer(self._offered if outcome.state == "failed" else "")
+        self.head.show_offer(self._offered if outcome.state == "failed" else "")
         self._lines = [line for line in self._lines if line[1] != outcome.reason]  # shown above
         self._show_lines()
 
+    def _show_kept(self) -> None:
+        """Say of which epoch the weights are kept, beside the next steps."""
+        steps, has_best = self._started.steps_per_epoch if self._started else 0, False
+        if self._folder is not None:
+            has_best = (self._folder.path / "best").is_dir()
+        epoch = math.ceil(self._best_at / steps) if steps else 0
+        self.head.buttons.show_kept(epoch if has_best else 0)
+
     def _show_end(self, outcome: Outcome) -> None:
-        self.buttons.show_checkpoint(outcome.has_checkpoint)
+        self._show_kept()
+        self.head.buttons.show_checkpoint(outcome.has_checkpoint)
         self._set_state(outcome.state)
-        self.bar.setValue(1000 if outcome.state == "finished" else self.bar.value())
-        self.left.clear()
-        if self._worse and outcome.state == "finished":
-            self._set_reason(self._worse, "warning")
+        self.head.bar.setValue(1000 if outcome.state == "finished" else self.head.bar.value())
+        self.head.left.clear()
+        if self._warning and outcome.state == "finished":
+            self.head.show_warning(self._warning)
         elif outcome.is_complete:
-            self._set_reason("", "help")  # the state and the epochs say so
+            self.head.show_reason("", "help")  # the state and the epochs say so
         else:
-            self._set_reason(_capitalised(outcome.reason), "error" if outcome.state in ("failed", "lost") else "help")
+            role = "error" if outcome.state in ("failed", "lost") else "help"
+            self.head.show_reason(_capitalised(outcome.reason), role)
+            self.head.why.setVisible(outcome.state == "failed" and self._curves.finding is not None)
 
     # ---- events ----
 
     def take(self, event: Event) -> None:
         """Show one event."""
+        self._curves.take(event)
         match event:
             case Started():
                 self._on_started(event)
@@ -351,26 +292,29 @@ class FactsPanel(QWidget):
             case Points(split="validation" | "test"):
                 self._on_part(event)
             case Points(split="training"):
-                self.buttons.more.show_watched("gradient_norm", is_on=GRADIENT_NORM in event.values)
+                self.head.buttons.more.show_watched("gradient_norm", is_on=GRADIENT_NORM in event.values)
             case Health():
-                self.buttons.more.show_watched("layers", is_on=True)
+                self.head.buttons.more.show_watched("layers", is_on=True)
             case Best():
-                self.progress.set(BEST, f"{format_metric(event.objective, event.value)} at {event.iteration:,}")
+                self._best_at = event.iteration
+                self.head.show_best()
+                self._show_kept()
+                self.progress.set(BEST, best_text(event))
             case Requested():
                 self._on_request(event)
             case Refused():
-                self.add_line(f"{event.iteration:,}", f"Refused: {event.reason}")
+                self.add_line(f"{event.iteration:,}", tr("Refused: {reason}", reason=event.reason))
                 self._set_state(self._state)  # its button may be pressed again
-                self.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=False)
+                self.head.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=False)
             case Resumed():
                 self._offered = ""
-                self._show_offer("")
+                self.head.show_offer("")
                 self.progress.set("Test", "")
                 if not self._is_replay:
-                    self._set_reason("", "help")
-                self.add_line(f"{event.iteration:,}", f"Resumed: {event.explanation}")
+                    self.head.show_reason("", "help")
+                self.add_line(f"{event.iteration:,}", tr("Resumed: {explanation}", explanation=event.explanation))
             case Failed():
-                self.add_line("Failed", event.cause)
+                self.add_line(tr("Failed"), event.cause)
                 self._offered = event.offer
             case Ended():
                 if not (self._is_replay or self._is_catching_up):
@@ -379,13 +323,13 @@ class FactsPanel(QWidget):
                 self._show_baselines(event.result)
 
     def _show_baselines(self, result: Mapping[str, Any]) -> None:
-        """Show the forecasts that need no network, beside the metrics of one that forecasts."""
+        """Show the answers that need no network, beside the metrics of one."""
         metric, errors = errors_beside(result)
-        texts = (_whole(f"{name}: {format_metric(metric, value)}") for name, value in errors.items())
+        texts = (f"{name}: {_whole(metric_text(metric, value))}" for name, value in errors.items())
         self.progress.set("Baselines", "\n".join(texts))
-        self._worse = worse_than_baseline(result)
-        if self._worse and self._state == "finished":
-            self._set_reason(self._worse, "warning")
+        self._warning = closing_warning(result)
+        if self._warning and self._state == "finished":
+            self.head.show_warning(self._warning)
 
     @property
     def _num_workers(self) -> int:
@@ -394,16 +338,16 @@ class FactsPanel(QWidget):
     def _on_started(self, event: Started) -> None:
         self._started = event
         if self._last_progress is None:  # the data is read
-            self.epoch.clear()
-            self.bar.setValue(0)
+            self.head.epoch.clear()
+            self.head.bar.setValue(0)
         environment = event.environment
         workers = self._num_workers
         backend = environment.get("backend") or ""
         self.hardware.set("Environment", str(environment.get("resolved", "")))
         self.hardware.set("Workers", f"{workers} · {backend}" if backend else f"{workers}")
         self.hardware.set("Device", event.hardware)
-        counts = " · ".join(_whole(f"{count:,} {part}") for part, count in event.samples.items() if count)
-        self.data.set("Samples", counts)
+        self.head.show_place(samples_text(event.samples), str(environment.get("resolved", "")))
+        self.data.set("Samples", " · ".join(map(_whole, counts_of(event.samples))))
         self._show_batch()
         self.hardware.explain("Environment", event.sentence)
         for section in (self.progress, self.hardware, self.data):
@@ -419,30 +363,30 @@ class FactsPanel(QWidget):
 
     def show_data_changes(self, changes: Sequence[str]) -> None:
         """Show what has changed in the data of the run since it trained, a sentence per file or folder."""
-        self.data_changes.setText(breakable("\n".join(["The data has changed since:", *changes])))
-        self.data_changes.setVisible(bool(changes))
+        self.head.data_changes.setText(breakable("\n".join([tr("The data has changed since:"), *changes])))
+        self.head.data_changes.setVisible(bool(changes))
 
     def _on_request(self, event: Requested) -> None:
         if event.what == "release":
             self._has_released = True  # its state follows
-            self.hardware.set("Memory", "released")
+            self.hardware.set("Memory", tr("released"))
         if event.what.startswith("watch_"):
-            self.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
+            self.head.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
         self._on_change(event)
 
     def _on_change(self, event: Requested) -> None:
         """Show a change of the run among the events, with the value before it."""
-        text, started, now = _capitalised(done_text(event)), self._started, self.rate_and_epochs
+        text, started, now = _capitalised(done_in_words(event)), self._started, self.rate_and_epochs
         if event.what == "rate":
-            self._set_rate = f"learn rate {format_number(event.value, 4)} from iteration {event.iteration:,} on"
+            self._set_rate = new_rate_text(event)
             self._show_batch()
         if event.what in ("rate", "epochs"):
             self._show_title()
         if event.what == "rate" and now is not None:
-            text = f"Learn rate {format_number(now[0], 4)} → {format_number(event.value, 4)}"
+            text = rate_change_text(now[0], event.value)
         elif event.what == "epochs" and started is not None:
             epochs = int(event.value)
-            text = f"Epochs {started.epochs:,} → {epochs:,}"
+            text = tr("Epochs {before:,} → {after:,}", before=started.epochs, after=epochs)
             self._started = replace(started, epochs=epochs, iterations=epochs * started.steps_per_epoch)
             if self._last_progress is not None:
                 self._show_progress(self._last_progress[0], 0.0)
@@ -451,23 +395,26 @@ class FactsPanel(QWidget):
 
     def _on_part(self, points: Points) -> None:
         last = {name: values[-1] for name, values in points.values.items() if values}
-        text = " · ".join(_whole(format_metric(name, value)) for name, value in sorted(last.items()))
+        text = " · ".join(_whole(metric_text(name, value)) for name, value in sorted(last.items()))
         self.progress.set(LAST if points.split == "validation" else "Test", text)
+        if points.split == "validation" and not self._is_replay and not self._silence:
+            finding = self._curves.finding
+            self.head.show_warning(finding.text if finding is not None else "")
 
     def _show_progress(self, event: Progress, since_s: float) -> None:
         if self._is_replay:
             return
         total = self._started.iterations if self._started else 0
         epochs = f"{self._started.epochs:,}" if self._started else "?"
-        self.bar.setValue(round(1000 * event.iteration / total) if total else 0)
-        self.epoch.setText(f"Epoch {event.epoch:,} of {epochs}")
+        self.head.bar.setValue(round(1000 * event.iteration / total) if total else 0)
+        self.head.epoch.setText(tr("Epoch {epoch:,} of {epochs}", epoch=event.epoch, epochs=epochs))
         remaining_s = max(0.0, event.remaining_s - since_s) if math.isfinite(event.remaining_s) else math.nan
-        self.left.setText(f"{format_duration(remaining_s)} left" if math.isfinite(remaining_s) else "")
+        self.head.left.setText(time_left(remaining_s))
         table = self.progress
-        table.set("Iteration", f"{event.iteration:,} of {total:,}")
+        table.set("Iteration", tr("{iteration:,} of {total:,}", iteration=event.iteration, total=total))
         table.set("Elapsed", format_duration(event.elapsed_s + since_s))
         table.set("Learn rate", format_number(event.rate, 4))
-        table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
+        table.set("Throughput", tr("{rate:,.0f} samples/s", rate=event.samples_per_second))
         table.set("Computing", achieved_text(event))
         self.hardware.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
 

@@ -1,4 +1,4 @@
-"""The log of a run in the Train tab: its messages, and the output of its processes."""
+"""The log of a run: its messages, and the output of its processes."""
 
 import re
 import time
@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.files import open_file
 from netwright.engine.runs.events import (
@@ -26,6 +27,12 @@ from netwright.engine.runs.events import (
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.requests import request_text
 
+STATES = (
+    *(noop("starting"), noop("running"), noop("stopping"), noop("paused")),
+    *(noop("finished"), noop("stopped"), noop("failed"), noop("lost")),
+)
+"""The states of a run among other words; `translation` shows them."""
+SEVERITIES = {"note": noop("Note"), "warning": noop("Warning")}
 MOST_LINES = 5000
 FIRST_BYTES = 2**17
 """The part of a long engine log that is shown at first: its end."""
@@ -38,27 +45,55 @@ def line_of(event: Event) -> str:
     """Return the text of an event, in one line or a few; empty for events that only draw."""
     match event:
         case Started():
-            return f"Training on {event.hardware}: {event.parameters:,} parameters, {event.iterations:,} iterations"
+            return tr(
+                "Training on {hardware}: {parameters:,} parameters, {iterations:,} iterations",
+                hardware=event.hardware,
+                parameters=event.parameters,
+                iterations=event.iterations,
+            )
         case StateChanged():
-            return f"Run {event.state}" + (f": {event.reason}" if event.reason else "")
+            return _run_line(event)
         case Message():
-            return f"{event.severity.capitalize()}: {event.text}"
+            return f"{translation(SEVERITIES[event.severity])}: {event.text}"
         case SampleSkipped():
-            return f"Skipped, because it cannot be read: {event.sample}: {event.reason}"
+            return tr(
+                "Skipped, because it cannot be read: {sample}: {reason}", sample=event.sample, reason=event.reason
+            )
         case Requested():
-            return f"Requested: {request_text(event).replace('_', ' ')}, at iteration {event.iteration:,}"
+            request = request_text(event).replace("_", " ")
+            return tr("Requested: {request}, at iteration {iteration:,}", request=request, iteration=event.iteration)
         case Refused():
-            return f"Refused: {event.what.replace('_', ' ')}, at iteration {event.iteration:,}: {event.reason}"
+            return tr(
+                "Refused: {request}, at iteration {iteration:,}: {reason}",
+                request=event.what.replace("_", " "),
+                iteration=event.iteration,
+                reason=event.reason,
+            )
         case Checkpointed():
-            return f"Checkpoint after iteration {event.iteration:,}, in {event.seconds:.2f} s"
+            return tr(
+                "Checkpoint after iteration {iteration:,}, in {seconds:.2f} s",
+                iteration=event.iteration,
+                seconds=event.seconds,
+            )
         case Resumed():
-            return f"Resumed after iteration {event.iteration:,}: {event.explanation}"
+            return tr(
+                "Resumed after iteration {iteration:,}: {explanation}",
+                iteration=event.iteration,
+                explanation=event.explanation,
+            )
         case Failed():
-            return f"Failed: {event.cause}" + (f"\n{event.detail}" if event.detail else "")
+            return tr("Failed: {cause}", cause=event.cause) + (f"\n{event.detail}" if event.detail else "")
         case Ended():
-            text = f"Run {event.state}: {event.reason}"
-            return f"{text}\n{event.result.get('held_back_by', '')}".rstrip()
+            return f"{_run_line(event)}\n{event.result.get('held_back_by', '')}".rstrip()
     return ""
+
+
+def _run_line(event: StateChanged | Ended) -> str:
+    """Return the state that a run has come to, with the reason."""
+    state = translation(event.state)
+    if event.reason or isinstance(event, Ended):
+        return tr("Run {state}: {reason}", state=state, reason=event.reason)
+    return tr("Run {state}", state=state)
 
 
 class LogPanel(QTabWidget):
@@ -67,12 +102,12 @@ class LogPanel(QTabWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDocumentMode(True)
-        self.messages, self.printed = _lines("No messages yet."), _lines("No output of the engine yet.")
-        self.messages.setAccessibleName("Messages of the run")
-        self.printed.setAccessibleName("Output of the engine")
-        self.addTab(self.messages, "Messages")
-        self.addTab(self.printed, "Engine log")
-        self.setTabToolTip(1, "Output of the run's processes: engine.log in its folder")
+        self.messages, self.printed = _lines(tr("No messages yet.")), _lines(tr("No output of the engine yet."))
+        self.messages.setAccessibleName(tr("Messages of the run"))
+        self.printed.setAccessibleName(tr("Output of the engine"))
+        self.addTab(self.messages, tr("Messages"))
+        self.addTab(self.printed, tr("Engine log"))
+        self.setTabToolTip(1, tr("Output of the run's processes: engine.log in its folder"))
         self._log: Path | None = None
         self._at = 0
         self._timer = QTimer(self, interval=FOLLOW_MS)

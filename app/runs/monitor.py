@@ -1,4 +1,5 @@
-"""The Train tab: live curves of a run, its progress and environment, and its controls."""
+"""The page of a run: its head, live curves with what is known of it, the pages that parts bring, its options, and what
+to do next."""
 
 import contextlib
 
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSlider,
     QSplitter,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -22,23 +24,28 @@ from netwright.app.plots.curve_card import CurveCard
 from netwright.app.plots.curve_export import export_of
 from netwright.app.plots.quantities import LOSS
 from netwright.app.plots.timeline import Along
+from netwright.app.runs.details import RunOptions
 from netwright.app.runs.facts_panel import FactsPanel
 from netwright.app.runs.log_panel import LogPanel
 from netwright.app.runs.run_follower import Outcome
-from netwright.app.widgets import Divider
+from netwright.app.runs.segments import MessagePage, RunPage, Segments
 from netwright.designer import theme
+from netwright.designer.language import in_sentence, noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.confusion import read_confusions
 from netwright.engine.runs.events import Event, Message
 from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.summary import RunSummary
 
 START_SMOOTHING = 0.6
-ALONG: dict[Along, str] = {"iterations": "Iterations", "epochs": "Epochs", "time": "Time"}
+ALONG: dict[Along, str] = {"iterations": noop("Iterations"), "epochs": noop("Epochs"), "time": noop("Time")}
 SMOOTHING, X_UNIT, LOG_X = "train/smoothing", "train/x_unit", "train/log_x"
 LOG_Y, PLOTS, HIDDEN, MESSAGES = "train/log_y", "train/plots", "train/hidden_plots", "train/messages"
 """Keys of the settings."""
-NARROW = 700
-SIDE = 380
+NARROW = 720
+SIDE = 340
+UNDER_WAY = noop("This run is still under way: what it has learned is shown here once it has ended.")
+NO_RESULT = noop("This run has ended without a result: there is nothing that it has learned.")
 
 
 class Monitor(QWidget):
@@ -53,24 +60,24 @@ class Monitor(QWidget):
         self._folder: RunFolder | None = None
         self._settings = settings
         self.board = Board()
-        self.facts = FactsPanel()
-        self.facts.buttons.clicked.connect(self.clicked)
-        self.facts.buttons.clicked.connect(self._on_clicked)
+        self.facts, self.options = FactsPanel(), RunOptions()
+        self.buttons = self.facts.head.buttons
+        self.buttons.clicked.connect(self.clicked)
         self.facts.content_changed.connect(self._show_content)
-        self._curves, self._divider = self._make_curves(), Divider()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._make_empty(), 1)
-        row.addWidget(self._curves, 1)
-        side = self._side = QScrollArea()
-        side.setWidgetResizable(True)
-        side.setFrameShape(QFrame.Shape.NoFrame)
-        side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        side.setWidget(self.facts)
-        side.setFixedWidth(SIDE)
-        row.addWidget(self._divider)
-        row.addWidget(side)
+        self._pages = QStackedWidget()
+        self.empty = MessagePage(tr("Train"))
+        self.empty.button.clicked.connect(lambda: self.clicked.emit("train"))
+        self.segments = Segments()
+        self.segments.message.button.clicked.connect(lambda: self.clicked.emit("train"))
+        curves = self._make_curves()
+        self.segments.set_corner(self._make_controls())
+        self.segments.add("curves", tr("Curves"), curves)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(12)
+        column.addWidget(self.facts.head)
+        column.addWidget(self.segments, 1)
+        column.addWidget(self.buttons.next)
         self._restore_choices()
         theme.changed.connect(self._dress)
         self._dress()
@@ -78,7 +85,6 @@ class Monitor(QWidget):
 
     def _dress(self) -> None:
         self.whole.setIcon(theme.icon("fit"))
-        self.start.setIcon(theme.icon("play"))
 
     def _restore_choices(self) -> None:
         """Show the plots as they were chosen in the last session, and keep what is chosen from now on."""
@@ -121,39 +127,33 @@ class Monitor(QWidget):
         """The curves of the loss."""
         return self.board.loss_card
 
-    def _make_empty(self) -> QWidget:
-        """The page before the first run."""
-        self.empty = QWidget()
-        self.start = QPushButton("Train")
-        self.start.setIcon(theme.icon("play"))
-        self.start.clicked.connect(lambda: self.clicked.emit("train"))
-        sentence = QLabel("Curves and results of a run appear here while it trains.")
-        theme.mark(sentence, "role", "muted")
-        column = QVBoxLayout(self.empty)
-        column.setSpacing(16)
-        column.addStretch(1)
-        column.addWidget(sentence, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self.start, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
-        return self.empty
+    def add_page(self, key: str, title: str, page: QWidget) -> None:
+        """Add a page about the run."""
+        self.segments.add(key, title, page)
+
+    def add_beside(self, panel: RunPage) -> None:
+        """Add a panel beside the curves of a run that has ended, above its facts."""
+        self.segments.beside.append(panel)
+        self._beside.insertWidget(0, panel)
+
+    def say_first(self, text: str, *, offers: bool) -> None:
+        """Say what is to be done before there is a run, or that the runs are being read."""
+        self.empty.say(text, offers=offers)
+        if not self.facts.has_run:
+            self.segments.set_run(None, text, offers=offers)
 
     def _show_content(self) -> None:
         """Show the curves, or in their place what to do before the first run."""
         has_run = self.facts.has_run
-        self.empty.setVisible(not has_run)
-        self._curves.setVisible(has_run)
-        for part in (self._divider, self._side):
-            part.setVisible(not self.facts.is_empty)
+        self._pages.setCurrentIndex(1 if has_run else 0)
+        self.facts.head.setVisible(has_run)
 
-    def _on_clicked(self, name: str) -> None:
-        if name == "confusion":
-            self.board.show_confusion()
+    def show_confusion(self) -> None:
+        """Show which classes are confused, if the run has ended and it is known."""
+        self.segments.choose("curves")
+        self.board.show_confusion()
 
     def _make_curves(self) -> QWidget:
-        area = QWidget()
-        column = QVBoxLayout(area)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
         self.log = LogPanel()
         self.log.hide()
         self._halves = QSplitter(Qt.Orientation.Vertical)
@@ -164,28 +164,51 @@ class Monitor(QWidget):
         self._halves.addWidget(self.log)
         self._halves.setStretchFactor(0, 3)
         self._halves.setStretchFactor(1, 1)
-        column.addWidget(self._halves, 1)
-        column.addLayout(self._make_controls())
-        return area
+        side = self._side = QScrollArea()
+        side.setWidgetResizable(True)
+        side.setFrameShape(QFrame.Shape.NoFrame)
+        side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inside, card = QVBoxLayout(), QFrame()
+        theme.mark(card, "role", "card")
+        card.setLayout(inside)
+        inside.setContentsMargins(4, 4, 4, 4)
+        inside.addWidget(self.facts)
+        content = QWidget()
+        self._beside = QVBoxLayout(content)
+        self._beside.setContentsMargins(0, 0, 0, 0)
+        self._beside.setSpacing(12)
+        self._beside.addWidget(card, 1)
+        side.setFixedWidth(SIDE)
+        side.setWidget(content)
+        curves = QWidget()
+        row = QHBoxLayout(curves)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self._halves, 1)
+        row.addWidget(side)
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(curves)
+        return self._pages
 
     def _make_controls(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        self._smoothing_label = QLabel("Smoothing")
+        row.addStretch(1)
+        self._smoothing_label = QLabel(tr("Smoothing"))
         theme.mark(self._smoothing_label, "role", "muted")
         self.smoothing = QSlider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
         self.smoothing.setMinimumWidth(48)
-        self.smoothing.setMaximumWidth(140)
-        self.smoothing.setAccessibleName("Smoothing of the training curves")
+        self.smoothing.setMaximumWidth(100)
+        self.smoothing.setAccessibleName(tr("Smoothing of the training curves"))
         self._smoothing_value = QLabel()
         self._smoothing_value.setMinimumWidth(32)
         self._smoothing_label.setBuddy(self.smoothing)
         self.smoothing.valueChanged.connect(self._set_smoothing)
         self.smoothing.setValue(round(START_SMOOTHING * 100))
         self.whole = QPushButton()
-        self.whole.setAccessibleName("Show the whole run")
-        self.whole.setToolTip("Show the whole run again; a double click on a plot does the same")
+        self.whole.setAccessibleName(tr("Show the whole run"))
+        self.whole.setToolTip(tr("Show the whole run again; a double click on a plot does the same"))
         self.whole.clicked.connect(self.board.show_all)
         self.whole.hide()
         self.board.part_changed.connect(lambda: self.whole.setVisible(self.board.x_axis.part is not None))
@@ -193,10 +216,9 @@ class Monitor(QWidget):
             row.addWidget(widget)
         row.addWidget(self.board.choice)
         row.addWidget(self.whole)
-        row.addStretch(1)
-        self.log_button = QPushButton("Messages")
+        self.log_button = QPushButton(tr("Messages"))
         self.log_button.setCheckable(True)
-        self.log_button.setToolTip("Messages of the run, and the output of the engine")
+        self.log_button.setToolTip(tr("Messages of the run, and the output of the engine"))
         self.log_button.toggled.connect(self.log.setVisible)
         self.export = export_of(self.board)
         row.addWidget(self.log_button)
@@ -205,16 +227,17 @@ class Monitor(QWidget):
 
     def _make_along(self) -> QPushButton:
         self.along = QPushButton()
-        self.along.setToolTip("Unit of the horizontal axes")
+        self.along.setToolTip(tr("Unit of the horizontal axes"))
         menu, group = QMenu(self.along), QActionGroup(self.along)
         theme.mark(menu, "role", "choices")
         self._along_actions = {}
         for along, word in ALONG.items():
-            action = self._along_actions[along] = menu.addAction(word, lambda along=along: self.set_along(along))
+            action = self._along_actions[along] = menu.addAction(translation(word))
+            action.triggered.connect(lambda _=False, along=along: self.set_along(along))
             action.setCheckable(True)
             group.addAction(action)
         menu.addSeparator()
-        self.log_x = menu.addAction("Logarithmic x axis")
+        self.log_x = menu.addAction(tr("Logarithmic x axis"))
         self.log_x.setCheckable(True)
         self.log_x.toggled.connect(self.board.set_log_x)
         self.along.setMenu(menu)
@@ -223,20 +246,23 @@ class Monitor(QWidget):
 
     def set_along(self, along: Along) -> None:
         """Set the unit of the horizontal axes."""
-        self.along.setText(f"x: {along}")
+        self.along.setText(f"x: {in_sentence(ALONG[along])}")
         self._along_actions[along].setChecked(True)
         self.board.set_along(along)
 
     def _set_smoothing(self, percent: int) -> None:
         self._smoothing_value.setText(f"{percent / 100:.2f}")
-        self.smoothing.setToolTip(f"Smoothing of the training curves: {percent / 100:.2f}")
+        self.smoothing.setToolTip(tr("Smoothing of the training curves: {percent:.2f}", percent=percent / 100))
         self.board.set_smoothing(percent / 100)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide labels in a narrow window."""
+        """Leave the curves their room in a narrow window."""
+        width = event.size().width()
         for label in (self._smoothing_label, self._smoothing_value):
-            label.setVisible(event.size().width() - SIDE > NARROW)
+            label.setVisible(width > NARROW + SIDE)
+        self._side.setVisible(width > NARROW)
         super().resizeEvent(event)
+        self.segments.place_controls()
 
     # ---- what a run says ----
 
@@ -245,12 +271,14 @@ class Monitor(QWidget):
         self.board.clear()
         self.log.show_run(None)
         self.facts.show_nothing()
+        self.segments.set_run(None, self.empty.message.text())
 
     def show_starting(self, name: str) -> None:
         """Show that a run is being prepared."""
         self.board.clear()
         self.log.show_run(None)
         self.facts.show_starting(name)
+        self.segments.set_run(None, translation(UNDER_WAY))
 
     def show_refused(self, message: str) -> None:
         """Show why a run could not be prepared: the user's input or the environment does not allow it."""
@@ -262,6 +290,7 @@ class Monitor(QWidget):
         self.board.clear(is_reading=True)
         self.log.show_run(folder)
         self.facts.show_run(folder)
+        self.segments.set_run(None, translation(UNDER_WAY))
 
     def show_replay(self, outcome: Outcome) -> None:
         """Show how the run has ended, before its events are shown."""
@@ -269,7 +298,7 @@ class Monitor(QWidget):
         with contextlib.suppress(UserError):  # the outcome says so
             result = self._folder.read_result() or {} if self._folder is not None else {}
         self.facts.show_replay(outcome, result)
-        self._show_confusions()  # at once: the buttons below it would move under the pointer
+        self._show_results()
 
     def take(self, event: Event) -> None:
         """Show one event of the run."""
@@ -277,7 +306,7 @@ class Monitor(QWidget):
         self.log.take(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":
-            self.facts.add_line("Warning", event.text)
+            self.facts.add_line(tr("Warning"), event.text)
 
     def show_stopping(self, *, after_epoch: bool) -> None:
         """Show that the run was asked to stop."""
@@ -286,21 +315,31 @@ class Monitor(QWidget):
     def show_outcome(self, outcome: Outcome) -> None:
         """Show how the run has ended."""
         self.board.show_end()
-        self._show_confusions()
+        self._show_results()
         self.facts.show_outcome(outcome)
 
-    def _show_confusions(self) -> None:
-        """Offer the confusion matrices of a run that has ended; one that cannot be read is not shown."""
+    def show_summary(self, summary: RunSummary) -> None:
+        """Show what the files of the run that is shown say."""
+        if self._folder is not None and summary.path == self._folder.path:
+            self.facts.head.show_summary(summary)
+            self.options.show_run(summary)
+
+    def _show_results(self) -> None:
+        """Let the pages show what the run has learned; confusion matrices that cannot be read are left out."""
         confusions = {}
+        folder = self._folder
+        has_ended = folder is not None and folder.result.is_file()
+        self.segments.set_run(folder.path if folder is not None and has_ended else None, translation(NO_RESULT))
         if self._folder is not None:
             with contextlib.suppress(OSError):
                 confusions = read_confusions(self._folder.path)
         self.board.set_confusions(confusions)
-        self.facts.buttons.show_confusion(bool(confusions))
 
     def shutdown(self) -> None:
         """Release the plots, in order."""
         theme.changed.disconnect(self._dress)
+        self.options.notes.keep()
+        self.segments.shutdown()
         self.board.shutdown()
 
 

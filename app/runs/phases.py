@@ -1,4 +1,4 @@
-"""The phases that the Train tab goes through with the run that it shows."""
+"""The phases that the page of a run goes through."""
 
 from enum import Enum, auto
 
@@ -61,7 +61,7 @@ class Step(Enum):
     REQUESTED = auto()
     """The engine was asked to start or resume a run."""
     REFUSED = auto()
-    """The engine refused to do so."""
+    """The engine refused to do so, or has answered: another run is shown next."""
     STOP_REQUESTED = auto()
     STOP_AFTER_EPOCH_REQUESTED = auto()
     LIVE_RUN_SHOWN = auto()
@@ -74,12 +74,8 @@ class Step(Enum):
     """All events of a run that has ended have been read."""
 
 
-_ANYWHERE = {
-    Step.PROJECT_OPENED: Phase.UNSEEN,
-    Step.REQUESTED: Phase.PREPARING,
-    Step.LIVE_RUN_SHOWN: Phase.RUNNING,
-    Step.ENDED_RUN_SHOWN: Phase.REPLAYING,
-}
+_SHOWN = {Step.LIVE_RUN_SHOWN: Phase.RUNNING, Step.ENDED_RUN_SHOWN: Phase.REPLAYING}
+_ANYWHERE = {Step.PROJECT_OPENED: Phase.UNSEEN, Step.REQUESTED: Phase.PREPARING, **_SHOWN}
 _FROM = {
     (Phase.UNSEEN, Step.TAB_SEEN): Phase.NONE,
     (Phase.PREPARING, Step.STOP_REQUESTED): Phase.STOP_WHEN_READY,
@@ -96,7 +92,7 @@ _FROM = {
 
 class Lifecycle:
     """The phase of now. While a run is being prepared it also keeps the phase of the run that is still shown, to which
-    a refusal leads back."""
+    a refusal leads back; another one may be chosen meanwhile."""
 
     def __init__(self) -> None:
         self.phase = Phase.NONE
@@ -110,8 +106,8 @@ class Lifecycle:
     def take(self, step: Step) -> bool:
         """Go to the next phase; a step that leads nowhere from here changes nothing. Return whether it did."""
         before = self.phase, self._shown
-        if self.phase.is_preparing and step in (Step.WENT_ON, Step.HALTED, Step.ENDED):
-            self._shown = _FROM.get((self._shown, step), self._shown)
+        if self.phase.is_preparing and (step in _SHOWN or step in (Step.WENT_ON, Step.HALTED, Step.ENDED)):
+            self._shown = _SHOWN.get(step) or _FROM.get((self._shown, step), self._shown)
         elif step is Step.REFUSED:
             self.phase = self.shown
         else:

@@ -28,10 +28,10 @@ MODULES = (
     "netwright.app.runs.queue_panel",
     "netwright.app.dialogs.training_options",
     "netwright.engine.runs.query",
-    "netwright.app.history.runs_table",
     "netwright.app.history.run_history",
-    "netwright.app.history.runs_tab",
     "netwright.app.history.run_commands",
+    "netwright.app.history.rail",
+    "netwright.app.history.runs_page",
     "netwright.app.start_page.start_page",
 )
 IN_THREAD = ("numpy", "cProfile", "multiprocessing.connection", "pydoc", "xml.etree.ElementTree")

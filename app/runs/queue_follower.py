@@ -1,15 +1,21 @@
 """Which run is shown next: the one that the queue begins, and the others of the project that are under way."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject
 
+from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.runs.phases import Phase
 from netwright.app.shell import Shell
-from netwright.engine.core.errors import plural
+from netwright.app.user_code_tracker import UserCodeTracker
+from netwright.designer.language import listed, tr
+from netwright.engine.operations.started_runs import ALIVE, AliveRequest, TrainRequest
+from netwright.engine.project.check import check
 from netwright.engine.project.data_hosts import written
+from netwright.engine.project.file import dumps
 from netwright.engine.project.user_code import has_code
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
@@ -43,7 +49,7 @@ class QueueFollower(QObject):
     def __init__(self, shell: Shell, view: RunView, parent: QObject) -> None:
         super().__init__(parent)
         self._shell, self._view = shell, view
-        self._pending: list[tuple[str, dict[str, Any], bool]] = []
+        self._pending: list[tuple[str, TrainRequest, bool, str]] = []
         """Title, request and trust of what was queued before the run that it waits for had a folder."""
         self._queue: QueueController | None = None
         self.panel: QueuePanel | None = None
@@ -66,7 +72,7 @@ class QueueFollower(QObject):
             self._queue = QueueController(self)
             self._queue.show_project(self._shell.documents.key)
             self._queue.began.connect(self._on_entry_began)
-            self._queue.refused.connect(lambda why: self._shell.show_error("The queue", why))
+            self._queue.refused.connect(lambda why: self._shell.show_error(tr("The queue"), why))
         return self._queue
 
     @property
@@ -75,27 +81,25 @@ class QueueFollower(QObject):
         return len(self._pending) + (len(self._queue.waiting) if self._queue is not None else 0)
 
     def make_panel(self) -> "QueuePanel":
-        """Make the list of what waits and trains."""
+        """Make the list of what waits."""
         from netwright.app.runs.queue_panel import QueuePanel
 
         self.panel = QueuePanel(self.queue)
-        self.panel.shown.connect(self._view.follow)
         self.queue.look()
         return self.panel
 
-    def add(self, title: str, request: dict[str, Any]) -> None:
+    def add(self, title: str, request: TrainRequest) -> None:
         """Queue a project behind the run that is under way, or being prepared."""
-        item = title, request, has_code(self._shell.editor.project)
+        item = title, request, has_code(self._shell.editor.project), written(self._shell.documents.hosts)
         if self._view.phase.is_preparing:
             self._pending.append(item)
         else:
             self._add(*item)
-        self._shell.hint(f"Queued: {title} ({self.num_waiting:,} waiting).")
+        self._shell.hint(tr("Queued: {title} ({num_waiting:,} waiting).", title=title, num_waiting=self.num_waiting))
 
-    def _add(self, title: str, request: dict[str, Any], trust: bool, *, begins: bool = True) -> None:
-        text, path, after = request["project"], request["project_path"] or "", self._view.run_folder
-        hosts = written(request["hosts"])
-        self.queue.add(text, title, path, after=after, begins=begins, trust=trust, hosts=hosts)
+    def _add(self, title: str, request: TrainRequest, trust: bool, hosts: str, *, begins: bool = True) -> None:
+        path, after = str(request.project_path or ""), self._view.run_folder
+        self.queue.add(request.project, title, path, after=after, begins=begins, trust=trust, hosts=hosts)
 
     def add_pending(self, *, begins: bool = True) -> None:
         """Queue what was waiting for the current run to have a folder: it has one now, or never will."""
@@ -129,47 +133,39 @@ class QueueFollower(QObject):
     def find_alive(self) -> None:
         """Ask the engine which runs of the project are under way; follow the newest where none is shown."""
         if self._is_started:
-            self._shell.server.request("alive", self._project(), self._take_alive, lambda _: None)
+            request = self._project()
+            self._shell.server.ask(ALIVE, request, partial(self._take_alive, request), lambda _: None)
 
-    def _project(self) -> dict[str, Any]:
-        documents = self._shell.documents
-        path = str(documents.source) if documents.source is not None else None
-        return {"project_path": path, "project_id": documents.identity}
+    def _project(self) -> AliveRequest:
+        return AliveRequest(project_path=self._shell.documents.source, project_id=self._shell.documents.identity)
 
-    def _take_alive(self, answer: dict[str, Any]) -> None:
+    def _take_alive(self, request: AliveRequest, answer: Mapping[str, Any]) -> None:
         from netwright.engine.runs.folder import RunFolder
         from netwright.engine.runs.summary import title_of
 
-        if {name: answer[name] for name in ("project_path", "project_id")} != self._project():
+        if request != self._project():
             return
         runs = [RunFolder(Path(run)) for run in answer["runs"]]
         queued = {entry.run_dir for entry in self._queue.entries} if self._queue is not None else set()
         news = [run for run in runs if run not in self._alive and str(run.path) not in queued]
-        self._show_alive(runs)
+        self._alive = runs
         if self._view.phase.shows_run:
             others = [run for run in news if run != self._view.run_folder]
             if others:
-                self._shell.hint(
-                    f"{plural(len(others), 'more run')} of this project in progress, listed in the Train tab."
-                )
+                self._shell.hint(tr("%n more run(s) of this project in progress, listed in Runs.", "", len(others)))
         elif news and not self._view.phase.is_preparing:  # else it may be the run that is about to be shown
             self._view.follow(runs[0])
             name = title_of(runs[0])
-            others_too = f", the newest of {len(runs):,} in progress; the others are listed below it"
-            self._shell.hint(f"The Train tab shows {name}{others_too if runs[1:] else ', which is in progress'}.")
-
-    def _show_alive(self, runs: "Sequence[RunFolder]") -> None:
-        self._alive = runs
-        self.show_current()
-
-    def show_current(self) -> None:
-        """List the runs that are under way beside the one that is shown."""
-        if self.panel is not None:
-            self.panel.show_others(self._alive, self._view.run_folder)
+            if runs[1:]:
+                count = len(runs)
+                text = tr("Runs shows {name}, the newest of {count:,} in progress.", name=name, count=count)
+            else:
+                text = tr("Runs shows {name}, which is in progress.", name=name)
+            self._shell.hint(text)
 
     def forget(self) -> None:
         """Another project is open."""
-        self._show_alive(())
+        self._alive = ()
 
     def stop(self) -> None:
         """Begin no more runs; what waits stays in the queue."""
@@ -183,3 +179,37 @@ class QueueFollower(QObject):
             self._queue.close()
         if self.panel is not None:
             self.panel.shutdown()
+
+
+def training_request(
+    shell: Shell, dataset: DatasetTracker, user_code: UserCodeTracker, show_problems: Callable[[], None]
+) -> TrainRequest | None:
+    """Return the open project for the engine to train; None after leading to the problem that prevents it."""
+    editor, documents = shell.editor, shell.documents
+    # Whether data that was refused can be read now is for the engine to say: its files may be back.
+    if not editor.project.network.layers:
+        shell.show_tab("design")
+        if editor.check_result.starter:
+            shell.hint(tr("There is no network to train yet. Make one for the data first."))
+        else:
+            shell.hint(tr("There is no network to train yet. Add an input layer and the layers after it first."))
+        return None
+    # While the data is read anew, as after an edit of its lags, only the engine knows whether the network fits it.
+    result = editor.check_result if dataset.is_current else check(editor.project)
+    errors = [problem for problem in result.errors if problem.message != dataset.error]
+    if errors:
+        show_problems()
+        shell.hint(tr("%n problem(s) to solve before training.", "", len(errors)))
+        return None
+    if editor.project.data.source == "none":
+        shell.show_tab("data")
+        shell.hint(tr("Choose data first: the network learns from it."))
+        return None
+    if dataset.is_current and dataset.hosts:
+        shell.show_tab("data")
+        shell.hint(tr("The data is at {hosts}. Fetch it first.", hosts=listed(list(dataset.hosts))))
+        return None
+    if not user_code.ask():
+        return None
+    project, data = dumps(documents.identified(editor.project)), editor.project.data.write()
+    return TrainRequest(project=project, project_path=documents.source, data=data, base=documents.base)

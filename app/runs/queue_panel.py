@@ -1,5 +1,5 @@
-"""The queue of runs in the window: its entries, what the user can do with them, and the panel that shows them. The
-queue itself needs no window."""
+"""The queue of runs in the window: its entries, what the user can do with them, and the panel of those that have no
+run yet. The queue itself needs no window."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushBu
 
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.engine.core.errors import UserError, plural
+from netwright.designer.language import tr
+from netwright.engine.core.errors import UserError
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.machine_shares import EXPERIMENT, holdings
 from netwright.engine.runs.queue import Entry, Queue, start_entry, start_work
-from netwright.engine.runs.summary import title_of
 
 if TYPE_CHECKING:
     from netwright.engine.runs.folder import RunFolder
@@ -135,16 +135,6 @@ class QueueController(QObject):
         """Remove an entry."""
         self._do(lambda: self.queue.remove(id))
 
-    def remove_over(self) -> None:
-        """Remove the entries of the project that have ended."""
-
-        def remove() -> None:
-            for entry in self.own:
-                if entry.is_over:
-                    self.queue.remove(entry.id)
-
-        self._do(remove)
-
     def folder_of(self, entry: Entry) -> RunFolder:
         """Return the run of an entry that has started."""
         return RunFolder(Path(entry.run_dir))
@@ -161,53 +151,32 @@ class QueueController(QObject):
         self._timer.stop()
 
 
-MOST_ROWS = 12
-STATES = {
-    "waiting": ("○", "Waiting", "muted"),
-    "starting": ("○", "Starting", "muted"),
-    "running": ("●", "Training", "good"),
-    "finished": ("✓", "Finished", "good"),
-    "stopped": ("■", "Stopped", "warning"),
-    "failed": ("✕", "Failed", "error"),
-    "lost": ("✕", "Lost", "error"),
-    "refused": ("✕", "Not started", "error"),
-}
+MOST_ROWS = 6
+SIGNS = {"refused": ("✕", "error")}
 
 
 class QueueRow(QWidget):
-    """One line of the panel: a sign and a name, the state in words, and buttons.
+    """One line of the panel: a sign and a name, and buttons. It can be dragged: `dragged` tells where the pointer is,
+    `dropped` where it was let go, both as heights in the panel."""
 
-    `clicked` is emitted where the row can be followed. A row that waits can be dragged: `dragged` tells where the
-    pointer is, `dropped` where it was let go, both as heights in the panel.
-    """
-
-    clicked = Signal()
     dragged = Signal(int)
     dropped = Signal(int)
 
     def __init__(self, state: str, name: str, tip: str) -> None:
         super().__init__()
-        sign, words, role = STATES.get(state, ("○", state, "muted"))
+        sign, role = SIGNS.get(state, ("○", "muted"))
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(4)
-        mark, self.name, self.state = QLabel(sign), ElidedLabel(), QLabel(words)
+        mark, self.name = QLabel(sign), ElidedLabel()
         self.name.setText(name, note=tip)
         mark.setFixedWidth(16)
         theme.mark(mark, "role", role)
-        theme.mark(self.state, "role", role)
-        self.state.setToolTip(tip)
         self._row.addWidget(mark)
         self._row.addWidget(self.name, 1)
-        self._row.addWidget(self.state)
-        self._row.addSpacing(4)
         self.setMinimumHeight(28)
         self.can_be_dragged = self.is_dragged = False
         self._pressed_at: QPoint | None = None
-
-    def make_clickable(self) -> None:
-        """Follow the run with a click anywhere on the row."""
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def make_draggable(self) -> None:
         """Let the row be dragged to another place."""
@@ -232,13 +201,10 @@ class QueueRow(QWidget):
             self.dragged.emit(self.mapToParent(at).y())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go of the row, or click it."""
-        at, was_pressed = event.position().toPoint(), self._pressed_at is not None
+        """Let go of the row."""
         was_dragged, self.is_dragged, self._pressed_at = self.is_dragged, False, None
         if was_dragged:
-            self.dropped.emit(self.mapToParent(at).y())
-        elif was_pressed and self.rect().contains(at):
-            self.clicked.emit()
+            self.dropped.emit(self.mapToParent(event.position().toPoint()).y())
 
     def add(self, icon: str, words: str) -> QToolButton:
         """Add a button at the right."""
@@ -253,15 +219,12 @@ class QueueRow(QWidget):
 
 
 class QueuePanel(QWidget):
-    """Lists the queue and other runs under way; hidden while there are none. `shown` asks to show a run's curves."""
-
-    shown = Signal(object)
+    """Lists the entries of the queue that have no run: those that wait, and those that could not be started. Hidden
+    while there are none."""
 
     def __init__(self, controller: QueueController) -> None:
         super().__init__()
         self._controller = controller
-        self._others: list[RunFolder] = []
-        self._current: RunFolder | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(4)
@@ -271,28 +234,17 @@ class QueuePanel(QWidget):
         """Where a dragged entry would go."""
         self._mark.setFixedHeight(2)
         self._mark.hide()
-        self.other_rows: list[QueueRow] = []
-        self.start = QPushButton("Start queue")
-        self.start.setToolTip("The queue is not running: train its runs in order")
-        self.clear = QPushButton("Clear ended runs")
-        self.clear.setToolTip("Remove ended runs from the list; their folders stay")
+        self.start = QPushButton(tr("Start queue"))
+        self.start.setToolTip(tr("The queue is not running: train its runs in order"))
         self.start.clicked.connect(controller.work)
-        self.clear.clicked.connect(controller.remove_over)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.start)
-        buttons.addWidget(self.clear)
         buttons.addStretch(1)
         self._column.addLayout(buttons)
         controller.changed.connect(self.refresh)
         theme.changed.connect(self.refresh)
         self.refresh()
-
-    def show_others(self, others: Sequence[RunFolder], current: RunFolder | None) -> None:
-        """Set the runs of the project that are under way, and the one whose curves are shown."""
-        if (list(others), current) != (self._others, self._current):
-            self._others, self._current = list(others), current
-            self.refresh()
 
     def refresh(self) -> None:
         """Rebuild the list, unless one of its rows is being dragged."""
@@ -303,27 +255,19 @@ class QueuePanel(QWidget):
             self._column.removeWidget(widget)
             widget.hide()
             widget.deleteLater()
-        self._made, self.rows, self.other_rows = [], {}, []
-        entries = self._controller.own
-        queued = {entry.run_dir for entry in entries}
-        current = self._current.path if self._current is not None else None
-        others = [run for run in self._others if run.path != current and str(run.path) not in queued]
-        if others:
-            self._add(_heading("Also running"))
-        for run in others:
-            self.other_rows.append(self._add_run(run))
+        self._made, self.rows = [], {}
+        entries = [entry for entry in self._controller.own if not entry.run_dir]
         if entries:
-            self._add(_heading("Queue", above=8 if others else 0))
+            self._add(_heading(tr("Queue")))
         self._add_entries(entries)
         has_waiting = any(entry.is_waiting for entry in entries)
         if has_waiting and self._controller.shares:
-            self._add_note(f"Shares the machine with {'; '.join(self._controller.shares)}")
-        num_others = sum(not entry.is_over for entry in self._controller.entries) - sum(not e.is_over for e in entries)
+            self._add_note(tr("Shares the machine with {shares}", shares="; ".join(self._controller.shares)))
+        num_others = sum(not e.is_over and not self._controller.is_own(e) for e in self._controller.entries)
         if has_waiting and num_others:
-            self._add_note(f"Beside {plural(num_others, 'run')} of other projects in the queue")
+            self._add_note(tr("Beside %n run(s) of other projects in the queue", "", num_others))
         self.start.setVisible(has_waiting and not self._controller.is_worked)
-        self.clear.setVisible(any(entry.is_over for entry in entries))
-        self.setVisible(bool(entries or others))
+        self.setVisible(bool(entries))
 
     def _add_note(self, text: str) -> None:
         note = ElidedLabel()
@@ -336,30 +280,17 @@ class QueuePanel(QWidget):
         self._made.append(widget)
         widget.show()
 
-    def _add_run(self, run: RunFolder) -> QueueRow:
-        row = QueueRow("running", title_of(run), str(run.path))
-        self._add(row)
-        self._make_followed(row, run)
-        return row
-
-    def _make_followed(self, row: QueueRow, run: RunFolder) -> None:
-        row.make_clickable()
-        row.clicked.connect(lambda: self.shown.emit(run))
-        row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(run))
-
     def _add_entries(self, entries: Sequence[Entry]) -> None:
-        """Add the entries. Of a long queue, those that are running or next, and the latest that have ended."""
-        over = [entry for entry in entries if entry.is_over][-MOST_ROWS // 3 :]
-        rest = [entry for entry in entries if not entry.is_over]
-        visible = over + rest[: MOST_ROWS - len(over)]
-        first = next((entry.id for entry in rest if entry.is_waiting), 0)
+        """Add the entries; of a long queue the next ones."""
+        visible = entries[:MOST_ROWS]
+        first = next((entry.id for entry in entries if entry.is_waiting), 0)
         for entry in visible:
-            tip = entry.reason or entry.run_dir or _why(entry)
+            tip = entry.reason or _why(entry)
             row = self.rows[entry.id] = QueueRow(entry.state, self._name_of(entry), tip)
             self._add(row)
             self._add_buttons(row, entry, is_first=entry.id == first)
         if len(visible) < len(entries):
-            more = QLabel(f"… and {len(entries) - len(visible):,} more")
+            more = QLabel(tr("… and {count:,} more", count=len(entries) - len(visible)))
             theme.mark(more, "role", "muted")
             self._add(more)
 
@@ -369,22 +300,18 @@ class QueuePanel(QWidget):
             row.make_draggable()
             row.dragged.connect(self._show_place)
             row.dropped.connect(lambda y: self._drop(id, y))
-            up = row.add("chevron-up", "Move up")
+            up = row.add("chevron-up", tr("Move up"))
             up.clicked.connect(lambda: controller.move_up(id))
             up.setEnabled(not is_first)
             if is_first:
-                up.setToolTip("Already the next one")
-            row.add("play", "Train now").clicked.connect(lambda: controller.start_now(id))
-        elif entry.run_dir:
-            self._make_followed(row, controller.folder_of(entry))
+                up.setToolTip(tr("Already the next one"))
+            row.add("play", tr("Train now")).clicked.connect(lambda: controller.start_now(id))
         if entry.is_waiting or entry.is_over:
-            row.add("close", "Remove from the queue").clicked.connect(lambda: controller.remove(id))
+            row.add("close", tr("Remove from the queue")).clicked.connect(lambda: controller.remove(id))
 
     def _name_of(self, entry: Entry) -> str:
-        """Return the title of an entry's run, else that of its project, each with what differs."""
-        run = self._controller.folder_of(entry)
-        title = title_of(run) if entry.run_dir and run.info.is_file() else entry.title
-        return f"{title} · {entry.about}" if entry.about else title
+        """Return the title of an entry's project, with what differs."""
+        return f"{entry.title} · {entry.about}" if entry.about else entry.title
 
     def _place_at(self, y: int) -> tuple[int, int]:
         """Return the place among the waiting rows that a height in the panel stands for, from 0, and its edge."""
@@ -426,12 +353,11 @@ class QueuePanel(QWidget):
 
 
 def _why(entry: Entry) -> str:
-    return "Waiting for another run to end" if entry.after else "Waiting for its turn"
+    return tr("Waiting for another run to end") if entry.after else tr("Waiting for its turn")
 
 
-def _heading(text: str, above: int = 0) -> QLabel:
+def _heading(text: str) -> QLabel:
     label = QLabel(text.upper())
-    label.setContentsMargins(0, above, 0, 0)
     theme.mark(label, "role", "section")
     label.setAlignment(Qt.AlignmentFlag.AlignLeft)
     return label

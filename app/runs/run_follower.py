@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.training import COMPLETED
 from netwright.engine.runs.checkpoint_files import has_checkpoint
@@ -19,7 +20,7 @@ from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.log_lines import event_in
 
-POLL_MS = 100
+POLL_MS, LOOK_MS = 100, 500
 BUDGET_S = 0.008
 """Half of a frame: the other half is for painting what came."""
 CATCHING_UP_S = 0.04
@@ -30,8 +31,18 @@ GO_ON_MS = 4
 """Leaves a turn of the event loop to painting."""
 SILENCE_S = 1.0
 """Interval between looks whether the run's coordinator responds."""
-LOST = "The processes of this run ended without a result, as after a crash or a power cut."
-GOES_ON, GOES_NOT_ON = "Resume continues from the last checkpoint.", "It had saved no checkpoint to go on from."
+LOST = noop("The processes of this run ended without a result, as after a crash or a power cut.")
+GOES_ON, GOES_NOT_ON = (
+    noop("Resume continues from the last checkpoint."),
+    noop("It had saved no checkpoint to go on from."),
+)
+SENTENCES = {
+    "finished": noop("Training finished"),
+    "stopped": noop("Stopped"),
+    "failed": noop("Failed"),
+    "lost": noop("Lost"),
+}
+"""The last states of a run, for the status line."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +60,11 @@ class Outcome:
 
     def sentence(self) -> str:
         """Return the outcome as a sentence for the status line."""
-        words = {"finished": "Training finished", "stopped": "Stopped", "failed": "Failed", "lost": "Lost"}
-        text = words.get(self.state, self.state)
+        text = SENTENCES.get(self.state, self.state)
         if self.reason.lower().startswith(text.lower()):
             return f"{self.reason[:1].upper()}{self.reason[1:]}."
-        return f"{text}: {self.reason}" if self.reason else f"{text}."
+        words = translation(text)
+        return tr("{state}: {reason}", state=words, reason=self.reason) if self.reason else f"{words}."
 
 
 class RunFollower(QObject):
@@ -83,25 +94,6 @@ class RunFollower(QObject):
         self._go_on = QTimer(self, singleShot=True, interval=GO_ON_MS)
         self._go_on.timeout.connect(self.poll)
 
-    def recorded_outcome(self) -> Outcome | None:
-        """Return how the run has ended by `run.json` and `result.json`, without its events; None while it is alive.
-        Raises `UserError` if `run.json` is damaged."""
-        state = self.folder.state()
-        if state not in ENDS:
-            return None
-        try:
-            reason = (self.folder.read_result() or {}).get("reason") if state != "lost" else ""
-        except UserError as error:
-            reason = str(error)
-        return self._outcome(state, reason if isinstance(reason, str) else "")
-
-    def _outcome(self, state: str, reason: str) -> Outcome:
-        """Return how the run has ended; a lost one tells no reason itself."""
-        can_go_on = has_checkpoint(self.folder)
-        if state == "lost" and not reason:
-            reason = f"{LOST} {GOES_ON if can_go_on else GOES_NOT_ON}"
-        return Outcome(state, reason, can_go_on)
-
     def start(self) -> None:
         """Read the existing events, and follow the run."""
         self._timer.start()
@@ -112,14 +104,6 @@ class RunFollower(QObject):
         self._is_closed = True
         self._timer.stop()
         self._go_on.stop()
-
-    def stop_run(self, *, after_epoch: bool = False) -> str:
-        """Ask the run to stop. Return the reason if it cannot be asked, else an empty text."""
-        try:
-            self.folder.request("stop_after_epoch" if after_epoch else "stop")
-        except UserError as error:
-            return str(error)
-        return ""
 
     def poll(self) -> None:
         """Pass on new events for half a frame, longer where many wait; the rest after other events of the window."""
@@ -171,5 +155,68 @@ class RunFollower(QObject):
 
     def _end(self, state: str, reason: str) -> None:
         self.close()
-        self.outcome = self._outcome(state, reason)
+        self.outcome = _outcome(self.folder, state, reason)
         self.ended.emit(self.outcome)
+
+
+class UnseenRuns(QObject):
+    """Looks after runs that are under way while another one is shown. `ended` tells one that has ended, with its
+    `Outcome`."""
+
+    ended = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None, *, look_ms: int = LOOK_MS) -> None:
+        super().__init__(parent)
+        self.folders: list[RunFolder] = []
+        """The runs, the latest last."""
+        self._timer = QTimer(self, interval=look_ms)
+        self._timer.timeout.connect(self.look)
+
+    def add(self, folder: RunFolder) -> None:
+        """Look after a run."""
+        if folder not in self.folders:
+            self.folders.append(folder)
+        self._timer.start()
+
+    def remove(self, folder: RunFolder) -> None:
+        """Leave a run to somebody else."""
+        if folder in self.folders:
+            self.folders.remove(folder)
+
+    def look(self) -> None:
+        """Tell which runs have ended."""
+        for folder in list(self.folders):
+            try:
+                outcome = recorded_outcome(folder)
+            except UserError as error:
+                outcome = Outcome("lost", str(error), has_checkpoint=False)
+            if outcome is not None:
+                self.remove(folder)
+                self.ended.emit(folder, outcome)
+        if not self.folders:
+            self._timer.stop()
+
+    def close(self) -> None:
+        """Look no more; the runs go on."""
+        self._timer.stop()
+
+
+def recorded_outcome(folder: RunFolder) -> Outcome | None:
+    """Return how a run has ended by `run.json` and `result.json`, without its events; None while it is alive. Raises
+    `UserError` if `run.json` is damaged."""
+    state = folder.state()
+    if state not in ENDS:
+        return None
+    try:
+        reason = (folder.read_result() or {}).get("reason") if state != "lost" else ""
+    except UserError as error:
+        reason = str(error)
+    return _outcome(folder, state, reason if isinstance(reason, str) else "")
+
+
+def _outcome(folder: RunFolder, state: str, reason: str) -> Outcome:
+    """Return how a run has ended; a lost one tells no reason itself."""
+    can_go_on = has_checkpoint(folder)
+    if state == "lost" and not reason:
+        reason = " ".join(map(translation, (LOST, GOES_ON if can_go_on else GOES_NOT_ON)))
+    return Outcome(state, reason, can_go_on)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from netwright.app.plots.quantities import COMMUNICATION, COMPUTING, DATA
 from netwright.designer import theme
+from netwright.designer.language import tr, translation
 from netwright.engine.core.text import format_percent
 
 HEIGHT, RADIUS = 8, 4.0
@@ -55,7 +56,7 @@ class StepTime(QWidget):
         super().__init__()
         self.bar, self.advice = ShareBar(), QLabel()
         self.labels = {name: QLabel() for name in NAMES}
-        heading = QLabel("STEP TIME")
+        heading = QLabel(tr("Step time").upper())
         theme.mark(heading, "role", "section")
         theme.mark(self.advice, "role", "help")
         self.advice.setWordWrap(True)
@@ -73,7 +74,7 @@ class StepTime(QWidget):
             column.addWidget(part)
         column.addLayout(row)
         column.addWidget(self.advice)
-        self.setToolTip("Shares of the time of recent steps")
+        self.setToolTip(tr("Shares of the time of recent steps"))
         self.clear()
 
     def clear(self) -> None:
@@ -95,13 +96,15 @@ class StepTime(QWidget):
         self.bar.shares = {name: share / total for name, share in mixed.items()}
         for name, label in self.labels.items():
             label.setVisible(name in self.bar.shares)
-            text = f"{name} {format_percent(self.bar.shares.get(name, 0.0))}".replace(" ", "\u00a0")
+            share = format_percent(self.bar.shares.get(name, 0.0))
+            text = f"{translation(name)} {share}".replace(" ", "\u00a0")
             if label.text() != text:
                 label.setText(text)
         self._row.setStretch(
             self._row.count() - 2, int(COMMUNICATION in self.bar.shares)
         )  # the last one is at the right
-        self.setAccessibleName("Step time: " + ", ".join(self.labels[n].text() for n in self.bar.shares))
+        shares_text = ", ".join(self.labels[n].text() for n in self.bar.shares)
+        self.setAccessibleName(tr("Step time: {shares}", shares=shares_text))
         self.bar.update()
         self.show()
 

@@ -85,7 +85,6 @@ def test_the_look_inside(server: FakeServer, qtbot, tmp_path: Path) -> None:
 
 def test_a_prediction(server: FakeServer, qtbot) -> None:
     page = PredictPage(shell_of(server, Path("/")))
-    page.set_runs([])
     qtbot.addWidget(page)
     page.show()
     page.set_run(Path("/runs") / NAME)

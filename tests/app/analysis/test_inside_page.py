@@ -12,11 +12,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from netwright.app.analysis.inside_cards import DependencePlot, FigureCard
-from netwright.app.analysis.inside_page import NOT_YET, InsidePage
+from netwright.app.analysis.inside_cards import DependencePlot
+from netwright.app.analysis.inside_page import CANCELLED, InsidePage
 from netwright.app.analysis.inside_views import HeatView, ScatterView
 from netwright.app.data.tiles import Tiles
 from netwright.app.plots.bar_rows import BarRows
+from netwright.app.plots.card import FigureCard
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
@@ -72,7 +73,7 @@ def answer(page: InsidePage, server: FakeServer, told: dict[str, Any], **arrays:
 
 
 def question_of(server: FakeServer) -> dict[str, Any]:
-    return {name: value for name, value in server.asked[-1].given.items() if name not in ("run_dir", "folder")}
+    return {name: value for name, value in server.asked[-1].given.items() if name not in ("model", "folder")}
 
 
 def choose(page: InsidePage, method: str) -> None:
@@ -82,7 +83,7 @@ def choose(page: InsidePage, method: str) -> None:
 
 def test_what_is_offered_follows_from_the_run(page: InsidePage) -> None:
     assert page.method.currentData() == "gradcam"
-    assert page.message.text() == NOT_YET
+    assert page.message.text() == CANCELLED
     assert [page.layer.itemText(at) for at in range(page.layer.count())] == ["Automatic layer", "conv_1"]
     assert [page.target.itemData(at) for at in range(page.target.count())] == ["", "cat", "dog"]
     choose(page, "permutation")
@@ -96,7 +97,7 @@ def test_a_question_names_sample_layer_and_class(page: InsidePage, server: FakeS
     page.target.setCurrentIndex(2)
     page.button.click()
     asked = server.asked[-1]
-    assert (asked.do, asked.given["run_dir"]) == ("explain", str(run))
+    assert (asked.do, asked.given["model"]) == ("explain", str(run))
     question = {"method": "gradcam", "split": "test", "sample": "3", "layer": "conv_1", "class_name": "dog"}
     assert question_of(server) == question
     asked.on_progress({"done": 5, "total": 20, "unit": "steps"})
@@ -115,7 +116,7 @@ def test_a_heat_map_lies_over_its_sample(page: InsidePage, server: FakeServer) -
     view = card.content
     assert isinstance(view, HeatView)
     assert view.span == (0.0, 4.0)
-    assert view.words(QPointF(2, 2)) == "row 0, column 0: 0"
+    assert view.words(QPointF(2, 12)) == "row 0, column 0: 0"
     assert page.state.text() == "Sample 3 of the test split, labelled cat. Answer: dog (90.0 %), cat (10.0 %)."
     page.later.click()
     page._soon.timeout.emit()
@@ -197,7 +198,7 @@ def test_a_click_on_a_point_shows_its_sample(page: InsidePage, server: FakeServe
     view.resize(600, 440)
     x, y = view.places()[2]
     assert view.words(QPointF(x, y)) == "sample 9: dog; answer cat"
-    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPointF(x, y).toPoint())
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(x, y).toPoint())
     assert question_of(server) == {"method": "sample", "split": "test", "sample": "9"}
     answer(page, server, {"method": "sample", "sample": SAMPLE}, picture=np.zeros((4, 4), np.uint8))
     assert len(page.cards) == 2
@@ -208,7 +209,7 @@ def test_a_refusal_calls_methods_as_they_are_offered(page: InsidePage, server: F
     page.button.click()
     server.refuse("explain", "Grad-CAM is for images. Use permutation or integrated_gradients.")
     assert page.message.text() == "Grad-CAM is for images. Use Column importance or Integrated gradients."
-    assert page.button.text() == "Show"
+    assert page.button.text() == "Show again"
 
 
 def test_pictures_are_saved_and_copied(

@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit
 
-from netwright.app.analysis.evaluation_tab import TestTab
 from netwright.app.analysis.forecast_plot import ForecastPlot
 from netwright.app.analysis.predict_page import FIRST, NO_NETWORK, PredictPage
 from netwright.app.analysis.prediction_answers import Legend
@@ -66,7 +65,6 @@ def page(server: FakeServer, qtbot) -> Iterator[PredictPage]:
     said: list[str] = []
     shell: Any = SimpleNamespace(server=server, documents=SimpleNamespace(base=Path("/")), hint=said.append)
     page = PredictPage(shell)
-    page.set_runs([])
     qtbot.addWidget(page)
     page.show()
     yield page
@@ -230,7 +228,7 @@ def test_several_files_are_a_table_with_pictures_errors_and_export(
     page.panel.csv_action.trigger()
     assert (tmp_path / "out.csv").read_text() == "sample,digit\n"
     page.panel.copy()
-    assert QGuiApplication.clipboard().text() == "/new/a.png\t7\t7 0.9000\t8 0.1000\n/new/b.png\tno picture"
+    assert QGuiApplication.clipboard().text() == "/new/a.png\t7\t7 90.0 %\t8 10.0 %\n/new/b.png\tno picture"
 
 
 def test_files_can_be_cancelled_and_another_run_forgets_them(page: PredictPage, server: FakeServer) -> None:
@@ -334,9 +332,9 @@ def test_pictures_files_and_tables_are_pasted(page: PredictPage, server: FakeSer
 
 
 def test_the_page_is_there_without_a_run(window: MainWindow) -> None:
-    window.show_tab("test")
-    tab = window.tabs.page("test")
-    assert isinstance(tab, TestTab)
-    tab.history.close()
-    tab.show_page(PredictPage)
-    assert tab.stack.currentWidget() is tab.page(PredictPage)
+    window.show_tab("runs")
+    segments = window.training.monitor.segments
+    segments.choose("predict")
+    page = segments.stack.currentWidget()
+    assert isinstance(page, PredictPage)
+    assert page.message.text() == NO_NETWORK

@@ -24,10 +24,10 @@ def test_an_amount_is_chosen_and_its_project_opened(
     dialog = PruneDialog(window, RunFolder(tmp_path), opened.append)
     dialog.show()
     run = str(tmp_path)
-    assert server.waiting[-1].given == {"run_dir": run, "structured": True}
+    assert server.waiting[-1].given == {"model": run, "structured": True}
     dialog.way.setCurrentIndex(1)
     assert server.cancelled == ["prune"]
-    assert server.waiting[-1].given == {"run_dir": run}
+    assert server.waiting[-1].given == {"model": run}
     server.answer("prune", {"split": "test", "rows": [row(0.0, 0.97), row(0.5, 0.9)], "notes": ["n"]})
     texts = [dialog.table.item(1, place) for place in range(7)]
     said = [item.text() for item in texts if item is not None]
@@ -42,7 +42,7 @@ def test_an_amount_is_chosen_and_its_project_opened(
     to = tmp_path / "small.netwright"
     assert dialog.plot._chosen == 1
     assert dialog._values()[2][:2] == [0.5, 0.9]
-    assert server.waiting[-1].given == {"run_dir": run, "amount": 0.5, "output": str(to), "replaces": True}
+    assert server.waiting[-1].given == {"model": run, "amount": 0.5, "output": str(to), "replaces": True}
     server.answer("prune", {})
     assert opened == [to]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QFileDialog, QTableWidget
 
-from netwright.app.analysis.robustness_page import NOT_YET, RobustnessPage, StrengthCard
+from netwright.app.analysis.robustness_page import CANCELLED, RobustnessPage, StrengthCard
 from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
 
@@ -47,10 +47,11 @@ def page(window: MainWindow, tmp_path: Path) -> RobustnessPage:
 
 
 def test_a_run_is_measured_and_its_threshold_stored(page: RobustnessPage, server: FakeServer, tmp_path: Path) -> None:
-    assert page.message.text() == NOT_YET
-    assert page.store.isHidden()
+    assert page.message.text() == "Measuring…", "on arrival"
     page.button.click()
-    assert server.waiting[-1].given == {"run_dir": str(tmp_path)}
+    assert (page.message.text(), page.store.isHidden()) == (CANCELLED, True)
+    page.button.click()
+    assert server.waiting[-1].given == {"model": str(tmp_path)}
     assert page.button.text() == "Cancel"
     server.answer("robustness", RESULT)
     plots = [one for one in page.cards if isinstance(one, StrengthCard)]
@@ -62,7 +63,7 @@ def test_a_run_is_measured_and_its_threshold_stored(page: RobustnessPage, server
     assert item.text() == "0.962"
     assert page.state.text() == "accuracy on 270 samples of the test split"
     page.store.click()
-    assert server.waiting[-1].given == {"run_dir": str(tmp_path), "store": True}
+    assert server.waiting[-1].given == {"model": str(tmp_path), "store": True}
     server.answer("robustness", {**RESULT, "stored": True})
     assert not page.store.isEnabled()
 
@@ -79,13 +80,12 @@ def test_a_plot_tells_and_exports_its_numbers(
     assert "20.0 %" in said
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "a"), ""))
     for kind in ("csv", "svg", "png"):
-        attacks._export(kind, "")()
+        attacks._save(kind)
         assert (tmp_path / f"a.{kind}").stat().st_size > 50
     assert (tmp_path / "a.csv").read_text().splitlines()[:2] == [f"{SHARE},fgsm,pgd", "0.0,0.97,0.97"]
 
 
 def test_refusals_are_shown_and_another_run_ends_the_process(page: RobustnessPage, server: FakeServer) -> None:
-    page.button.click()
     server.refuse("robustness", "The network takes indices.")
     assert page.message.text() == "The network takes indices."
     page.button.click()

@@ -31,7 +31,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 def test_it_is_written_and_shown(window: MainWindow, server: FakeServer, tmp_path: Path, opened: list[str]) -> None:
     assert save_report(window, RunFolder(tmp_path)) is not None
     to = str(tmp_path / "a.b.html")
-    assert server.waiting[-1].given == {"run_dir": str(tmp_path), "output": to}
+    assert server.waiting[-1].given == {"model": str(tmp_path), "output": to}
     server.answer("report", {"missing": ""})
     assert opened == [to]
 

@@ -12,7 +12,7 @@ from netwright.app.analysis.calibration_card import CalibrationCard
 from netwright.app.analysis.curves_card import CurvesCard
 from netwright.app.analysis.groups_card import GroupsCard
 from netwright.app.analysis.plots import PredictionPlot, ReliabilityPlot, StepsPlot
-from netwright.app.analysis.scores_page import NOT_YET, ScoresPage
+from netwright.app.analysis.scores_page import CANCELLED, ScoresPage
 from netwright.app.plots.confusion_chart import ConfusionCard
 from netwright.app.widgets import ValueTable
 from tests.app.fake_server import FakeServer
@@ -99,11 +99,11 @@ def tables(page: ScoresPage) -> list[list[list[str]]]:
 
 def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, server: FakeServer) -> None:
     page.button.click()
-    asked = {"run_dir": str(Path("/runs/2")), "split": "test", "device": "cpu", "with_groupings": True}
+    asked = {"model": str(Path("/runs/2")), "split": "test", "device": "cpu", "with_groupings": True}
     assert given(server, "evaluate") == asked
     assert page.button.text() == "Cancel"
     server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
-    assert page.button.text() == "Evaluate"
+    assert page.button.text() == "Evaluate again"
     assert page.state.text() == "4 samples of the test split, best weights"
     scores = page.findChildren(ValueTable)[0]
     assert scores.rows == [("Loss", "0.500"), ("Accuracy", "75.0 %"), ("Accuracy, 95 %", "50.0 % to 100.0 %")]
@@ -127,7 +127,7 @@ def test_a_sample_leads_to_the_look_inside(page: ScoresPage, server: FakeServer,
     server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
     server.answer("samples", SAMPLES)
     table = page.findChildren(QTableWidget)[-1]
-    with qtbot.waitSignal(page.inside_requested) as requested:
+    with qtbot.waitSignal(page.sample_requested) as requested:
         table.cellActivated.emit(0, 2)
     assert requested.args == ["test", 1]
 
@@ -173,7 +173,7 @@ def test_the_threshold_moves_and_is_stored(page: ScoresPage, server: FakeServer,
     assert "<svg" in (tmp_path / "a.svg").read_text()
     card.store.click()
     assert given(server, "evaluate") == {
-        "run_dir": str(Path("/runs/2")),
+        "model": str(Path("/runs/2")),
         "split": "test",
         "threshold": ["cat=0.3"],
         "store": True,
@@ -225,14 +225,24 @@ def test_what_goes_wrong_is_said_and_another_run_forgets_it(page: ScoresPage, se
     server.refuse("evaluate", "pets has changed since the run.")
     assert page.message.text() == "pets has changed since the run."
     page.set_run(Path("/runs/1"))
-    assert page.message.text() == NOT_YET
+    assert page.message.text() == CANCELLED
 
 
 def test_an_evaluation_can_be_cancelled(page: ScoresPage, server: FakeServer) -> None:
-    page.button.click()
+    page.show()
+    assert page.button.text() == "Cancel", "the page shows its result on arrival"
     page.button.click()
     assert server.cancelled == ["evaluate"]
     assert page.button.text() == "Evaluate"
+    page.hide()
+    page.show()
+    assert server.count("evaluate") == 1, "what was cancelled is not begun again"
+    page.button.click()
+    server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
+    assert page.button.text() == "Evaluate again"
+    page.hide()
+    page.show()
+    assert server.count("evaluate") == 2, "the result is there"
 
 
 def test_other_data_is_asked_for(page: ScoresPage, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,16 @@
 """Beside the curves: every state has a word and a role, and every event finds its place."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from netwright.app.runs.facts_panel import STATES, FactsPanel
+from netwright.app.runs.facts_panel import FactsPanel
 from netwright.app.runs.phases import Phase
 from netwright.app.runs.run_follower import Outcome
+from netwright.app.runs.run_texts import STATES
 from netwright.app.runs.step_time import colour_of
 from netwright.app.widgets import ValueTable
 from netwright.designer import theme
@@ -59,15 +61,23 @@ def progress(iteration: int, epoch: int = 1) -> Progress:
     )
 
 
+WIDTH = 552
+"""That of the page of a run in the smallest window."""
+
+
 @pytest.fixture
-def panel(qtbot, qapp) -> FactsPanel:
+def panel(qtbot, qapp) -> Iterator[FactsPanel]:
     theme.apply(qapp, "light")  # sizes follow from it
-    panel = FactsPanel()
-    qtbot.addWidget(panel)
+    holder, panel = QWidget(), FactsPanel()
+    qtbot.addWidget(holder)
+    column = QVBoxLayout(holder)
+    for widget in (panel.head, panel, panel.head.buttons.next):
+        column.addWidget(widget)
     panel.show_nothing()
-    panel.resize(380, 700)
-    panel.show()
-    return panel
+    holder.resize(WIDTH, 700)
+    holder.show()
+    yield panel
+    holder.close()
 
 
 def run(panel: FactsPanel, name: str = "2026-11-21_digits") -> None:
@@ -95,32 +105,27 @@ def test_every_state_has_a_word_a_role_and_its_buttons(
         panel.show_outcome(Outcome(state, "because"))
     else:
         panel.take(StateChanged(state=state))  # type: ignore[arg-type]  # one of the states
-    shape, said = panel.status.text().split(" ", 1)
+    shape, said = panel.head.status.text().split(" ", 1)
     assert said == word
     assert shape
-    assert panel.status.property("role") == role
-    assert (panel.buttons.stop.isVisible() and panel.buttons.stop.isEnabled()) == stop
-    assert panel.buttons.train.isVisible() == train
-    assert panel.buttons.export.isVisible() == export
+    assert panel.head.status.property("role") == role
+    assert (panel.head.buttons.stop.isVisible() and panel.head.buttons.stop.isEnabled()) == stop
+    assert panel.head.buttons.train.isVisible() == train
+    assert panel.head.buttons.export.isVisible() == export
 
 
 def test_no_state_is_left_out() -> None:
     assert set(STATES) == {
-        "", "starting", "running", "silent", "stopping", "paused", "finished", "stopped", "failed", "lost", "refused"
+        "", "starting", "running", "silent", "stopping", "paused", "finished", "stopped", "failed", "lost", "refused",
+        "damaged",
     }  # fmt: skip
 
 
 def test_before_the_first_run_it_is_empty(panel: FactsPanel) -> None:
-    assert panel.name.text() == "No run yet"
-    assert panel.is_empty
-    assert not panel.buttons.train.isVisible()
-    assert not panel.bar.isVisible()
-    queue = QLabel("Queue")
-    panel.add_panel(queue)
-    queue.show()
-    assert not panel.is_empty
-    queue.hide()
-    assert panel.is_empty
+    assert panel.head.name.text() == "No run yet"
+    assert not panel.has_run
+    assert not panel.head.buttons.train.isVisible()
+    assert not panel.head.bar.isVisible()
 
 
 def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
@@ -130,7 +135,7 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     panel.take(progress(864, epoch=87))
     panel.take(Points(split="validation", first_step=860, steps_apart=1, values={"loss": [0.1], "accuracy": [0.964]}))
     panel.take(Best(iteration=840, objective="accuracy", value=0.964))
-    assert panel.epoch.text() == "Epoch 87 of 3,000"
+    assert panel.head.epoch.text() == "Epoch 87 of 3,000"
     assert panel.progress.text("Iteration") == "864 of 30,000"
     assert panel.progress.text("Throughput") == "11,420 samples/s"
     assert not panel.progress.text("Computing")
@@ -142,7 +147,7 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     assert panel.data.text("Samples") == "1,257\u00a0training · 270\u00a0validation"
     assert panel.data.text("Batch").splitlines()[:2] == ["128 samples per step, 64 per worker", "10 steps per epoch"]
     assert "612 MiB" in panel.hardware.text("Memory")
-    assert panel.left.text() == "2 m 5 s left"
+    assert panel.head.left.text() == "2 m 5 s left"
 
 
 def test_a_failure_is_said_once_in_words(panel: FactsPanel) -> None:
@@ -150,8 +155,8 @@ def test_a_failure_is_said_once_in_words(panel: FactsPanel) -> None:
     panel.take(STARTED)
     panel.take(Failed(cause="worker 1 was killed"))
     panel.show_outcome(Outcome("failed", "worker 1 was killed"))
-    assert panel.reason.text() == "Worker 1 was killed"
-    assert panel.reason.property("role") == "error"
+    assert panel.head.reason.text() == "Worker 1 was killed"
+    assert panel.head.reason.property("role") == "error"
     assert not any("killed" in text for _, text in panel.events.rows)
 
 
@@ -160,33 +165,33 @@ def test_a_stop_that_is_on_its_way_is_not_undone_by_older_news(panel: FactsPanel
     panel.show_stopping(after_epoch=False)
     panel.take(StateChanged(state="starting"))
     panel.take(StateChanged(state="running"))
-    assert panel.status.text() == "◐ Stopping"
+    assert panel.head.status.text() == "◐ Stopping"
     panel.take(StateChanged(state="stopping"))
     panel.show_outcome(Outcome("stopped", "stopped on request"))
-    assert panel.status.text() == "■ Stopped"
-    assert panel.reason.text() == "Stopped on request"
+    assert panel.head.status.text() == "■ Stopped"
+    assert panel.head.reason.text() == "Stopped on request"
 
 
 def test_a_long_name_is_elided_and_whole_in_the_tooltip(panel: FactsPanel) -> None:
     name = "2026-11-21_10-22-03_" + "a_very_long_project_name_" * 5
     run(panel, name)
     panel.grab()
-    assert panel.width() == 380
-    assert panel.name.is_elided
-    assert panel.name.toolTip() == f"/runs/{name}"
+    assert panel.window().width() == WIDTH
+    assert panel.head.name.is_elided
+    assert panel.head.name.toolTip() == f"/runs/{name}"
 
 
 def test_the_buttons_say_what_they_are_for(qtbot, panel: FactsPanel) -> None:
     run(panel)
-    buttons, clicked = panel.buttons, list[str]()
+    buttons, clicked = panel.head.buttons, list[str]()
     buttons.clicked.connect(clicked.append)
     panel.take(StateChanged(state="running"))
     for button in (buttons.stop, buttons.after_epoch, buttons.pause):
         button.click()
     panel.show_outcome(Outcome("finished", ""))
-    for button in (buttons.train, buttons.test, buttons.export, buttons.compare, buttons.extend):
+    for button in (buttons.train, buttons.test, buttons.export, buttons.compare, buttons.extend, buttons.report):
         button.click()
-    assert clicked == ["stop", "stop_after_epoch", "pause", "train", "test", "export", "compare", "resume"]
+    assert clicked == ["stop", "stop_after_epoch", "pause", "train", "try", "export", "compare", "resume", "report"]
 
 
 @pytest.mark.parametrize(
@@ -207,12 +212,12 @@ def test_a_run_can_be_held_and_gone_on_with(
 ) -> None:
     run(panel)
     panel._set_state(state)
-    buttons = panel.buttons
+    buttons = panel.head.buttons
     can_resume = buttons.resume.isVisible() or buttons.extend.isVisible()
     assert (buttons.pause.isVisible(), can_resume, buttons.more.isVisible()) == (pause, resume, more)
-    assert panel.buttons.more.isEnabled() == (state in ("running", "paused"))
+    assert panel.head.buttons.more.isEnabled() == (state in ("running", "paused"))
     panel.grab()
-    assert panel.width() == 380, "nothing is cut off"
+    assert panel.window().width() == WIDTH, "nothing is cut off"
 
 
 def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
@@ -230,12 +235,12 @@ def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
         ("20", "Epochs 3,000 → 40"),
         ("20", "Learn rate 0.01 → 0.002"),
     ], "the newest first"
-    assert panel.epoch.text() == "Epoch 2 of 40"
+    assert panel.head.epoch.text() == "Epoch 2 of 40"
 
 
 def test_what_a_run_watches_is_ticked_as_it_says(panel: FactsPanel) -> None:
     run(panel)
-    ticked = {name: panel.buttons.more.actions_by_slot[f"watch.{name}"].isChecked for name in WATCHABLE}
+    ticked = {name: panel.head.buttons.more.actions_by_slot[f"watch.{name}"].isChecked for name in WATCHABLE}
     panel.take(StateChanged(state="running"))
     panel.take(Requested(what="watch_layers", iteration=3, value=1.0))
     panel.take(Points(split="training", first_step=3, steps_apart=1, values={"loss": [1.0], "gradient_norm": [2.0]}))
@@ -255,60 +260,61 @@ def test_a_run_on_disk_says_so_and_asks_for_less(panel: FactsPanel) -> None:
     run(panel)
     for event in (STARTED, StateChanged(state="running"), progress(20, epoch=2), StateChanged(state="paused")):
         panel.take(event)
-    assert panel.buttons.more.actions_by_slot["pause.release"].text() == "Free memory"
+    assert panel.head.buttons.more.actions_by_slot["pause.release"].text() == "Free memory"
     panel.take(Requested(what="release", iteration=20))
     panel.take(StateChanged(state="paused", reason="its memory is released"))
-    assert panel.status.text() == "II Paused, on disk"
+    assert panel.head.status.text() == "II Paused, on disk"
     assert panel.hardware.text("Memory") == "released"
-    assert not panel.buttons.more.actions_by_slot["pause.release"].isEnabled()
+    assert not panel.head.buttons.more.actions_by_slot["pause.release"].isEnabled()
     panel.take(StateChanged(state="starting"))
     panel.take(StateChanged(state="running"))
-    assert panel.status.text() == "● Training"
-    assert panel.buttons.more.actions_by_slot["pause.release"].isEnabled()
+    assert panel.head.status.text() == "● Training"
+    assert panel.head.buttons.more.actions_by_slot["pause.release"].isEnabled()
 
 
 def test_what_helps_a_run_that_ran_out_of_memory_is_a_button(qtbot, panel: FactsPanel) -> None:
     run(panel)
     panel.take(STARTED)
-    assert panel.offer.isHidden()
+    assert panel.head.offer.isHidden()
     panel.take(Failed(cause="there is not enough memory", offer="training.gradient_accumulation=4"))
     panel.show_outcome(Outcome("failed", "there is not enough memory"))
-    assert panel.offer.isVisible()
-    assert panel.offer.text() == "Resume with 4 micro-batches per step"
+    assert panel.head.offer.isVisible()
+    assert panel.head.offer.text() == "Resume with 4 micro-batches per step"
     with qtbot.waitSignal(panel.offer_clicked) as clicked:
-        panel.offer.click()
+        panel.head.offer.click()
     assert clicked.args == ["training.gradient_accumulation=4"]
     panel.take(Resumed(iteration=20, after=5, reason="resumed on request"))
-    assert panel.offer.isHidden()
+    assert panel.head.offer.isHidden()
 
 
 def test_after_pause_the_keyboard_is_at_resume_and_never_at_stop(qtbot, panel: FactsPanel) -> None:
     run(panel)
     panel._set_state("running")
-    buttons = panel.buttons
-    panel.activateWindow()
-    panel.buttons.pause.setFocus()
-    qtbot.waitUntil(panel.buttons.pause.hasFocus, timeout=60_000)
-    for asked, state, button in (("pause", "paused", panel.buttons.resume), ("resume", "running", panel.buttons.pause)):
+    buttons = panel.head.buttons
+    panel.window().activateWindow()
+    panel.head.buttons.pause.setFocus()
+    qtbot.waitUntil(panel.head.buttons.pause.hasFocus, timeout=60_000)
+    for asked, state, button in (("pause", "paused", buttons.resume), ("resume", "running", buttons.pause)):
         panel.show_requested(asked)
-        assert buttons.hasFocus()
+        assert buttons.controls.hasFocus()
         panel._set_state(state)
         assert button.hasFocus()
-    panel.buttons.stop.setFocus()
+    panel.head.buttons.stop.setFocus()
     panel._set_state("finished")
-    assert buttons.hasFocus(), "not the next button, whichever that is"
+    assert buttons.controls.hasFocus() or not buttons.controls.isVisible(), "not the next button, whichever that is"
 
 
 def test_after_the_end_it_says_what_to_do_next(panel: FactsPanel) -> None:
     run(panel)
     panel.take(StateChanged(state="running"))
-    assert not panel.buttons.next.isVisible()
+    assert not panel.head.buttons.next.isVisible()
     panel.show_outcome(Outcome("finished", ""))
-    buttons = panel.buttons
-    shown = (buttons.export, buttons.confusion, buttons.compare, buttons.extend, buttons.train)
+    buttons = panel.head.buttons
+    panel.window().resize(1000, 700)
+    shown = (buttons.export, buttons.compare, buttons.extend, buttons.train, buttons.report)
     assert [button.isVisible() for button in shown] == [True, False, True, True, True]
-    buttons.show_confusion(has_confusion=True)
-    assert buttons.confusion.isVisible()
+    buttons.show_other("Run 4")
+    assert (buttons.compare.isVisible(), buttons.compare.text()) == (True, "Compare with Run 4")
     panel.show_outcome(Outcome("failed", "a worker was killed"))
     assert [button.isVisible() for button in shown] == [False, True, True, True, True]
 
@@ -317,13 +323,13 @@ def test_while_a_run_is_prepared_again_it_can_only_be_stopped(panel: FactsPanel)
     run(panel)
     panel.show_outcome(Outcome("stopped", "stopped on request"))
     panel.show_phase(Phase.PREPARING)
-    assert panel.status.text() == "○ Starting"
-    assert panel.buttons.stop.isVisible()
-    assert not panel.buttons.next.isVisible()
+    assert panel.head.status.text() == "○ Starting"
+    assert panel.head.buttons.stop.isVisible()
+    assert not panel.head.buttons.next.isVisible()
     panel.show_phase(Phase.ENDED)  # refused
-    assert panel.status.text() == "■ Stopped"
-    assert panel.buttons.extend.isVisible()
-    assert panel.buttons.extend.isEnabled()
+    assert panel.head.status.text() == "■ Stopped"
+    assert panel.head.buttons.extend.isVisible()
+    assert panel.head.buttons.extend.isEnabled()
 
 
 def test_a_coordinator_that_does_not_respond_is_told(panel: FactsPanel) -> None:
@@ -331,13 +337,13 @@ def test_a_coordinator_that_does_not_respond_is_told(panel: FactsPanel) -> None:
     for event in (STARTED, StateChanged(state="running"), progress(20, epoch=2)):
         panel.take(event)
     panel.show_silence("its coordinator (process 7) is paused, as by SIGSTOP; `kill -CONT 7` continues it")
-    assert panel.status.text() == "◌ Not responding"
-    assert panel.status.property("role") == "warning"
-    assert panel.reason.text().startswith("Its coordinator (process 7) is paused")
-    assert panel.buttons.stop.isVisible()
+    assert panel.head.status.text() == "◌ Not responding"
+    assert panel.head.status.property("role") == "warning"
+    assert panel.head.reason.text().startswith("Its coordinator (process 7) is paused")
+    assert panel.head.buttons.stop.isVisible()
     panel.show_silence("")
-    assert panel.status.text() == "● Training"
-    assert panel.reason.isHidden()
+    assert panel.head.status.text() == "● Training"
+    assert panel.head.reason.isHidden()
 
 
 def test_the_time_of_steps_is_a_bar_with_its_shares(panel: FactsPanel) -> None:
@@ -365,11 +371,46 @@ def test_a_forecast_stands_beside_the_baselines(panel: FactsPanel, rmse: float, 
     panel.show_outcome(Outcome("finished", "all epochs"))
     shown = panel.progress.text("Baselines").replace("\u00a0", " ")
     assert shown.split("\n") == ["last value: rmse 0.520", "season of 24: rmse 0.440"]
-    said = panel.reason.text()
+    said = panel.head.reason.text()
     assert said.startswith("The network is no better than" if is_worse else "All epochs")
-    assert panel.reason.property("role") == ("warning" if is_worse else "help")
+    assert panel.head.reason.property("role") == ("warning" if is_worse else "help")
     run(panel)
     assert panel.progress.text("Baselines") == ""
+
+
+def test_what_the_curves_show_is_said_while_they_come_and_leads_to_its_cause(panel: FactsPanel, qtbot) -> None:
+    run(panel)
+    for event in (STARTED, StateChanged(state="running")):
+        panel.take(event)
+    assert panel.head.why.isHidden()
+    for number in range(7):
+        for split in ("training", "validation"):
+            panel.take(Points(split=split, first_step=1 + number, steps_apart=1, values={"loss": [1.6]}))
+    said = "The network has learned next to nothing: the least validation loss is 1.60, 1.60 at the start."
+    assert panel.head.reason.text() == said
+    assert panel.head.reason.property("role") == "warning"
+    assert not panel.head.why.isHidden()
+    with qtbot.waitSignal(panel.why_clicked) as asked:
+        panel.head.why.click()
+    assert asked.args == ["learns-nothing"]
+    panel.take(Ended(state="finished", reason="", result={"finding": {"kind": "learns-nothing", "text": said}}))
+    panel.show_outcome(Outcome("finished", "all epochs"))
+    assert panel.head.reason.text() == said
+    assert not panel.head.why.isHidden()
+    run(panel)
+    assert panel.head.why.isHidden()
+    assert panel.head.reason.isHidden()
+
+
+def test_a_warning_goes_once_the_run_learns(panel: FactsPanel) -> None:
+    run(panel)
+    for event in (STARTED, StateChanged(state="running")):
+        panel.take(event)
+    for number, loss in enumerate([1.6] * 7 + [0.4]):
+        for split in ("training", "validation"):
+            panel.take(Points(split=split, first_step=1 + number, steps_apart=1, values={"loss": [loss]}))
+    assert panel.head.reason.isHidden()
+    assert panel.head.why.isHidden()
 
 
 def test_a_worker_alone_has_no_share_of_communication(panel: FactsPanel) -> None:
@@ -413,11 +454,11 @@ def test_what_was_set_while_the_run_trains_holds_in_title_and_batch(panel: Facts
     panel.show_run(folder)
     panel.take(STARTED)
     panel.take(progress(100))
-    assert panel.name.text() == "Run 5 · sgdm, 0.01"
+    assert panel.head.name.text() == "Run 5 · sgdm, 0.01"
     assert panel.data.text("Batch").splitlines()[2].startswith("learn rate 0.1 = ")
     update_info(folder, live_changes={"rate": 0.002})
     panel.take(Requested(what="rate", iteration=100, value=0.002))
-    assert panel.name.text() == "Run 5 · sgdm, 0.01 → 0.002"
+    assert panel.head.name.text() == "Run 5 · sgdm, 0.01 → 0.002"
     assert panel.data.text("Batch").splitlines()[1:] == [
         "10 steps per epoch",
         "learn rate 0.002 from iteration 100 on",
@@ -430,12 +471,12 @@ def test_resuming_is_offered_where_there_is_a_checkpoint(panel: FactsPanel) -> N
     run(panel)
     panel.take(Failed(cause="no memory", offer="training.gradient_accumulation=4"))
     panel.show_outcome(Outcome("failed", "no memory", has_checkpoint=False))
-    assert not panel.buttons.extend.isVisible()
-    assert panel.buttons.train.isVisible()
-    assert panel.offer.text() == "Start again with 4 micro-batches per step"
+    assert not panel.head.buttons.extend.isVisible()
+    assert panel.head.buttons.train.isVisible()
+    assert panel.head.offer.text() == "Start again with 4 micro-batches per step"
     panel.show_outcome(Outcome("failed", "no memory", has_checkpoint=True))
-    assert panel.buttons.extend.isVisible()
-    assert panel.offer.text() == "Resume with 4 micro-batches per step"
+    assert panel.head.buttons.extend.isVisible()
+    assert panel.head.offer.text() == "Resume with 4 micro-batches per step"
 
 
 def test_a_run_that_is_complete_is_said_to_have_finished_once(panel: FactsPanel) -> None:
@@ -443,24 +484,24 @@ def test_a_run_that_is_complete_is_said_to_have_finished_once(panel: FactsPanel)
     panel.take(STARTED)
     panel.take(progress(30_000, epoch=3000))
     panel.show_outcome(Outcome("finished", "all 3,000 epochs completed"))
-    assert panel.status.text() == "✓ Finished"
-    assert panel.epoch.text() == "Epoch 3,000 of 3,000"
-    assert (panel.reason.isVisible(), panel.bar.isVisible()) == (False, False)
+    assert panel.head.status.text() == "✓ Finished"
+    assert panel.head.epoch.text() == "Epoch 3,000 of 3,000"
+    assert (panel.head.reason.isVisible(), panel.head.bar.isVisible()) == (False, False)
     panel.show_outcome(Outcome("finished", "no better loss in 5 validations"))
-    assert panel.reason.text() == "No better loss in 5 validations"
+    assert panel.head.reason.text() == "No better loss in 5 validations"
 
 
 def test_how_far_the_data_is_read_is_shown_until_the_run_trains(panel: FactsPanel) -> None:
     panel.show_starting("big")
     panel.show_reading(2**20, 2**22, "bytes")
-    assert panel.epoch.text() == "Reads the data: 25 % (1.0 MiB of 4.0 MiB)"
+    assert panel.head.epoch.text() == "Reads the data: 25 % (1.0 MiB of 4.0 MiB)"
     run(panel)
     panel.take(Preparing(done=750, total=1000, unit="rows"))
-    assert (panel.epoch.text(), panel.bar.value()) == ("Reads the data: 75 % (750 of 1,000 rows)", 750)
+    assert (panel.head.epoch.text(), panel.head.bar.value()) == ("Reads the data: 75 % (750 of 1,000 rows)", 750)
     panel.take(STARTED)
-    assert (panel.epoch.text(), panel.bar.value()) == ("", 0)
+    assert (panel.head.epoch.text(), panel.head.bar.value()) == ("", 0)
     panel.take(StateChanged(state="running"))
     panel.take(progress(7))
-    shown = panel.epoch.text()
+    shown = panel.head.epoch.text()
     panel.take(Preparing(done=1, total=1000, unit="rows"))
-    assert panel.epoch.text() == shown
+    assert panel.head.epoch.text() == shown

@@ -1,4 +1,4 @@
-"""The Train tab takes events and draws; its curves leave as files."""
+"""The page of a run takes events and draws; its curves leave as files."""
 
 import csv
 import math
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
@@ -15,7 +16,7 @@ from netwright.app.plots.timeline import MOST_TICKS, Along
 from netwright.app.runs.log_panel import MOST_LINES
 from netwright.app.runs.monitor import HIDDEN, LOG_X, LOG_Y, MESSAGES, PLOTS, SMOOTHING, X_UNIT, Monitor
 from netwright.app.runs.run_follower import Outcome
-from netwright.engine.runs.events import Best, Checkpointed, Message, Points, Requested, Resumed
+from netwright.engine.runs.events import Best, Checkpointed, Ended, Message, Points, Requested, Resumed
 from netwright.engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED, progress
 
@@ -62,6 +63,47 @@ def test_a_regression_shows_rmse(monitor: Monitor) -> None:
     monitor.take(points("training", 1, "rmse"))
     assert monitor.metric_card.title == "RMSE"
     assert [value for _, _, value in monitor.metric_card.rows()] == pytest.approx([0.25, 0.5])
+
+
+def baselines_of(plot: RunPlot) -> dict[str, float]:
+    """The labels of the lines of baselines that are shown, and where they lie."""
+    lines = [item for item in plot.plotItem.items if isinstance(item, pg.InfiniteLine) and item.angle == 0]
+    return {line.label.toPlainText(): line.value() for line in lines if line.isVisible()}
+
+
+def test_baselines_are_lines_in_the_curves_of_their_metric(monitor: Monitor) -> None:
+    monitor.take(STARTED)
+    monitor.take(points("validation", 1))
+    (plot,), (other,) = (card.findChildren(RunPlot) for card in (monitor.metric_card, monitor.loss_card))
+    monitor.metric_card.flush()
+    assert baselines_of(plot) == {}
+    beside = {"most frequent class": {"accuracy": 0.1}, "boosting": {"accuracy": 0.84}}
+    result = {"test": {"accuracy": 0.5}, "baselines": {"test": beside}}
+    monitor.take(Ended(state="finished", reason="", result=result))
+    monitor.metric_card.flush()
+    assert baselines_of(plot) == {"most frequent class 10.0 %": 0.1, "boosting 84.0 %": 0.84}
+    assert ("boosting", "84.0 %") in plot.readings(1)
+    assert baselines_of(other) == {}
+    plot.grab()
+    monitor.show_starting("next")
+    monitor.take(STARTED)
+    monitor.take(points("validation", 1))
+    monitor.metric_card.flush()
+    assert baselines_of(plot) == {}
+
+
+@pytest.mark.parametrize(("last_value", "is_shown"), [(0.6, True), (30.0, False)])
+def test_a_baseline_far_from_the_curves_leaves_them_their_height(
+    monitor: Monitor, last_value: float, is_shown: bool
+) -> None:
+    monitor.take(replace(STARTED, metric="rmse"))
+    monitor.take(points("validation", 1, "rmse"))
+    result = {"test": {"rmse": 0.5}, "baselines": {"season": 0, "test": {"last value": {"rmse": last_value}}}}
+    monitor.take(Ended(state="finished", reason="", result=result))
+    monitor.metric_card.flush()
+    (plot,) = monitor.metric_card.findChildren(RunPlot)
+    assert bool(baselines_of(plot)) == is_shown
+    assert plot.y.high < 2
 
 
 def test_another_run_starts_with_empty_curves(monitor: Monitor) -> None:
@@ -284,12 +326,15 @@ def test_what_the_time_of_steps_goes_to_is_one_plot(monitor: Monitor) -> None:
 def test_before_the_first_run_there_is_one_sentence_and_one_button(qtbot, monitor: Monitor) -> None:
     assert not monitor.empty.isVisible()
     monitor.show_nothing()
-    seen = [widget for widget in monitor.findChildren(QWidget) if widget.isVisible()]
+    monitor.say_first("Reading the runs…", offers=False)
+    assert not monitor.empty.button.isVisible()
+    monitor.say_first("Curves appear here.", offers=True)
+    seen = [widget for widget in monitor.empty.findChildren(QWidget) if widget.isVisible()]
     assert len([widget for widget in seen if isinstance(widget, QPushButton)]) == 1
     assert len([widget for widget in seen if isinstance(widget, QLabel)]) == 1
     assert not any(isinstance(widget, RunPlot) for widget in seen)
     with qtbot.waitSignal(monitor.clicked) as clicked:
-        monitor.start.click()
+        monitor.empty.button.click()
     assert clicked.args == ["train"]
     monitor.show_starting("digits")
     assert monitor.facts.isVisible()

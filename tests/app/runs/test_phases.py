@@ -1,4 +1,4 @@
-"""The phases of the run that the Train tab shows."""
+"""The phases of the run that is shown."""
 
 import pytest
 
@@ -18,7 +18,8 @@ def after(*steps: Step) -> Lifecycle:
         ([], Phase.NONE),
         ([Step.PROJECT_OPENED], Phase.UNSEEN),
         ([Step.PROJECT_OPENED, Step.TAB_SEEN], Phase.NONE),
-        ([Step.REQUESTED, Step.LIVE_RUN_SHOWN], Phase.RUNNING),
+        ([Step.REQUESTED, Step.REFUSED, Step.LIVE_RUN_SHOWN], Phase.RUNNING),
+        ([Step.REQUESTED, Step.ENDED_RUN_SHOWN], Phase.PREPARING),
         ([Step.REQUESTED, Step.STOP_REQUESTED], Phase.STOP_WHEN_READY),
         ([Step.REQUESTED, Step.STOP_AFTER_EPOCH_REQUESTED], Phase.STOP_AFTER_EPOCH_WHEN_READY),
         ([Step.REQUESTED, Step.STOP_AFTER_EPOCH_REQUESTED, Step.STOP_REQUESTED], Phase.STOP_WHEN_READY),
@@ -51,6 +52,13 @@ def test_a_run_that_is_read_while_another_request_waits_keeps_its_own_phase() ->
     assert lifecycle.take(Step.ENDED)
     assert (lifecycle.phase, lifecycle.shown) == (Phase.PREPARING, Phase.REPLAYED)
     assert not lifecycle.take(Step.ENDED)
+
+
+def test_another_run_may_be_chosen_while_one_is_prepared() -> None:
+    lifecycle = after(Step.LIVE_RUN_SHOWN, Step.ENDED, Step.REQUESTED, Step.ENDED_RUN_SHOWN)
+    assert (lifecycle.phase, lifecycle.shown) == (Phase.PREPARING, Phase.REPLAYING)
+    assert lifecycle.take(Step.STOP_REQUESTED)
+    assert lifecycle.phase is Phase.STOP_WHEN_READY
 
 
 def test_what_can_be_done_follows_from_the_phase() -> None:

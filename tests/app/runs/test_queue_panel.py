@@ -15,7 +15,6 @@ from netwright.engine.project.file import dumps, loads
 from netwright.engine.project.project import Project
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.create import create
-from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.info import RunInfo
 from netwright.engine.runs.queue import Queue
@@ -54,7 +53,6 @@ def test_nothing_is_shown_without_a_queue_and_what_others_add_is_seen(
     assert not panel.isHidden()
     assert [row.name.text() for row in panel.rows.values()] == ["one", "two"]
     assert not panel.start.isHidden()
-    assert panel.clear.isHidden()
     keeper.queue.add("{}", "three")
     qtbot.waitUntil(lambda: len(panel.rows) == 3)
     press(panel, 3, "Move up")
@@ -66,23 +64,22 @@ def test_nothing_is_shown_without_a_queue_and_what_others_add_is_seen(
         assert panel.start.isHidden()
 
 
-def test_a_run_of_the_queue_is_told_once_and_its_curves_are_offered(
+def test_a_run_of_the_queue_is_told_once_and_leaves_the_list(
     qtbot: QtBot, keeper: QueueController, panel: QueuePanel, tmp_path: Path
 ) -> None:
-    entry = keeper.queue.add("{}", "one")
+    """The rail has a row for it; what could not be started stays, with the reason."""
+    entry, other = (keeper.queue.add("{}", name) for name in ("one", "two"))
     run = create(tmp_path / "run", "{}", RunInfo())
     keeper.look()
     with keeper.queue.claimed(entry.id) as claim:
         with qtbot.waitSignal(keeper.began):
             claim.change(state="running", run_dir=str(run.path))
-        assert panel.rows[entry.id].state.text() == "Training"
-        with qtbot.waitSignal(panel.shown) as shown:
-            press(panel, entry.id, "Show curves")
-        assert shown.args == [run]
-        claim.change(state="failed", reason="The loss became NaN")
-    qtbot.waitUntil(lambda: panel.rows[entry.id].state.text() == "Failed")
-    assert panel.rows[entry.id].state.toolTip() == "The loss became NaN"
-    panel.clear.click()
+        assert list(panel.rows) == [other.id]
+    with keeper.queue.claimed(other.id) as claim:
+        claim.change(state="refused", reason="There is no data")
+    keeper.look()
+    assert panel.rows[other.id].name.toolTip() == "There is no data"
+    press(panel, other.id, "Remove from the queue")
     assert panel.isHidden()
 
 
@@ -90,14 +87,6 @@ def test_what_cannot_be_done_is_said(qtbot: QtBot, keeper: QueueController) -> N
     with qtbot.waitSignal(keeper.refused) as refused:
         keeper.remove(7)
     assert "There is no entry 7" in refused.args[0]
-
-
-def test_other_runs_that_are_under_way_are_listed_but_not_the_one_shown(panel: QueuePanel, tmp_path: Path) -> None:
-    runs = [RunFolder(tmp_path / name) for name in ("one", "two")]
-    panel.show_others(runs, runs[0])
-    assert [row.name.text() for row in panel.other_rows] == ["two"]
-    panel.show_others(runs[:1], runs[0])
-    assert panel.isHidden()
 
 
 def test_of_a_long_queue_the_next_ones_are_shown(keeper: QueueController, panel: QueuePanel) -> None:
@@ -152,8 +141,6 @@ def test_only_the_queue_of_the_open_project_is_shown_and_moved(keeper: QueueCont
     with keeper.queue.claimed(2) as claim:
         claim.change(state="failed")
     keeper.look()
-    panel.clear.click()
-    assert [entry.id for entry in keeper.entries] == [1, 3, 5, 4]
     keeper.show_project(ProjectKey(Path("/nets/another.netwright"), "22222222-ours"))
     assert panel.isHidden()
 
@@ -163,26 +150,6 @@ def test_the_first_entry_says_why_it_cannot_be_moved_up(keeper: QueueController,
     keeper.look()
     up = next(button for button in panel.rows[1].findChildren(QToolButton) if not button.isEnabled())
     assert up.toolTip() == "Already the next one"
-
-
-def test_a_click_on_a_run_under_way_follows_it(
-    qtbot: QtBot, keeper: QueueController, panel: QueuePanel, tmp_path: Path
-) -> None:
-    """Of the queue, and beside it; each goes by its title and what differs."""
-    text = dumps(Project(training=TrainingOptions(initial_learn_rate=0.02)))
-    runs = [create(tmp_path / name, text, RunInfo(number=n)) for n, name in enumerate(("a", "b"), 5)]
-    entry = keeper.queue.add(text, "mine", about="rate 0.02")
-    with keeper.queue.claimed(entry.id) as claim:
-        claim.change(state="running", run_dir=str(runs[0].path))
-        keeper.look()
-        panel.show_others(runs, None)
-        assert panel.rows[entry.id].name.text() == "Run 5 · sgdm, 0.02 · rate 0.02"
-        (other,) = panel.other_rows
-        assert other.name.text() == "Run 6 · sgdm, 0.02"
-        for row, run in ((panel.rows[entry.id], runs[0]), (other, runs[1])):
-            with qtbot.waitSignal(panel.shown) as shown:
-                QTest.mouseClick(row, Qt.MouseButton.LeftButton)
-            assert shown.args == [run]
 
 
 def test_an_entry_says_what_differs_and_the_same_options_get_another_seed(

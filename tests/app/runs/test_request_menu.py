@@ -3,7 +3,7 @@
 from pytestqt.qtbot import QtBot
 
 from netwright.app.frame.actions import ACTIONS
-from netwright.app.runs.request_menu import RequestMenuButton
+from netwright.app.runs.run_buttons import RequestMenuButton
 from netwright.engine.runs.requests import BY_NAME, REQUESTS
 
 

@@ -104,14 +104,6 @@ def test_the_cause_of_a_failure_is_the_reason(qtbot: QtBot, run: RunFolder) -> N
     assert outcomes == [Outcome("failed", "worker 1 was killed by SIGKILL", has_checkpoint=False)]
 
 
-def test_a_stop_is_a_request_in_the_folder(qtbot: QtBot, run: RunFolder) -> None:
-    follower = RunFollower(run, poll_ms=POLL_MS)
-
-    assert follower.stop_run() == ""
-    assert follower.stop_run(after_epoch=True) == ""
-    assert run.take_requests() == [{"do": "stop"}, {"do": "stop_after_epoch"}]
-
-
 def test_a_long_log_is_read_in_slices(qtbot: QtBot, run: RunFolder) -> None:
     """An hour of events must not hold the window up: one poll reads for a few milliseconds only."""
     log = EventLog(run)

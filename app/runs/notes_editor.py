@@ -1,15 +1,23 @@
 """Fields for the tags and the note of a run or a trial, which save what is typed."""
 
 from collections.abc import Hashable
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.runs.notes import Notes, tags_in
 
 SAVE_MS = 800
 NO_NOTES = Notes()
+Kind = Literal["run", "trial"]
+TEXTS: dict[Kind, tuple[str, str, str]] = {
+    "run": (noop("Tags of the run"), noop("Notes on this run"), noop("Note on the run")),
+    "trial": (noop("Tags of the trial"), noop("Notes on this trial"), noop("Note on the trial")),
+}
+"""Of each kind of thing: the name of the field for tags, the hint in the field for the note, and its name."""
 
 
 class NotesEditor(QWidget):
@@ -18,17 +26,18 @@ class NotesEditor(QWidget):
 
     noted = Signal(object, str, object)
 
-    def __init__(self, noun: str) -> None:
+    def __init__(self, kind: Kind) -> None:
         super().__init__()
         self._key: Hashable = None
         self._notes = NO_NOTES
         self._outdated: Notes | None = None
         """The notes before the last edit: a report with these is older than what was saved."""
         self.tags, self.note = QLineEdit(), QPlainTextEdit()
-        self.tags.setPlaceholderText("Tags, separated by commas")
-        self.tags.setAccessibleName(f"Tags of the {noun}")
-        self.note.setPlaceholderText(f"Notes on this {noun}")
-        self.note.setAccessibleName(f"Note on the {noun}")
+        self.tags.setPlaceholderText(tr("Tags, separated by commas"))
+        tags_name, note_hint, note_name = map(translation, TEXTS[kind])
+        self.tags.setAccessibleName(tags_name)
+        self.note.setPlaceholderText(note_hint)
+        self.note.setAccessibleName(note_name)
         self.note.setTabChangesFocus(True)
         self.note.setFixedHeight(84)
         self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
@@ -36,7 +45,7 @@ class NotesEditor(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        for title, widget in (("Tags", self.tags), ("Note", self.note)):
+        for title, widget in ((tr("Tags"), self.tags), (tr("Note", "of a run"), self.note)):
             heading = QLabel(title.upper())
             theme.mark(heading, "role", "section")
             heading.setBuddy(widget)
