@@ -8,6 +8,7 @@ from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal
 
 from netwright.designer import clipboard
 from netwright.designer.clipboard import Piece
+from netwright.designer.language import tr
 from netwright.designer.panels.library_model import UserBlock
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically
@@ -72,7 +73,14 @@ class BlockLibrary(QObject):
             self.changed.emit()
         for path, (_, why) in files.items():
             if isinstance(why, str) and path not in reported:
-                self.broken.emit(f"{path.name} in {self.folder} is not one of your blocks: {why}")
+                self.broken.emit(
+                    tr(
+                        "{file} in {folder} is not one of your blocks: {reason}",
+                        file=path.name,
+                        folder=self.folder,
+                        reason=why,
+                    )
+                )
 
     def _files(self) -> list[Path]:
         try:
@@ -90,13 +98,19 @@ class BlockLibrary(QObject):
         """Write a block; one of the same name is replaced. Raises `UserError`."""
         content = clipboard.write_block(name, block, inside)
         if len(content) > SIZE_LIMIT:
-            raise UserError(f"The block takes {len(content):,} bytes; one of your blocks has at most {SIZE_LIMIT:,}.")
+            raise UserError(
+                tr(
+                    "The block takes {size:,} bytes; one of your blocks has at most {limit:,}.",
+                    size=len(content),
+                    limit=SIZE_LIMIT,
+                )
+            )
         path = self._path(name)
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomically(path, content)
         except OSError as error:
-            raise UserError(f"{path} cannot be written: {error.strerror}.") from None
+            raise UserError(tr("{path} cannot be written: {reason}.", path=path, reason=error.strerror)) from None
         self.refresh()
 
     def rename(self, old: str, new: str) -> None:
@@ -104,7 +118,7 @@ class BlockLibrary(QObject):
         if old == new:
             return
         if (other := self.find(new)) is not None and other.name != old:
-            raise UserError(f"There is a block '{other.name}' already. Choose another name.")
+            raise UserError(tr("There is a block '{name}' already. Choose another name.", name=other.name))
         block = self.piece(old)
         assert isinstance(block.type, Block)
         before = self._path(old)
@@ -118,7 +132,7 @@ class BlockLibrary(QObject):
         """Return the block of this name. Raises `UserError`."""
         entry = self.find(name)
         if entry is None:
-            raise UserError(f"There is no block '{name}' any more.")
+            raise UserError(tr("There is no block '{name}' any more.", name=name))
         return clipboard.read_block(entry.payload)
 
     def move_to_trash(self, name: str) -> bool:
@@ -132,7 +146,9 @@ class BlockLibrary(QObject):
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
-            raise UserError(f"{self._path(name)} cannot be removed: {error.strerror}.") from None
+            raise UserError(
+                tr("{path} cannot be removed: {reason}.", path=self._path(name), reason=error.strerror)
+            ) from None
         self.refresh()
 
     def _path(self, name: str) -> Path:
@@ -149,18 +165,18 @@ def _read(path: Path) -> UserBlock | str:
         with path.open("rb") as file:
             content = file.read(SIZE_LIMIT + 1)
         if len(content) > SIZE_LIMIT:
-            return f"it has more than {SIZE_LIMIT:,} bytes."
+            return tr("it has more than {limit:,} bytes.", limit=SIZE_LIMIT)
         block = clipboard.read_block(content)
     except OSError as error:
-        return f"it cannot be read: {error.strerror}."
+        return tr("it cannot be read: {reason}.", reason=error.strerror)
     except UserError as error:
         return str(error)
     assert isinstance(block.type, Block)
     count = len(block.type.network)
-    words = [f"{count} layer{'' if count == 1 else 's'}"]
-    words += [f"{block.type.repeat} copies"] if block.type.repeat > 1 else []
+    words = [tr("%n layer(s)", "", count)]
+    words += [tr("{count:,} copies", count=block.type.repeat)] if block.type.repeat > 1 else []
     words += [
         f"{way}: {', '.join(ports)}"
-        for way, ports in (("in", block.type.input_ports()), ("out", block.type.output_ports()))
+        for way, ports in ((tr("in"), block.type.input_ports()), (tr("out"), block.type.output_ports()))
     ]
     return UserBlock(name=block.name, tooltip=" · ".join(words), mime=clipboard.BLOCK_MIME, payload=content)

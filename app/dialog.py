@@ -1,7 +1,7 @@
 """The base of the window's dialogs."""
 
 from PySide6.QtCore import QEvent, QSize
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -15,6 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app import widgets
+from netwright.app.manual_window import show_page_about
+
+HELP_KEY = "F1"
+"""Opens the page of the manual about what has the focus, as in the window."""
 
 
 class Dialog(QDialog):
@@ -23,6 +27,8 @@ class Dialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._scrolled: QScrollArea | None = None
+        manual = QShortcut(QKeySequence(HELP_KEY), self)
+        manual.activated.connect(lambda: show_page_about(self.focusWidget(), self))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Take no more than the screen has, before Qt chooses the place."""

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QSettings, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QTimer, Signal
 
+from netwright.designer.language import tr
+from netwright.designer.settings import settings
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import FilePath
 from netwright.engine.core.files import RESOURCES, open_file, path_from, write_atomically
@@ -26,6 +28,7 @@ if TYPE_CHECKING:  # it is imported with the first look at runs
     from netwright.engine.runs.history import ProjectKey
 
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
+PROJECTS, DATA, REOPENS = "recent", "recent_data", "reopen_last_project"
 MOST_RECENT = 10
 AUTOSAVE_MS = 20_000
 LARGE_BYTES = 200_000
@@ -74,7 +77,7 @@ class Documents(QObject):
         """Hosts that the user has allowed for it while it has no file."""
         self._original = ""
         """The identity of the run's project which this is a copy of."""
-        self._settings = QSettings("Netwright", "Netwright")
+        self._settings = settings()
         self._recovery: Path | None = None
         self._seen = b""
         self._timer = QTimer(self, interval=AUTOSAVE_MS)
@@ -167,11 +170,16 @@ class Documents(QObject):
         """
         target = path or self.path
         if target is None:
-            raise UserError("The project has no file yet. Choose one with Save as.")
+            raise UserError(tr("The project has no file yet. Choose one with Save as."))
         if target.suffix != SUFFIX:
             target = target.with_name(target.name + SUFFIX)
         if target.resolve().parent in (EXAMPLES, TEMPLATES):
-            raise UserError(f"{target} belongs to Netwright, which opens it as a copy. Save in a folder of your own.")
+            raise UserError(
+                tr(
+                    "{file} belongs to Netwright, which opens it as a copy. Save in a folder of your own.",
+                    file=target,
+                )
+            )
         project = self._moved(self._current(), target.resolve())
         identity = self._identity_at(target.resolve())
         save(replace(project, identity=identity), target)
@@ -212,10 +220,31 @@ class Documents(QObject):
                 moved[name] = Path(where).as_posix()
         return replace(project, data=data.replace(**moved)) if moved else project
 
-    def known(self) -> list[Path]:
+    @property
+    def reopens(self) -> bool:
+        """Whether the program begins with the last project, in place of the start page."""
+        return bool(self._settings.value(REOPENS, False, bool))
+
+    @reopens.setter
+    def reopens(self, reopens: bool) -> None:
+        self._settings.setValue(REOPENS, reopens)
+
+    def last(self) -> Path | None:
+        """Return the project that was opened or saved last; None where it is gone, or there was none."""
+        return next((path for path in self.known()[:1] if path.is_file()), None)
+
+    def recent_data(self) -> list[Path]:
+        """Return the files and folders that were used as data recently and still exist, newest first."""
+        return [path for path in self.known(DATA) if path.exists()]
+
+    def remember_data(self, path: Path) -> None:
+        """Put a file or folder of data in front of the recent ones."""
+        self._remember(path.absolute(), DATA)
+
+    def known(self, setting: str = PROJECTS) -> list[Path]:
         """Return the projects that were opened or saved recently, newest first, including those that no longer
-        exist."""
-        names = self._settings.value("recent", [])
+        exist; or the data, for its setting."""
+        names = self._settings.value(setting, [])
         listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
         return [Path(name) for name in listed]
 
@@ -234,13 +263,13 @@ class Documents(QObject):
                     return recent
         return None
 
-    def _remember(self, path: Path) -> None:
-        others = [other for other in self.known() if other != path]
-        self._settings.setValue("recent", [str(p) for p in [path, *others][:MOST_RECENT]])
+    def _remember(self, path: Path, setting: str = PROJECTS) -> None:
+        others = [other for other in self.known(setting) if other != path]
+        self._settings.setValue(setting, [str(p) for p in [path, *others][:MOST_RECENT]])
 
     def forget(self, path: Path) -> None:
         """Remove a project from the list of recent ones; the file stays."""
-        self._settings.setValue("recent", [str(other) for other in self.known() if other != path])
+        self._settings.setValue(PROJECTS, [str(other) for other in self.known() if other != path])
 
     def _become(self, path: Path | None, origin: Path | None, identity: str, digest: bytes = b"") -> None:
         self.forget_recovery()

@@ -14,8 +14,9 @@ from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from netwright.app.window import MainWindow
-from netwright.designer import theme
+from netwright.designer import language, theme
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.part_registry import entry
 from netwright.engine.core.platform import age_s
 from netwright.engine.core.version import VERSION
 from netwright.engine.project.import_kinds import can_import
@@ -41,14 +42,22 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Show the window until it is closed. Return the exit code."""
     arguments = _arguments(argv)
+    app = application()
+    code = _run(app, arguments)
+    startup.over()
+    return code
+
+
+def application() -> QApplication:
+    """Make the application, with its names and its language."""
     app = QApplication.instance() or QApplication([sys.argv[0]])
     assert isinstance(app, QApplication)
     app.setApplicationName("Netwright")
     app.setOrganizationName("Netwright")
     app.setApplicationVersion(VERSION)
-    code = _run(app, arguments)
-    startup.over()
-    return code
+    app.setDesktopFileName("netwright")  # the name, icon and group of its windows on a Linux desktop
+    language.install(app)
+    return app
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -68,10 +77,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(app: QApplication, arguments: argparse.Namespace) -> int:
-    """Run the window until it is closed, then delete it.
-
-    Qt deletes a widget with all it holds in order. The end of the interpreter does not, and may crash on plots.
-    """
+    """Make the window as the arguments ask for it, and run it until it is closed."""
     startup.begin()
     tab = "start" if arguments.project is None else "design"
     window = MainWindow(arguments.theme, tab=tab, start_engine=not arguments.startup_report)
@@ -82,18 +88,34 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     elif arguments.project is not None:
         is_open = window.open_path(arguments.project)
     else:
-        is_open = not arguments.startup_report and window.files.recover()
+        is_open = not arguments.startup_report and (window.files.recover() or window.files.reopen())
     if not is_open:
         window.show_start()
     window.painted.connect(startup.shown)
     if arguments.startup_report:
         window.painted.connect(lambda: _report_start(window))
+    else:
+        window.painted.connect(lambda: _watch_assistants(window))
+    return run_until_closed(app, window)
+
+
+def run_until_closed(app: QApplication, window: MainWindow) -> int:
+    """Show the window until it is closed, then delete it. Return the exit code.
+
+    Qt deletes a widget with all it holds in order. The end of the interpreter does not, and may crash on plots.
+    """
     window.show()
     code = app.exec()
     window.shutdown()
     window.deleteLater()
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # `processEvents` leaves deletions to an event loop
     return code
+
+
+def _watch_assistants(window: MainWindow) -> None:
+    """Ask the user what assistants ask for, where the part for that is installed."""
+    if (watch := entry("dialogs", "assistant_requests")) is not None:
+        watch(window)
 
 
 def _report_start(window: MainWindow) -> None:

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMessageBox, QScrollA
 
 from netwright.app.widgets import room_on_screen
 from netwright.designer import theme
+from netwright.designer.language import listed, noop, tr, translation
 from netwright.designer.markup import visible
-from netwright.engine.core.errors import listed, plural
 from netwright.engine.core.fields import printable
 from netwright.engine.project.data_hosts import MOST_FILES
 
@@ -26,7 +26,7 @@ SHEET = (
 
 def ask_to_save(parent: QWidget, title: str) -> Answer:
     """Ask what to do with unsaved work."""
-    box = _box(parent, f"Save the changes to {title}?", "Without saving they are lost.", "save")
+    box = _box(parent, tr("Save the changes to {title}?", title=title), tr("Without saving they are lost."), "save")
     buttons = QMessageBox.StandardButton
     box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
     box.setDefaultButton(buttons.Save)
@@ -42,21 +42,28 @@ Leaving = Literal["keep", "stop", "cancel"]
 
 def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leaving:
     """Ask what to do with a run that is under way when the window closes."""
-    text = "The run can continue in the background; the next window shows it. The trained weights are kept either way."
+    text = tr(
+        "The run can continue in the background; the next window shows it. The trained weights are kept either way."
+    )
     if waiting:
-        runs = plural(waiting, "run")
-        text += f" In the queue: {runs}, trained after it if it continues; otherwise the queue is kept for later."
-    return _ask_to_leave(parent, f"{name} is training.", text, ("Keep training", "Stop training"))
+        queue = tr(
+            "In the queue: %n run(s), trained after it if it continues; otherwise the queue is kept for later.",
+            "",
+            waiting,
+        )
+        text = f"{text} {queue}"
+    return _ask_to_leave(parent, tr("{name} is training.", name=name), text, (tr("Keep training"), tr("Stop training")))
 
 
 def ask_to_leave_experiments(parent: QWidget, names: Sequence[str]) -> Leaving:
     """Ask what to do with experiments that are under way when the window closes."""
-    title = f"{plural(len(names), 'experiment')} in progress: {'; '.join(names)}."
-    text = (
-        "The trials can continue in the background; the start page of the next window shows how far they are. What "
-        "they have reached is kept either way, and a stopped experiment can go on later."
+    title = tr("%n experiment(s) in progress: {names}.", "", len(names), names="; ".join(names))
+    text = tr(
+        "The trials can continue in the background; the start page of the next window "
+        "shows how far they are. What they have reached is kept either way, and a "
+        "stopped experiment can go on later."
     )
-    return _ask_to_leave(parent, title, text, ("Keep running", "Stop"))
+    return _ask_to_leave(parent, title, text, (tr("Keep running"), tr("Stop")))
 
 
 def _ask_to_leave(parent: QWidget, title: str, text: str, labels: tuple[str, str]) -> Leaving:
@@ -86,15 +93,22 @@ def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
     return answer
 
 
+def ask_to_resume(parent: QWidget, changes: Sequence[str]) -> bool:
+    """Ask whether a run may be resumed, although its data has changed."""
+    mixed = tr("It goes on with the data as it is now. Samples that it has trained on may be in validation and test.")
+    title = tr("The data of this run has changed since it trained")
+    return ask(parent, title, "\n".join((*changes, mixed)), tr("Resume"))
+
+
 Meaning = Literal["network", "data", "cancel"]
 
 
 def ask_for_meaning(parent: QWidget, name: str) -> Meaning:
     """Ask whether a file that may be either holds a network to import, or data."""
-    text = "It may hold a network, such as source that Netwright exported, or Python code that makes data."
-    box = _box(parent, f"What is {name}?", text, "info")
-    network = box.addButton("Import the network", QMessageBox.ButtonRole.AcceptRole)
-    data = box.addButton("Use it as data", QMessageBox.ButtonRole.AcceptRole)
+    text = tr("It may hold a network, such as source that Netwright exported, or Python code that makes data.")
+    box = _box(parent, tr("What is {name}?", name=name), text, "info")
+    network = box.addButton(tr("Import the network"), QMessageBox.ButtonRole.AcceptRole)
+    data = box.addButton(tr("Use it as data"), QMessageBox.ButtonRole.AcceptRole)
     box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(network)
     keep_on_screen(box)
@@ -151,19 +165,22 @@ def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
 
 def words_for_many(hosts: Mapping[str, int]) -> str:
     """Return a sentence per host that many files would be fetched from, one after the other."""
-    where = {host: "there" if len(hosts) == 1 else f"at {host}" for host in hosts}
     return " ".join(
-        f"{files:,} files are asked for {where[host]}." for host, files in hosts.items() if files > MOST_FILES
+        tr("{files:,} files are asked for there.", files=files)
+        if len(hosts) == 1
+        else tr("{files:,} files are asked for at {host}.", files=files, host=host)
+        for host, files in hosts.items()
+        if files > MOST_FILES
     )
 
 
 def ask_to_fetch(parent: QWidget, hosts: Mapping[str, int], name: str) -> bool:
     """Ask whether the data of a run may be fetched from hosts, of which the number of files is told where it is
     large."""
-    where = f"The address is in {printable(name)}, and nothing was sent there yet."
-    text = f"{words_for_many(hosts)} {where} Netwright remembers your answer for it.".strip()
-    box = _box(parent, f"The data is at {listed(list(hosts))}", text, "warning")
-    fetch = box.addButton("Fetch", QMessageBox.ButtonRole.AcceptRole)
+    where = tr("The address is in {name}, and nothing was sent there yet.", name=printable(name))
+    text = " ".join((words_for_many(hosts), where, tr("Netwright remembers your answer for it."))).strip()
+    box = _box(parent, tr("The data is at {hosts}", hosts=listed(list(hosts))), text, "warning")
+    fetch = box.addButton(tr("Fetch"), QMessageBox.ButtonRole.AcceptRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     box.exec()
     is_allowed = box.clickedButton() == fetch
@@ -174,20 +191,21 @@ def ask_to_fetch(parent: QWidget, hosts: Mapping[str, int], name: str) -> bool:
 MOST_NAMES = 6
 LONGEST_NAME = 44
 """Characters that fit on one line of the box."""
-WORDS = (
+WORDS = noop(
     "To learn the sizes of layers, to train and to export, Netwright has to run it. "
-    "Code that runs has all your rights: it can read, change and delete your files, and reach the network.\n\n"
-    "Trust it only if you know who wrote what is in the folder. Netwright remembers it, with all folders inside."
+    "Code that runs has all your rights: it can read, change and delete your files, "
+    "and reach the network.\n\nTrust it only if you know who wrote what is in the "
+    "folder. Netwright remembers it, with all folders inside."
 )
 
 
-QUESTION = "This project brings Python code of its own. May it run?"
+QUESTION = noop("This project brings Python code of its own. May it run?")
 
 
 def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path], question: str = QUESTION) -> bool:
     """Ask whether to trust these folders, which the named files and expressions belong to, from now on."""
     box = make_box(parent, names, folders)
-    box.setText(question)
+    box.setText(translation(question))
     keep_on_screen(box)
     box.exec()
     is_trusted = box.clickedButton() is box.property("trust")
@@ -199,18 +217,17 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     """Make the question. Return and Escape mean not to trust."""
     rows = [f"    {_short(name)}" for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
-        rows.append(f"    and {len(names) - MOST_NAMES} more")
+        rows.append("    " + tr("and %n more", "", len(names) - MOST_NAMES))
     where = "\n".join(f"    {printable(str(folder))}" for folder in folders)  # in full: it is what is answered about
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
     box.setIconPixmap(theme.icon("warning", "warning").pixmap(32, 32))
-    box.setText(QUESTION)
-    many = "s" if len(folders) > 1 else ""
-    listed = "\n".join(rows)
-    box.setInformativeText(f"{listed}\n\nin the folder{many}\n\n{breakable(where)}\n\n{WORDS}")
+    box.setText(translation(QUESTION))
+    inside = tr("in the folder(s)", "", len(folders))
+    box.setInformativeText("\n\n".join(("\n".join(rows), inside, breakable(where), translation(WORDS))))
     box.setStyleSheet(SHEET)
-    trust = box.addButton(f"Trust the folder{many}", QMessageBox.ButtonRole.AcceptRole)
-    refuse = box.addButton("Not now", QMessageBox.ButtonRole.RejectRole)
+    trust = box.addButton(tr("Trust the folder(s)", "", len(folders)), QMessageBox.ButtonRole.AcceptRole)
+    refuse = box.addButton(tr("Not now"), QMessageBox.ButtonRole.RejectRole)
     box.setProperty("trust", trust)
     box.setDefaultButton(refuse)
     box.setEscapeButton(refuse)

@@ -4,13 +4,21 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from netwright.designer import markup, theme
-from netwright.engine.core.errors import UserError, plural
+from netwright.designer.announcement import announce
+from netwright.designer.language import noop, tr, translation
+from netwright.engine.core.errors import UserError
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.experiments import ExperimentFolder
 
 SHOWN_MS = 10_000
 WATCH_MS = 1000
 MESSAGE, BEEP = "runs/message_at_end", "runs/beep_at_end"
+ENDED = {
+    "finished": noop("Experiment finished"),
+    "stopped": noop("Experiment stopped"),
+    "failed": noop("Experiment failed"),
+    "lost": noop("Experiment lost"),
+}
 
 
 class Notifier(QObject):
@@ -70,7 +78,9 @@ class Notifier(QObject):
             self._watching.stop()
 
     def notify(self, name: str, sentence: str, *, is_bad: bool = False) -> None:
-        """Tell that a run has ended. There is no message while the window is active: it is seen there."""
+        """Tell that a run has ended. There is no message while the window is active: it is seen there, and heard with
+        a screen reader."""
+        announce(self._window, f"{name}: {sentence}")
         if self.has_beep:
             QApplication.beep()
         if self.has_message and not self._window.isActiveWindow():
@@ -126,6 +136,7 @@ def _told(folder: ExperimentFolder, state: str) -> tuple[str, str]:
     try:
         trials, info = folder.read_trials(), folder.read_info()
     except (OSError, UserError):
-        return folder.path.name, f"Experiment {state}."
-    ended = f"{sum(trial.is_over for trial in trials):,} of {plural(len(trials), 'trial')} ended"
-    return info.name or folder.path.name, f"Experiment {state}: {ended}. {info.reason}".strip()
+        return folder.path.name, f"{translation(ENDED[state])}."
+    over = sum(trial.is_over for trial in trials)
+    ended = tr("{over:,} of %n trial(s) ended.", "", len(trials), over=over)
+    return info.name or folder.path.name, f"{translation(ENDED[state])}: {ended} {info.reason}".strip()

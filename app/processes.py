@@ -1,8 +1,7 @@
 """Processes of this installation that the window starts: children that talk in lines, and the engine server.
 
-No QProcess: its destructor kills the child, and a run that was handed over has to outlive the window. Pipes are read
-and written when the event loop says that they are ready; nothing here blocks except ending a process, and nothing needs
-a thread.
+No QProcess: its destructor kills the child, and a run that was handed over has to outlive the window. Nothing here
+blocks except ending a process.
 """
 
 import contextlib
@@ -14,14 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from netwright.app.pipes import PipeSender, PipeWatcher, ThreadedPipeSender, sender
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import HOST_NOT_ALLOWED
 from netwright.engine.core.files import ROOT
 from netwright.engine.core.folders import state_folder
 from netwright.engine.core.platform import end_process_tree, start_process
-from netwright.engine.core.platform_files import do_not_wait, open_descriptor
+from netwright.engine.core.platform_files import open_descriptor, replace_file
 from netwright.engine.core.process import MessageReader, module_command, module_environment
 from netwright.engine.operations.operation import Operation, Request
 from netwright.engine.project.data_hosts import VARIABLE, written
@@ -46,7 +47,7 @@ def _open_log() -> int:
         log = engine_log()
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if log.exists() and log.stat().st_size > LOG_BYTES:
-            log.replace(log.with_suffix(".1.log"))
+            replace_file(log, log.with_suffix(".1.log"))
         return open_descriptor(log, "a")
     return os.open(os.devnull, os.O_WRONLY)
 
@@ -95,30 +96,24 @@ class ChildProcess(QObject):
         super().__init__(parent)
         self.process = process
         self._is_leader = is_leader
-        self._unsaid = bytearray()
-        self._sent = 0
-        """Bytes of it that the pipe has taken."""
-        self._writable: QSocketNotifier | None = None
+        self._input: PipeSender | ThreadedPipeSender | None = None
         if process.stdin is not None:
-            channel = process.stdin.fileno()
-            do_not_wait(channel)  # a long line fills the pipe while the process is still beginning
-            self._writable = QSocketNotifier(channel, QSocketNotifier.Type.Write, self)
-            self._writable.setEnabled(False)
-            self._writable.activated.connect(self._send)
+            self._input = sender(os.dup(process.stdin.fileno()), self)
+            process.stdin.close()
         assert process.stdout is not None
         self._output = MessageReader(process.stdout.fileno())
-        self._readable = QSocketNotifier(process.stdout.fileno(), QSocketNotifier.Type.Read, self)
+        self._readable = PipeWatcher(process.stdout.fileno(), self)
         self._readable.activated.connect(self._take)
 
     @property
     def is_behind(self) -> bool:
         """Whether it has not read all yet that it was sent."""
-        return bool(self._unsaid)
+        return self._input is not None and self._input.is_behind
 
     def say(self, message: Mapping[str, Any]) -> None:
         """Send a message, as soon as the pipe takes it."""
-        self._unsaid += json.dumps(message).encode() + b"\n"
-        self._send()
+        if self._input is not None:
+            self._input.send(json.dumps(message).encode() + b"\n")
 
     def _take(self) -> None:
         """Pass on messages, and ignore other output, such as that of a library."""
@@ -129,24 +124,8 @@ class ChildProcess(QObject):
                 continue
             self.received.emit(message)
         if not self._output.is_open:
-            self._readable.setEnabled(False)
+            self._readable.stop()
             self.closed.emit()
-
-    def _send(self) -> None:
-        """Write what the pipe takes, and the rest when it can take more."""
-        if self._writable is None or self.process.stdin is None:
-            return
-        try:
-            with memoryview(self._unsaid) as unsaid:
-                while self._sent < len(unsaid):
-                    self._sent += os.write(self.process.stdin.fileno(), unsaid[self._sent :])
-        except BlockingIOError:
-            pass
-        except OSError:  # it has died: the end of its output tells the same, from the event loop
-            self._sent = len(self._unsaid)
-        if self._sent == len(self._unsaid):
-            self._unsaid, self._sent = bytearray(), 0
-        self._writable.setEnabled(bool(self._unsaid))
 
     def let_go(self) -> "subprocess.Popen[bytes]":
         """Close the pipes and let the process go on alone. Return it."""
@@ -169,14 +148,10 @@ class ChildProcess(QObject):
         self._close_output()  # not before: what it still says must not break it off at its last work
 
     def _say_no_more(self) -> None:
-        if self._writable is not None:
-            self._writable.setEnabled(False)
-            self._writable = None
-        self._readable.setEnabled(False)
-        self._unsaid, self._sent = bytearray(), 0
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
+        self._readable.stop()
+        if self._input is not None:
+            self._input.close()
+            self._input = None
 
     def _close_output(self) -> None:
         assert self.process.stdout is not None
@@ -251,7 +226,7 @@ OnResult = Callable[[dict[str, Any]], None]
 OnError = Callable[[str], None]
 
 MOST_RESTARTS = 3
-GONE = "The engine process ended before it answered. It is started anew; try again."
+GONE = noop("The engine process ended before it answered. It is started anew; try again.")
 
 
 def _ignore_progress(progress: dict[str, Any]) -> None:
@@ -272,8 +247,8 @@ class PendingRequest:
 def _defect(text: str) -> str:
     """Return the message for an error that is ours."""
     with contextlib.suppress(RuntimeError):
-        return f"A defect of Netwright: {text.rstrip('.')}. The details are in {engine_log()}."
-    return f"A defect of Netwright: {text}"
+        return tr("A defect of Netwright: {text}. The details are in {file}.", text=text.rstrip("."), file=engine_log())
+    return tr("A defect of Netwright: {text}", text=text)
 
 
 class EngineServer(QObject):
@@ -304,7 +279,7 @@ class EngineServer(QObject):
         try:
             self._child = ChildProcess(self._command, self, hears=True)
         except OSError as error:
-            self.failed.emit(f"The engine cannot be started: {error.strerror}.")
+            self.failed.emit(tr("The engine cannot be started: {reason}.", reason=error.strerror))
             return
         self._child.received.connect(self._take)
         self._child.closed.connect(self._on_closed)
@@ -323,7 +298,7 @@ class EngineServer(QObject):
         self.start()
         self._last_id += 1
         if self._child is None:
-            QTimer.singleShot(0, self, lambda: on_error("The engine cannot be started."))
+            QTimer.singleShot(0, self, lambda: on_error(tr("The engine cannot be started.")))
             return self._last_id
         self._waiting[self._last_id] = PendingRequest(do, values, on_result, on_error, on_progress)
         self._send(self._last_id, do, values)
@@ -402,12 +377,14 @@ class EngineServer(QObject):
         self.is_ready, self.error = False, {}
         waiting, self._waiting = self._waiting, {}
         for request in waiting.values():
-            request.on_error(GONE)
+            request.on_error(translation(GONE))
         self._restarts += 1
         if self._restarts <= MOST_RESTARTS:
             self.start()
         else:
-            self.failed.emit(f"The engine ended {self._restarts} times in a row. Try `netwright-engine devices`.")
+            self.failed.emit(
+                tr("The engine ended {times} times in a row. Try `netwright-engine devices`.", times=self._restarts)
+            )
 
     def close(self) -> None:
         """End the process. Runs go on."""

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.part_registry import entry
 from netwright.engine.project.transferred_layers import layer_path
@@ -31,7 +32,7 @@ class Shell(Protocol):
         """Show a message that has to be confirmed."""
 
     def show_tab(self, key: str) -> None:
-        """Bring a tab to the front: "design", "data", "train", "test", "experiments" or "start"."""
+        """Bring a tab to the front: "data", "design", "runs" or "start"."""
 
 
 def select_layer(shell: Shell, path: str) -> None:
@@ -48,6 +49,6 @@ def select_layer(shell: Shell, path: str) -> None:
 def open_dialog(name: str, shell: Shell, *values: object) -> Any:
     """Open a dialog of a part, and return what it answers; None, and a hint, where no part has it."""
     if (dialog := entry("dialogs", name)) is None:
-        shell.hint("This installation has no part for that.")
+        shell.hint(tr("This installation has no part for that."))
         return None
     return dialog(shell, *values)

@@ -1,42 +1,36 @@
 """Training from the window: starting a run, following it, asking it for things. The run itself lives in its folder."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QSettings, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.notifier import Notifier
 from netwright.app.runs.phases import Lifecycle, Phase, Step
-from netwright.app.runs.queue_follower import QueueFollower
+from netwright.app.runs.queue_follower import QueueFollower, training_request
 from netwright.app.shell import Shell
 from netwright.app.user_code_tracker import UserCodeTracker
-from netwright.engine.core.errors import UserError, listed, plural
+from netwright.designer.language import listed, tr
+from netwright.designer.settings import settings
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
-from netwright.engine.project.file import dumps
+from netwright.engine.operations.data_requests import DATA_CHANGES, DataChangesRequest
+from netwright.engine.operations.operation import installed_operation
+from netwright.engine.operations.started_runs import RESUME, TRAIN, ResumeRequest, TrainRequest
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
     from netwright.app.runs.monitor import Monitor
-    from netwright.app.runs.run_follower import Outcome, RunFollower
+    from netwright.app.runs.run_follower import Outcome, RunFollower, UnseenRuns
     from netwright.engine.runs.folder import RunFolder
 
 
-DATA_CHANGED = "The data of this run has changed since it trained"
-MIXED = (
-    "What the run learns from now on comes from the data as it is now. Samples that it has trained on may be among"
-    " those of validation and test."
-)
-
-
 class Training(QObject):
-    """The run that the Train tab shows, if any, and what is needed to start the next."""
+    """The run that the page Runs shows, if any, those that go on unseen, and what is needed to start the next."""
 
     state_changed = Signal()
-    monitor_made = Signal(object)
-    """The Train tab is there."""
     run_shown = Signal()
     """Another run is shown from now on; its events follow."""
     received = Signal(object)
@@ -44,8 +38,7 @@ class Training(QObject):
     problems_requested = Signal()
     """The problems that keep a run from starting are to be shown."""
     export_requested = Signal()
-    test_requested = Signal(object)
-    """The folder of a run, which the Test tab is to show."""
+    doctor_requested = Signal(str)  # the kind of a finding whose cause is looked for, or empty
 
     def __init__(self, shell: Shell, dataset: DatasetTracker, user_code: UserCodeTracker, notifier: Notifier) -> None:
         super().__init__(shell.dialog_parent)
@@ -53,10 +46,10 @@ class Training(QObject):
         self._monitor: Monitor | None = None
         self._follower: RunFollower | None = None
         self._lifecycle = Lifecycle()
-        self._recorded: Outcome | None = None
-        """How the run that is shown had ended before it was shown."""
-        self._prepared = ""
-        """Title of the project whose run is prepared."""
+        self._recorded: Outcome | None = None  # how the run that is shown had ended before it was shown
+        self._prepared = ""  # title of the project whose run is prepared
+        self._unseen: UnseenRuns | None = None
+        self._shows_prepared = False  # else another run was chosen meanwhile
         self.queue_follower = QueueFollower(shell, self, self)
 
     # ---- what is under way ----
@@ -68,16 +61,25 @@ class Training(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a run of this window is under way."""
-        return self.phase.is_running
+        """Whether a run of this window is under way, shown or not."""
+        return self.phase.is_running or bool(self.unseen)
+
+    @property
+    def unseen(self) -> "Sequence[RunFolder]":
+        """The runs of this window that are under way while another one is shown, the latest last."""
+        return self._unseen.folders if self._unseen is not None else ()
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether it is known if the project has a run."""
+        return self.phase is not Phase.UNSEEN
 
     @property
     def can_resume(self) -> bool:
         """Whether the run that is shown waits, or has ended and can go on from a checkpoint."""
         outcome = self._follower.outcome or self._recorded if self._follower is not None else None
-        if self.phase is Phase.PAUSED:
-            return True
-        return self.phase.can_resume and outcome is not None and outcome.has_checkpoint
+        can_go_on = self.phase.can_resume and outcome is not None and outcome.has_checkpoint
+        return self.phase is Phase.PAUSED or can_go_on
 
     @property
     def has_room_for_next(self) -> bool:
@@ -92,70 +94,68 @@ class Training(QObject):
     @property
     def run_name(self) -> str:
         """The run that is under way or shown, for a person: its title as it is now."""
-        from netwright.engine.runs.summary import title_of
-
         folder = self.run_folder
-        return title_of(folder) if folder is not None and not self._prepared else self._prepared
+        return _title_of(folder) if folder is not None and not self._prepared else self._prepared
 
     @property
     def short_name(self) -> str:
         """The run that is under way in a few words, with its project: `run 5 (digits)`."""
-        folder = self.run_folder
+        folder = self._active
         if folder is None or self._prepared:
-            return f"the run of {self._prepared.removesuffix(SUFFIX)}" if self._prepared else ""
+            return tr("the run of {project}", project=self._prepared.removesuffix(SUFFIX)) if self._prepared else ""
         with contextlib.suppress(UserError):
             info = folder.read_info()
             if info.number:
-                return f"run {info.number} ({info.name})"
-        return self.run_name
+                return tr("run {number} ({project})", number=info.number, project=info.name)
+        return _title_of(folder)
+
+    @property
+    def _active(self) -> "RunFolder | None":
+        """The run that is under way: the one that is shown, else the latest of those that are not."""
+        if not self.phase.is_running and self.unseen:
+            return self.unseen[-1]
+        return self.run_folder
 
     def _take(self, *steps: Step) -> None:
         for step in steps:
             self._lifecycle.take(step)
         self.state_changed.emit()
 
-    # ---- the Train tab ----
+    # ---- the page of the run ----
 
     @property
     def monitor(self) -> "Monitor":
-        """The tab that shows the run; made when first needed."""
+        """The page of the run; made when first needed."""
         if self._monitor is None:
             from netwright.app.runs.monitor import Monitor
 
-            self._monitor = monitor = Monitor(self._shell.dialog_parent, QSettings("Netwright", "Netwright"))
-            self.monitor_made.emit(monitor)
-            monitor.clicked.connect(self._on_clicked)
-            facts = monitor.facts
-            facts.offer_clicked.connect(self.take_offer)
-            facts.buttons.more.requested.connect(self.request)
-            facts.add_panel(self.queue_follower.make_panel())
-            self.state_changed.connect(lambda: facts.show_phase(self.phase))
+            self._monitor = monitor = Monitor(self._shell.dialog_parent, settings())
+            monitor.clicked.connect(self.click)
+            monitor.facts.offer_clicked.connect(self.take_offer)
+            monitor.facts.why_clicked.connect(self.doctor_requested)
+            monitor.buttons.more.requested.connect(self.request)
+            show = monitor.facts.show_phase
+            self.state_changed.connect(lambda: show(self.phase if self._shows_prepared else self._lifecycle.shown))
         return self._monitor
 
-    def _on_clicked(self, button: str) -> None:
-        match button:
-            case "stop" | "stop_after_epoch":
-                self.stop(after_epoch=button == "stop_after_epoch")
-            case "pause":
-                self.request("pause")
-            case "resume":
-                self.resume()
-            case "train":
-                self.start()
-            case "export":
-                self.export_requested.emit()
-            case "test":
-                self._shell.show_tab("test")  # which makes the tab
-                self.test_requested.emit(self.run_folder)
-            case "compare":
-                self._shell.show_tab("experiments")
+    def click(self, button: str) -> None:
+        """Carry out a button of the run, by its name."""
+        actions: Mapping[str, Callable[[], None]] = {
+            "stop": lambda: self.stop(after_epoch=False),
+            "stop_after_epoch": lambda: self.stop(after_epoch=True),
+            "pause": lambda: self.request("pause"),
+            "resume": self.resume,
+            "train": self.start,
+            "export": self.export_requested.emit,
+        }
+        actions.get(button, lambda: None)()
 
     def show_project(self) -> None:
-        """Another project was opened: its last run is shown once the Train tab is seen. A run under way stays there."""
+        """Another project was opened: its last run is shown once the page Runs is seen. A run under way goes on; one
+        that is being prepared is shown until it has a folder."""
         if self._is_under_way:
-            self._shell.hint(f"{self.run_name} continues: the Train tab shows it.")
-            if self._monitor is not None:
-                self._monitor.facts.add_line("", f"{self.run_name} continues, another project is open.")
+            self._shell.hint(tr("{run} continues.", run=f"{self.short_name[:1].upper()}{self.short_name[1:]}"))
+        if self.phase.is_preparing:
             return
         self._drop_follower()
         self._lifecycle.take(Step.PROJECT_OPENED)
@@ -169,11 +169,12 @@ class Training(QObject):
 
     @property
     def _is_under_way(self) -> bool:
-        """Whether a run is prepared, or the one that is shown goes on."""
-        return self.phase.is_preparing or (self._follower is not None and _is_alive(self._follower))
+        """Whether a run is prepared, or one goes on, shown or not."""
+        is_shown_alive = self._follower is not None and _is_alive(self._follower)
+        return self.phase.is_preparing or is_shown_alive or bool(self.unseen)
 
     def catch_up(self) -> None:
-        """The Train tab is seen: show the last run of the project, if another project was opened meanwhile."""
+        """The page Runs is seen: show the last run of the project, if another project was opened meanwhile."""
         from netwright.engine.runs.history import last_run
 
         if self.phase is Phase.UNSEEN and (run := last_run(self._shell.documents.key)) is not None:
@@ -195,69 +196,45 @@ class Training(QObject):
         if not self.is_running:
             self.start()
         elif (request := self._request()) is not None:
-            self._shell.show_tab("train")
+            self._shell.show_tab("runs")
             self.queue_follower.add(self._shell.documents.title.removesuffix(SUFFIX), request)
 
-    def _request(self) -> dict[str, Any] | None:
-        """The project for the engine to train; None after leading to the problem that prevents it."""
-        editor, documents = self._shell.editor, self._shell.documents
-        # Whether data that was refused can be read now is for the engine to say: its files may be back.
-        if not editor.project.network.layers:
-            self._shell.show_tab("design")
-            way = (
-                "Make one for the data" if editor.check_result.starter else "Add an input layer and the layers after it"
-            )
-            self._shell.hint(f"There is no network to train yet. {way} first.")
-            return None
-        errors = [problem for problem in editor.check_result.errors if problem.message != self._dataset.error]
-        if errors:
-            self.problems_requested.emit()
-            self._shell.hint(f"{plural(len(errors), 'problem')} to solve before training.")
-            return None
-        if editor.project.data.source == "none":
-            self._shell.show_tab("data")
-            self._shell.hint("Choose data first: the network learns from it.")
-            return None
-        if self._dataset.is_current and self._dataset.hosts:
-            self._shell.show_tab("data")
-            self._shell.hint(f"The data is at {listed(list(self._dataset.hosts))}. Fetch it first.")
-            return None
-        if not self._user_code.ask():
-            return None
-        return {
-            "project": dumps(documents.identified(editor.project)),
-            "project_path": str(documents.source) if documents.source else None,
-            "data": editor.project.data.write(),
-            "base": str(documents.base),
-            "hosts": documents.hosts,
-        }
+    def _request(self) -> TrainRequest | None:
+        return training_request(self._shell, self._dataset, self._user_code, self.problems_requested.emit)
 
-    def _begin(self, title: str, request: dict[str, Any]) -> None:
+    def _begin(self, title: str, request: TrainRequest) -> None:
         if self.phase is Phase.REPLAYING and self._follower is not None:  # the rest of its events is not shown
             self._follower.close()
             self._lifecycle.take(Step.ENDED)
         self._lifecycle.take(Step.REQUESTED)
-        self._shell.show_tab("train")
-        self._prepared = title
+        self._shell.show_tab("runs")
+        self._prepared, self._shows_prepared = title, True
         self.monitor.show_starting(title)
         self.state_changed.emit()
-        self._shell.server.request("train", request, self._on_started, self._on_refused, self._on_progress)
+        then, hosts = (self._on_started, self._on_refused), self._shell.documents.hosts
+        self._shell.server.ask(TRAIN, request, *then, on_progress=self._on_progress, hosts=hosts)
 
     def _on_started(self, answer: dict[str, Any]) -> None:
         from netwright.engine.runs.folder import RunFolder
 
         requested = self.phase
+        self._lifecycle.take(Step.REFUSED)
+        self._prepared = ""
         self.follow(RunFolder(Path(answer["run_dir"])))
         self.queue_follower.add_pending()
         if requested in (Phase.STOP_WHEN_READY, Phase.STOP_AFTER_EPOCH_WHEN_READY):
             self.stop(after_epoch=requested is Phase.STOP_AFTER_EPOCH_WHEN_READY)
 
     def _on_progress(self, progress: dict[str, Any]) -> None:
-        self.monitor.facts.show_reading(int(progress["done"]), int(progress["total"]), str(progress["unit"]))
+        if self._shows_prepared:
+            self.monitor.facts.show_reading(int(progress["done"]), int(progress["total"]), str(progress["unit"]))
 
     def _on_refused(self, message: str) -> None:
         self._prepared = ""
-        self.monitor.show_refused(message)
+        if self._shows_prepared:
+            self.monitor.show_refused(message)
+        else:
+            self._shell.show_error(tr("The run cannot begin"), message)
         self._take(Step.REFUSED)
         self.queue_follower.add_pending()
 
@@ -265,19 +242,22 @@ class Training(QObject):
 
     def follow(self, folder: "RunFolder") -> None:
         """Show a run, from its first event on, and follow it if it is alive."""
-        from netwright.app.runs.run_follower import RunFollower
+        from netwright.app.runs.run_follower import RunFollower, UnseenRuns, recorded_outcome
 
-        monitor, follower = self.monitor, RunFollower(folder, self)
+        monitor = self.monitor
+        if self._unseen is None:
+            self._unseen = UnseenRuns(self)
+            self._unseen.ended.connect(self._on_unseen_ended)
         try:
-            outcome = follower.recorded_outcome()
+            outcome = recorded_outcome(folder)
         except UserError as error:
-            follower.deleteLater()
-            self._shell.show_error("The run cannot be shown", str(error))
+            self._shell.show_error(tr("The run cannot be shown"), str(error))
             return
         self._drop_follower()
-        self._follower, self._recorded = follower, outcome
+        self._unseen.remove(folder)
+        self._follower, self._recorded = RunFollower(folder, self), outcome
         self._lifecycle.take(Step.LIVE_RUN_SHOWN if outcome is None else Step.ENDED_RUN_SHOWN)
-        self._prepared = ""
+        self._shows_prepared = False
         monitor.show_run(folder)
         if outcome is not None:
             monitor.show_replay(outcome)
@@ -294,7 +274,6 @@ class Training(QObject):
         self._follower.silence_changed.connect(monitor.facts.show_silence)
         self._follower.ended.connect(self._on_ended)
         self._follower.start()
-        self.queue_follower.show_current()
         self.state_changed.emit()
 
     def _follow_cluster(self, folder: "RunFolder") -> None:
@@ -302,10 +281,14 @@ class Training(QObject):
         from netwright.engine.runs.remote import FILE
 
         if (folder.path / FILE).exists() and not folder.is_alive():
-            self._shell.server.request("jobs", {}, lambda _: None, lambda _: None)  # it is shown as it is known
+            jobs = installed_operation("jobs")
+            self._shell.server.ask(jobs, jobs.request(), lambda _: None, lambda _: None)  # it is shown as it is known
 
     def _drop_follower(self) -> None:
+        """Show the run no more; one that goes on is looked after unseen."""
         if self._follower is not None:
+            if self._unseen is not None and _is_alive(self._follower):
+                self._unseen.add(self._follower.folder)
             self._follower.close()
             self._follower.deleteLater()
             self._follower = None
@@ -336,6 +319,15 @@ class Training(QObject):
                 self._shell.hint(outcome.sentence())
             self._notifier.notify(self.run_name, outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
         self._take(Step.ENDED)
+        self._look_for_next()
+
+    def _on_unseen_ended(self, folder: "RunFolder", outcome: "Outcome") -> None:
+        self._shell.hint(f"{_title_of(folder)}: {outcome.sentence()}")
+        self._notifier.notify(_title_of(folder), outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
+        self.state_changed.emit()
+        self._look_for_next()
+
+    def _look_for_next(self) -> None:
         self.queue_follower.find_alive()
         QTimer.singleShot(0, self, self.queue_follower.follow_next)
 
@@ -345,14 +337,18 @@ class Training(QObject):
         """Ask the run to stop; it answers through its events. One without a folder yet is asked when it has one."""
         if self.phase.is_preparing:
             self._lifecycle.take(Step.STOP_AFTER_EPOCH_REQUESTED if after_epoch else Step.STOP_REQUESTED)
-            self.monitor.show_stopping(after_epoch=after_epoch)
+            if self._shows_prepared:
+                self.monitor.show_stopping(after_epoch=after_epoch)
             return
-        if self._follower is None or self._follower.outcome is not None:
+        folder = self._active
+        if folder is None or (folder == self.run_folder and not self.phase.is_running):
             return
-        why = self._follower.stop_run(after_epoch=after_epoch)
-        if why:
-            self._shell.show_error("The run cannot be stopped", why)
-        else:
+        try:
+            folder.request("stop_after_epoch" if after_epoch else "stop")
+        except UserError as error:
+            self._shell.show_error(tr("The run cannot be stopped"), str(error))
+            return
+        if folder == self.run_folder:
             self.monitor.show_stopping(after_epoch=after_epoch)
 
     def request(self, name: str, values: Mapping[str, float] | None = None) -> None:
@@ -365,7 +361,7 @@ class Training(QObject):
         try:
             self._follower.folder.request(name, **(values or {}))
         except UserError as error:
-            self._shell.show_error("The run cannot be asked", str(error))
+            self._shell.show_error(tr("The run cannot be asked"), str(error))
             return
         self.monitor.facts.show_requested(name)
 
@@ -375,7 +371,7 @@ class Training(QObject):
 
         now = self._monitor.facts.rate_and_epochs if self._monitor is not None else None
         if now is None or not self.is_running:
-            self._shell.hint("The run has not said its learn rate yet. Try again in a moment.")
+            self._shell.hint(tr("The run has not said its learn rate yet. Try again in a moment."))
             return {}
         dialog = ChangeRun(self._shell.dialog_parent, *now)
         values = dialog.chosen() if dialog.exec() else {}
@@ -402,31 +398,31 @@ class Training(QObject):
         from netwright.app.runs.change_run import ask_for_more
 
         if self.is_running:
-            self._shell.hint("Another run is in progress. Stop it first, or resume this one later.")
+            self._shell.hint(tr("Another run is in progress. Stop it first, or resume this one later."))
             return
         try:
             settings = settings or ask_for_more(self._shell.dialog_parent, folder)
         except UserError as error:
-            self._shell.show_error("The run cannot be resumed", str(error))
+            self._shell.show_error(tr("The run cannot be resumed"), str(error))
             return
         if settings is None:
             return
         if self.run_folder != folder:
             self.follow(folder)
-            self._shell.show_tab("train")
+            self._shell.show_tab("runs")
         self.monitor.facts.show_requested("resume")
+        self._shows_prepared = True
         self._take(Step.REQUESTED)
-        request: dict[str, Any] = {"run_dir": str(folder.path), "settings": settings}
 
         def resume(changes: tuple[str, ...]) -> None:
             """Resume, where the data has changed only once the user wants that."""
-            from netwright.app.messages import ask
+            from netwright.app.messages import ask_to_resume
 
-            if changes and not ask(self._shell.dialog_parent, DATA_CHANGED, "\n".join((*changes, MIXED)), "Resume"):
+            if changes and not ask_to_resume(self._shell.dialog_parent, changes):
                 self._take(Step.REFUSED)
                 return
-            request["allow_changed_data"] = bool(changes)
-            self._shell.server.request("resume", request, self._on_started, self._on_not_resumed)
+            request = ResumeRequest(run_dir=folder.path, settings=tuple(settings), allow_changed_data=bool(changes))
+            self._shell.server.ask(RESUME, request, self._on_started, self._on_not_resumed)
 
         self._ask_for_data_changes(folder, resume)
 
@@ -437,34 +433,18 @@ class Training(QObject):
             if self.run_folder == folder:  # still the one that is shown
                 on_answer(changes)
 
-        self._shell.server.request(
-            "data_changes",
-            {"run_dir": str(folder.path)},
+        self._shell.server.ask(
+            DATA_CHANGES,
+            DataChangesRequest(run_dir=folder.path),
             lambda result: take(tuple(map(str, result["changes"]))),
             lambda _: take(()),
         )
 
     def _on_not_resumed(self, message: str) -> None:
         self._take(Step.REFUSED)
-        self._shell.show_error("The run cannot be resumed", message)
+        self._shell.show_error(tr("The run cannot be resumed"), message)
 
-    # ---- opening and leaving ----
-
-    def choose_run(self) -> None:
-        """Ask for the folder of a run, and show it."""
-        from netwright.engine.runs.folder import open_run
-
-        start = str(self._shell.documents.folder / "runs")
-        name = QFileDialog.getExistingDirectory(self._shell.dialog_parent, "Open the folder of a run", start)
-        if not name:
-            return
-        try:
-            folder = open_run(Path(name))
-        except UserError as error:
-            self._shell.show_error("This is not a run", str(error))
-            return
-        self.follow(folder)
-        self._shell.show_tab("train")
+    # ---- leaving ----
 
     def may_leave(self) -> bool:
         """Ask what to do with a run that is under way. Return whether the window may close."""
@@ -473,11 +453,17 @@ class Training(QObject):
         from netwright.app.messages import ask_to_leave_training
 
         waiting = self.queue_follower.num_waiting
-        answer = ask_to_leave_training(self._shell.dialog_parent, self.run_name, waiting)
+        own = [self.run_name] if self.phase.is_running or not self.unseen else []
+        names = listed([*own, *map(_title_of, self.unseen)])
+        answer = ask_to_leave_training(self._shell.dialog_parent, names, waiting)
         if answer == "keep":
             self.queue_follower.add_pending()
         elif answer == "stop":
-            self.stop()
+            if self.phase.is_running:
+                self.stop()
+            for folder in self.unseen:
+                with contextlib.suppress(UserError):  # it has ended meanwhile
+                    folder.request("stop")
             self.queue_follower.stop()
         return answer != "cancel"
 
@@ -485,7 +471,17 @@ class Training(QObject):
         """Stop following; the run goes on, and the queue too."""
         if self._follower is not None:
             self._follower.close()
+        if self._unseen is not None:
+            self._unseen.close()
         self.queue_follower.close()
+        if self._monitor is not None:
+            self._monitor.shutdown()
+
+
+def _title_of(folder: "RunFolder") -> str:
+    from netwright.engine.runs.summary import title_of
+
+    return title_of(folder)
 
 
 def _is_alive(follower: "RunFollower") -> bool:

@@ -17,8 +17,9 @@ from netwright.app.documents import Documents
 from netwright.app.messages import ask_to_trust, show_error
 from netwright.app.processes import EngineServer
 from netwright.designer.editor import Editor
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
-from netwright.engine.layers.custom_layers import PYTHON, Custom, UserCode
+from netwright.engine.layers.custom_layers import Custom, UserCode
 from netwright.engine.network.network import Network
 from netwright.engine.operations.measure import OPERATION, MeasureRequest
 from netwright.engine.project import user_code
@@ -28,7 +29,7 @@ from netwright.engine.user_code.registry import Question
 from netwright.engine.user_code.signature import Signature, read_signatures
 
 DELAY_MS = 250
-UNSAVED = "Save the project first: trust belongs to the folder that it lies in."
+UNSAVED = noop("Save the project first: trust belongs to the folder that it lies in.")
 
 
 class UserCodeTracker(QObject):
@@ -110,17 +111,17 @@ class UserCodeTracker(QObject):
         if not names:
             return True
         if self._documents.path is None:
-            show_error(self._window, "The code cannot be trusted yet", UNSAVED)
+            show_error(self._window, tr("The code cannot be trusted yet"), translation(UNSAVED))
             return False
         folders = user_code.folders(project)
         if not self.ask_to_trust(self._window, names, folders):
-            self.message.emit("The project's own code does not run. Network > Trust the project's code asks again.")
+            self.message.emit(tr("The project's own code does not run. Network > Trust the project's code asks again."))
             return False
         try:
             for folder in folders:
                 trust.trust(folder)
         except UserError as error:
-            show_error(self._window, "The folder cannot be trusted", str(error))
+            show_error(self._window, tr("The folder cannot be trusted"), str(error))
             return False
         user_code.look(project, self._documents.base)
         self._editor.recheck()
@@ -134,7 +135,9 @@ class UserCodeTracker(QObject):
             self.ask()
             return
         has_code = user_code.has_code(self._editor.project)
-        self.message.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
+        self.message.emit(
+            tr("The project's code is trusted.") if has_code else tr("The project has no code of its own.")
+        )
         if has_code:
             registry.forget_failures()
             self._tried.clear()
@@ -164,7 +167,7 @@ class UserCodeTracker(QObject):
         if self._request is not None or not questions:
             return
         self._tried |= questions
-        self.message.emit("Measuring the project's own layers…")
+        self.message.emit(tr("Measuring the project's own layers…"))
         base = self._documents.base.absolute()
         request = MeasureRequest(project=base, text=dumps(project), base=base)
         self._request = self._server.ask(OPERATION, request, self._on_measured, self._on_failed)
@@ -183,7 +186,7 @@ class UserCodeTracker(QObject):
     def _on_failed(self, message: str) -> None:
         self._end_request()
         self._editor.recheck()
-        self.message.emit(f"The sizes cannot be measured: {message}")
+        self.message.emit(tr("The sizes cannot be measured: {message}", message=message))
 
     def _end_request(self) -> None:
         if self._request is not None:
@@ -220,8 +223,8 @@ class UserCodeTracker(QObject):
     def choose_file(self, id: str) -> None:
         """Ask for the file of a layer, and for the class or function in it. A new layer is removed if that is
         cancelled."""
-        start = str(self._documents.folder)
-        name, _ = QFileDialog.getOpenFileName(self._window, "Choose the Python file of the layer", start, PYTHON)
+        start, title = str(self._documents.folder), tr("Choose the Python file of the layer")
+        name, _ = QFileDialog.getOpenFileName(self._window, title, start, tr("Python files (*.py)"))
         if not name:
             self._editor.undo()
             return
@@ -243,7 +246,7 @@ class UserCodeTracker(QObject):
         try:
             signatures = _offered(self._documents.base / file, file, kind)
         except UserError as error:
-            show_error(self._window, "The file cannot be used", str(error))
+            show_error(self._window, tr("The file cannot be used"), str(error))
             return
         choice = next((signature for signature in signatures if signature.name == layer.type.code_name), None)
         choice = choice or (signatures[0] if len(signatures) == 1 else self._chosen(signatures, kind, file))
@@ -251,12 +254,14 @@ class UserCodeTracker(QObject):
             return
         type = layer.type.replace(file=file).with_signature(choice)
         change = lambda network: user_code.with_type(network, id, type)  # noqa: E731  # one use, and short
-        self._editor.edit_network(f"Use {choice.name} of {os.path.basename(file)}", change)
+        self._editor.edit_network(tr("Use {name} of {file}", name=choice.name, file=os.path.basename(file)), change)
 
     def _chosen(self, signatures: Sequence[Signature], kind: str, file: str) -> Signature | None:
         names = [signature.name for signature in signatures]
-        question = f"{file} has several. Which {kind} is the layer?"
-        name, is_chosen = QInputDialog.getItem(self._window, "Custom layer", question, names, 0, False)
+        question = tr("{file} has several. Which class is the layer?", file=file)
+        if kind == "function":
+            question = tr("{file} has several. Which function is the layer?", file=file)
+        name, is_chosen = QInputDialog.getItem(self._window, tr("Custom layer"), question, names, 0, False)
         return next((signature for signature in signatures if signature.name == name), None) if is_chosen else None
 
 
@@ -265,11 +270,12 @@ def _offered(path: Path, file: str, kind: str) -> list[Signature]:
     try:
         text = registry.read_code(path, file).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UserError(f"{file} is not UTF-8 text. Choose a Python file.") from None
+        raise UserError(tr("{file} is not UTF-8 text. Choose a Python file.", file=file)) from None
     of_kind = [signature for signature in read_signatures(text, file) if signature.kind == kind]
     signatures = [signature for signature in of_kind if not signature.refusal]
     if not signatures:
-        noun = "class that is an nn.Module" if kind == "class" else "function"
-        why = f" {of_kind[0].refusal}" if of_kind else ""
-        raise UserError(f"{file} has no {noun} that can be a layer.{why}")
+        text = tr("{file} has no function that can be a layer.", file=file)
+        if kind == "class":
+            text = tr("{file} has no class that is an nn.Module that can be a layer.", file=file)
+        raise UserError(f"{text} {of_kind[0].refusal}" if of_kind else text)
     return signatures

@@ -8,7 +8,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
 from netwright.engine.network.network import Network
+from netwright.engine.operations.weights_files import MATCH, MatchRequest
 from netwright.engine.project.file import dumps
 from netwright.engine.project.weights import WeightsOptions
 
@@ -40,7 +42,9 @@ class WeightsTracker(QObject):
             return
         question = (project.network, project.weights, self._documents.base)
         if self._asked is None or question[1:] != self._asked[1:]:
-            self.changed.emit(f"Starts from {Path(project.weights.file).name}", project.weights.file, False)
+            self.changed.emit(
+                tr("Starts from {name}", name=Path(project.weights.file).name), project.weights.file, False
+            )
         if self._asked is None or question[0] is not self._asked[0] or question[1:] != self._asked[1:]:
             self._forget()
             self._asked = question
@@ -54,18 +58,21 @@ class WeightsTracker(QObject):
             self._request = None
 
     def _ask(self) -> None:
-        values = {"project": dumps(self._editor.project), "base": str(self._documents.base)}
-        self._request = self._server.request("weights", values, self._take, self._fail)
+        base = self._documents.base
+        request = MatchRequest(project=base, text=dumps(self._editor.project), base=base)
+        self._request = self._server.ask(MATCH, request, self._take, self._fail)
 
     def _take(self, report: dict[str, Any]) -> None:
         self._request = None
         counts = report["counts"]
         name, total = Path(self._editor.project.weights.file).name, counts["matched"] + counts["other_shape"]
         total += counts["missing"]
-        words = f"Starts from {name}: {counts['matched']:,} of {total:,} tensors"
+        words = tr(
+            "Starts from {name}: {count:,} of {total:,} tensors", name=name, count=counts["matched"], total=total
+        )
         self.changed.emit(words, report["sentence"], not counts["matched"])
 
     def _fail(self, message: str) -> None:
         self._request = None
         name = Path(self._editor.project.weights.file).name
-        self.changed.emit(f"{name} cannot be used", message, True)
+        self.changed.emit(tr("{name} cannot be used", name=name), message, True)

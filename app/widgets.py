@@ -1,9 +1,8 @@
 """Small widgets that several parts of the window use."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -12,6 +11,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -20,9 +20,14 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import translation
 
 NO_LIMIT = 16_777_215
 """The largest size that Qt allows a widget (its QWIDGETSIZE_MAX)."""
+
+
+ROW_GAP = 8
+"""Pixels between the rows of a `FlowRow`."""
 
 
 class Divider(QWidget):
@@ -54,42 +59,80 @@ class SidePanel(QScrollArea):
         self.setWidget(content)
 
 
-class WrappedRow(QWidget):
-    """Widgets of one width in a row, or in several rows where one has no room for them."""
+class FlowRow(QWidget):
+    """Widgets one after the other, each as wide as it needs, in as many rows as they take; hidden ones take no room.
+    With `has_end` the last one stands at the right end of its row."""
 
-    def __init__(self, widgets: Sequence[QWidget], gap: int = 12) -> None:
+    def __init__(self, gap: int = 8, *, has_end: bool = False) -> None:
         super().__init__()
-        self._shown, self._gap = tuple(widgets), gap
-        self._columns = 0
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(gap)
-        self._place(len(self._shown))
+        self.gap, self._has_end = gap, has_end
+        self.widgets: tuple[QWidget, ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
 
-    def _least(self) -> int:
-        """The width of one column."""
-        return max((max(widget.minimumSizeHint().width(), widget.minimumWidth()) for widget in self._shown), default=0)
+    def show_widgets(self, widgets: Sequence[QWidget]) -> None:
+        """Show these widgets in place of those before."""
+        for old in self.widgets:
+            old.hide()
+            old.deleteLater()
+        self.widgets = tuple(widgets)
+        for widget in widgets:
+            is_hidden = widget.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide) and widget.isHidden()
+            widget.setParent(self)
+            widget.ensurePolished()
+            widget.setVisible(not is_hidden)
+        self.arrange()
 
-    def _place(self, columns: int) -> None:
-        """Place all in this number of columns."""
-        if columns == self._columns:
-            return
-        for column in range(max(columns, self._columns)):
-            self._grid.setColumnStretch(column, 1 if column < columns else 0)
-        self._columns = columns
-        for number, widget in enumerate(self._shown):
-            self._grid.addWidget(widget, number // columns, number % columns)
+    def arrange(self) -> None:
+        """Place the widgets anew: one was shown, hidden or given another text."""
+        self._place(self.width())
+        self.updateGeometry()
+
+    def _places(self, width: int) -> list[QRect]:
+        """Return where each widget is: the widgets of a row share its middle."""
+        rows: list[list[tuple[int, QSize]]] = []
+        x = 0
+        for widget in self.widgets:
+            size = QSize(0, 0) if widget.isHidden() else widget.sizeHint()
+            if not rows or x + size.width() > width:
+                rows.append([])
+                x = 0
+            rows[-1].append((x, QSize(min(size.width(), max(width, 1)), size.height())))
+            x += size.width() + self.gap if size.width() else 0
+        if self._has_end and rows:
+            _, size = rows[-1][-1]
+            rows[-1][-1] = max(0, width - size.width()), size
+        places, y = [], 0
+        for row in rows:
+            height = max(size.height() for _, size in row)
+            places += [QRect(QPoint(x, y + (height - size.height()) // 2), size) for x, size in row]
+            y += height + ROW_GAP
+        return places
+
+    def _place(self, width: int) -> None:
+        for widget, place in zip(self.widgets, self._places(width), strict=True):
+            widget.setGeometry(place)
+
+    def hasHeightForWidth(self) -> bool:
+        """Return true: a narrow window needs more rows."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all rows."""
+        return max((place.bottom() + 1 for place in self._places(width)), default=0)
+
+    def sizeHint(self) -> QSize:
+        """Return the size in a window of usual width."""
+        return QSize(900, self.heightForWidth(900))
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as one column."""
-        return QSize(self._least(), super().minimumSizeHint().height())
+        """Return the size of the widest widget."""
+        return QSize(min(200, max((widget.sizeHint().width() for widget in self.widgets), default=0)), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take as few rows as the width allows, and make them of equal length."""
-        super().resizeEvent(event)
-        count = len(self._shown)
-        most = max(1, min(count, (self.width() + self._gap) // (self._least() + self._gap)))
-        self._place(math.ceil(count / math.ceil(count / most)) if count else 1)
+        """Place the widgets anew."""
+        self._place(event.size().width())
 
 
 class Notice(QFrame):
@@ -111,6 +154,7 @@ class Notice(QFrame):
         """Show a text and links by their words; an empty text hides the notice."""
         for old in self.links.values():
             self._row.removeWidget(old)
+            old.hide()  # else it is painted below the new ones until it is deleted
             old.deleteLater()
         self.links = {}
         for words, act in links.items():
@@ -156,7 +200,7 @@ class ValueTable(QWidget):
         self._values: dict[str, QLabel] = {}
         self._names: dict[str, ElidedLabel] = {}
         for row, name in enumerate(names, start=1):
-            label, value = ElidedLabel(name), QLabel()
+            label, value = ElidedLabel(translation(name)), QLabel()
             theme.mark(label, "role", "muted")
             label.setAlignment(
                 Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop

@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
@@ -12,7 +12,6 @@ from netwright.app import documents, messages
 from netwright.app.data.data_guesser import DataGuesser, dropped_path, is_project
 from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.data.host_asker import HostAsker
-from netwright.app.frame.actions import WindowState
 from netwright.app.frame.activations_overlay import ActivationsOverlay
 from netwright.app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
 from netwright.app.frame.document_commands import DocumentCommands
@@ -23,6 +22,7 @@ from netwright.app.frame.tabs import DesignTab, Tabs
 from netwright.app.frame.weights_commands import WeightsCommands
 from netwright.app.frame.window_bars import StatusLine, TopBar
 from netwright.app.frame.window_commands import CanvasCommands, DialogCommands, SweepCommands, ThemeCommands
+from netwright.app.frame.window_state import WindowState
 from netwright.app.notifier import Notifier
 from netwright.app.processes import EngineServer
 from netwright.app.runs.execution_environment import ExecutionEnvironment
@@ -33,6 +33,9 @@ from netwright.app.weights_tracker import WeightsTracker
 from netwright.app.widgets import within_screen
 from netwright.designer import markup, theme
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
+from netwright.designer.scene.lens import LENSES
+from netwright.designer.settings import settings
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.network.block import Block
 from netwright.engine.project.import_kinds import can_import
@@ -68,7 +71,7 @@ class MainWindow(QMainWindow):
         server: EngineServer | None = None,
     ) -> None:
         super().__init__()
-        self.settings = QSettings("Netwright", "Netwright")
+        self.settings = settings()
         self.theme = ThemeCommands(self.settings, scheme, self)
         self._was_painted = False
         self._is_leaving = False
@@ -93,7 +96,7 @@ class MainWindow(QMainWindow):
         self.activations = ActivationsOverlay(self, self.design)
         self.canvas_commands = CanvasCommands(self, self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training, self.files.open_asking)
-        self.sweeps = SweepCommands(self, lambda: self.show_search(defines=True))
+        self.sweeps = SweepCommands(self, self.show_search)
         self.dialogs = DialogCommands(
             self, self.design, self.dataset, self.user_code, self.environment, self.training, self.sweeps
         )
@@ -133,11 +136,9 @@ class MainWindow(QMainWindow):
         self.tabs = Tabs(
             self,
             {
-                "design": lambda: self.design.canvas,
+                "design": lambda: self.design.page,
                 "data": self.made.data,
-                "train": lambda: self.training.monitor,
-                "test": self.made.test,
-                "experiments": self.made.experiments,
+                "runs": self.made.runs,
                 "start": self.made.start,
             },
         )
@@ -150,17 +151,17 @@ class MainWindow(QMainWindow):
         column.addWidget(self.tabs.stack)
         central.setMinimumSize(*LEAST_CENTRE)  # its pages scroll, elide or wrap: none may push the docks out
         self.setCentralWidget(central)
-        holder = self.addToolBar("Main")
+        holder = self.addToolBar(tr("Main"))
         holder.setObjectName("bar")
         holder.setMovable(False)
         holder.toggleViewAction().setEnabled(False)
         holder.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         holder.addWidget(self.bar)
 
-    def show_search(self, *, defines: bool = False) -> None:
-        """Show the page on which experiments are defined and followed; `defines` shows the definition too."""
-        self.show_tab("experiments")
-        self.made.show_search(defines=defines)
+    def show_search(self) -> None:
+        """Show the page on which experiments are defined and followed."""
+        self.show_tab("runs")
+        self.made.show_search()
 
     @cached_property
     def blocks(self) -> "BlockCommands":
@@ -206,12 +207,12 @@ class MainWindow(QMainWindow):
         self.server.ready.connect(lambda: self.status.show_engine("ready"))
         self.server.failed.connect(self._on_engine_failed)
         self.environment.described.connect(self.bar.set_environment)
-        self.training.monitor_made.connect(lambda monitor: self.tabs.add("train", monitor))
         self.training.state_changed.connect(self._on_training_changed)
         self.training.problems_requested.connect(self.show_problems)
         self.training.export_requested.connect(self.dialogs.export_network)
-        self.layer_health.changed.connect(self.update_actions)
-        self.activations.changed.connect(self.update_actions)
+        self.training.doctor_requested.connect(self.dialogs.show_doctor)
+        self.design.lenses.changed.connect(self.update_actions)
+        self.training.state_changed.connect(self.activations.offer)
         self.notifier.changed.connect(self.update_actions)
         self.theme.changed.connect(self.update_actions)
         theme.changed.connect(self._on_training_changed)
@@ -226,14 +227,9 @@ class MainWindow(QMainWindow):
         self.status.errors.clicked.connect(self.show_problems)
 
     def _on_canvas_made(self, canvas: "CanvasView") -> None:
-        from netwright.designer.canvas.frozen_legend import FrozenLegend
-
-        example = documents.EXAMPLES / f"digits{SUFFIX}"
         canvas.keep_requested.connect(lambda: self.blocks.keep())
-        canvas.example_requested.connect(lambda: self.files.open_path(example))
-        canvas.stages.changed.connect(self.update_actions)
-        FrozenLegend(canvas).wanted.connect(self.weights.transfer)
-        self.tabs.add("design", canvas)
+        canvas.example_requested.connect(lambda: self.files.open_path(documents.EXAMPLES / f"digits{SUFFIX}"))
+        canvas.overlays.frozen_clicked.connect(self.weights.transfer)
 
     def _on_palette_made(self, palette: "LibraryPanel") -> None:
         palette.user_block_chosen.connect(lambda entry: self.blocks.add(entry))
@@ -242,8 +238,8 @@ class MainWindow(QMainWindow):
 
     def _on_docks_made(self, docks: list[QDockWidget]) -> None:
         """Add the panels to the menu, and restore their places."""
-        for dock in docks:
-            self.menus.panels.addAction(dock.toggleViewAction())
+        self.menus.panels.addActions([dock.toggleViewAction() for dock in docks])
+        self.menus.panels.addAction(self.design.strip_bar.toggleViewAction())
         state = self.settings.value("docks")
         if isinstance(state, QByteArray):
             self.restoreState(state)
@@ -257,7 +253,7 @@ class MainWindow(QMainWindow):
     # ---- what is shown ----
 
     def show_tab(self, key: str) -> None:
-        """Show Design, Data, Train, Test, Experiments or the start page; each is made when first seen."""
+        """Show Design, Data, Runs or the start page; each is made when first seen."""
         focused = self.focusWidget()
         if key == "design":
             self.design.show()
@@ -269,8 +265,6 @@ class MainWindow(QMainWindow):
         self.menus.panels.setEnabled(key == "design")
         self.status.show_figures(key != "start")
         self.bar.set_tab(key)
-        if key == "train":
-            self.training.catch_up()
         self.update_actions()
 
     def show_start(self) -> None:
@@ -323,10 +317,10 @@ class MainWindow(QMainWindow):
             can_undo=editor.stack.canUndo(),
             can_redo=editor.stack.canRedo(),
             is_running=training.is_running,
+            is_shown_running=training.phase.is_running,
             run_name=training.short_name if training.is_running else "",
-            watches_layers=self.layer_health.is_on,
-            shows_stages=self.stages.is_on,
-            shows_activations=self.activations.is_on,
+            lens=self.design.lenses.current,
+            refused_lenses=frozenset(lens for lens in LENSES if self.design.lenses.refusal(lens)),
             has_message=self.notifier.has_message,
             has_beep=self.notifier.has_beep,
             is_paused=training.phase is Phase.PAUSED,
@@ -351,8 +345,7 @@ class MainWindow(QMainWindow):
         messages.show_error(self, title, text)
 
     def open_path(self, path: Path) -> bool:
-        """Open a project without asking about unsaved work, or report why it cannot be opened. Return whether it is
-        open."""
+        """Open a project without asking about unsaved work, or report why it cannot be. Return whether it is open."""
         return self.files.open_path(path)
 
     # ---- what happens ----
@@ -396,11 +389,11 @@ class MainWindow(QMainWindow):
         """Take one file or folder: a project, a network of another program, or data of any kind."""
         path = dropped_path(event.mimeData())
         if path is not None:
-            data = "Drop it to import the network." if can_import(path) else "Drop it to use it as data."
-            self.hint("Drop it to open the project." if is_project(path) else data)
+            data = tr("Drop it to import the network.") if can_import(path) else tr("Drop it to use it as data.")
+            self.hint(tr("Drop it to open the project.") if is_project(path) else data)
             event.acceptProposedAction()
         elif event.mimeData().hasUrls():
-            self.hint("Drop one file or one folder of this computer.")
+            self.hint(tr("Drop one file or one folder of this computer."))
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the project that was dropped, import the network, or use the data."""
@@ -492,13 +485,11 @@ class MainWindow(QMainWindow):
         """Release processes, plots and timers, in order."""
         self._start_engine = False
         self._is_leaving = True
-        self.documents.close()
-        self.user_code.close()
         self.layer_times.stop()
         self.activations.stop()
-        self.training.close()
-        if self._preload is not None:
-            self._preload.close()
+        for part in (self.documents, self.user_code, self.menus, self.training, self._preload):
+            if part is not None:
+                part.close()
         self.tabs.shutdown()
         self.host_asker.close()
         self.server.close()

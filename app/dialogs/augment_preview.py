@@ -9,10 +9,12 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from netwright.app.data.preview_panel import changes_of, samples_of
+from netwright.app.data.preview_tiles import samples_of
+from netwright.app.data.samples_bar import changes_of
 from netwright.app.processes import OnError, OnResult
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.engine.project.project import Project
 
 Sampler = Callable[[Project, str, int, int, OnResult, OnError], None]
@@ -59,12 +61,16 @@ class AugmentPreview(QWidget):
         if changes == self._asked:
             return
         self._asked = changes
-        self.state.setText(self.state.text() or "Reading training samples…")
+        self.state.setText(self.state.text() or tr("Reading training samples…"))
         folder = tempfile.mkdtemp(dir=self._folder)
 
         def show(answer: dict[str, Any]) -> None:
             if self._asked == changes:
-                words = "Training samples as augmented" if project.training.augments else "Training samples, unchanged"
+                words = (
+                    tr("Training samples as augmented")
+                    if project.training.augments
+                    else tr("Training samples, unchanged")
+                )
                 self._show(words, samples_of(answer, SAMPLES if answer.get("pictures") else SEQUENCES) or QWidget())
             shutil.rmtree(folder, ignore_errors=True)
 

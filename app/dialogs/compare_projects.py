@@ -30,6 +30,7 @@ from netwright.designer.canvas.overlays import Breadcrumbs
 from netwright.designer.canvas.read_only import ReadOnlyView
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import tr
 from netwright.designer.markup import visible
 from netwright.designer.scene.differences import SIGNS, sign_icon
 from netwright.engine.core.errors import UserError
@@ -40,18 +41,28 @@ from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
 from netwright.engine.project.project_differences import KINDS, Comparison, Difference, Kind, compare
 
-FILTER = f"Netwright projects (*{SUFFIX})"
-_WORDS: dict[Kind, tuple[str, str]] = {
-    "removed": ("layer removed", "layers removed"),
-    "added": ("layer added", "layers added"),
-    "renamed": ("renamed", "renamed"),
-    "retyped": ("of another type", "of another type"),
-    "changed": ("value changed", "values changed"),
-    "disconnected": ("connection removed", "connections removed"),
-    "connected": ("connection added", "connections added"),
-    "ordered": ("order changed", "orders changed"),
-    "moved": ("moved", "moved"),
-}
+
+def _counted(kind: Kind, count: int) -> str:
+    """Return the number of differences of a kind in words."""
+    match kind:
+        case "removed":
+            return tr("%n layer(s) removed", "", count)
+        case "added":
+            return tr("%n layer(s) added", "", count)
+        case "renamed":
+            return tr("%n renamed", "", count)
+        case "retyped":
+            return tr("%n of another type", "", count)
+        case "changed":
+            return tr("%n value(s) changed", "", count)
+        case "disconnected":
+            return tr("%n connection(s) removed", "", count)
+        case "connected":
+            return tr("%n connection(s) added", "", count)
+        case "ordered":
+            return tr("%n order(s) changed", "", count)
+        case "moved":
+            return tr("%n moved", "", count)
 
 
 class CompareDialog(Dialog):
@@ -65,7 +76,7 @@ class CompareDialog(Dialog):
         self._is_following = False
         self._is_opening = False
         self._was_shown = False
-        self.setWindowTitle("Compare projects")
+        self.setWindowTitle(tr("Compare projects"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.resize(within_screen(self, 1180, 800))
         self.editors = Editor(_placed(before), self), Editor(_placed(after), self)
@@ -85,7 +96,7 @@ class CompareDialog(Dialog):
         column.setContentsMargins(0, 0, 0, 12)
         column.setSpacing(8)
         canvases = QSplitter(Qt.Orientation.Horizontal)
-        for view, name, role in zip(self.views, names, ("Before", "After"), strict=True):
+        for view, name, role in zip(self.views, names, (tr("Before"), tr("After")), strict=True):
             canvases.addWidget(_titled(view, name, role))
             view.setAccessibleName(f"{role}: {name}")
         canvases.setSizes([1, 1])
@@ -106,7 +117,7 @@ class CompareDialog(Dialog):
         column.setSpacing(4)
         theme.mark(self.summary, "role", "section")
         column.addWidget(self.summary)
-        self.list.setAccessibleName("Differences")
+        self.list.setAccessibleName(tr("Differences"))
         self.list.setMinimumHeight(72)
         self.list.setUniformItemSizes(True)
         self.equal = QLabel()
@@ -123,10 +134,10 @@ class CompareDialog(Dialog):
         foot = QHBoxLayout()
         foot.setContentsMargins(12, 0, 12, 0)
         foot.setSpacing(16)
-        self.linked = QCheckBox("Zoom and scroll together")
+        self.linked = QCheckBox(tr("Zoom and scroll together"))
         self.linked.setChecked(True)
-        self.with_layout = QCheckBox("Show moved layers")
-        close = QPushButton("Close")
+        self.with_layout = QCheckBox(tr("Show moved layers"))
+        close = QPushButton(tr("Close"))
         close.clicked.connect(self.accept)
         foot.addWidget(self.linked)
         foot.addWidget(self.with_layout)
@@ -164,14 +175,14 @@ class CompareDialog(Dialog):
             item.setToolTip(words)
             self.list.addItem(item)
         counts = self._found.counts()
-        summary = "   ·   ".join(
-            f"{counts[kind]:,} {_WORDS[kind][counts[kind] > 1]}" for kind in KINDS if kind in counts
-        )
+        summary = "   ·   ".join(_counted(kind, counts[kind]) for kind in KINDS if kind in counts)
         self.summary.setText(summary.upper())
         self.summary.setVisible(bool(self._found))
         only_moved = not self._found and compare(before, after, with_layout=True)
-        note = "\nOnly positions of layers on the canvas differ." if only_moved else ""
-        self.equal.setText(f"The two projects are equal.{note}")
+        sentences = [tr("The two projects are equal.")]
+        if only_moved:
+            sentences.append(tr("Only positions of layers on the canvas differ."))
+        self.equal.setText("\n".join(sentences))
         self.stack.setCurrentWidget(self.list if self._found else self.equal)
         self._dress()
 
@@ -382,21 +393,27 @@ def _marks(
 
 def compare_with(shell: Shell) -> None:
     """Ask for a project, and show how the open one differs from it."""
+    folder, pattern = str(shell.documents.folder), " ".join([tr("Netwright projects"), f"(*{SUFFIX})"])
+    name, _ = QFileDialog.getOpenFileName(shell.dialog_parent, tr("Compare with"), folder, pattern)
+    if name:
+        show_comparison(shell, Path(name))
+
+
+def show_comparison(shell: Shell, path: Path, *, is_newer: bool = False) -> None:
+    """Show how the open project differs from that in a file; one that is newer stands on the right."""
     parent, documents, editor = shell.dialog_parent, shell.documents, shell.editor
-    name, _ = QFileDialog.getOpenFileName(parent, "Compare with", str(documents.folder), FILTER)
-    if not name:
-        return
-    path = Path(name)
     try:
         other = load(path).project
     except UserError as error:
-        shell.show_error("The project cannot be compared", str(error))
+        shell.show_error(tr("The project cannot be compared"), str(error))
         return
-    star = ", with unsaved changes" if editor.is_modified else ""
-    names = path.name, f"{documents.title}{star}"
+    title = documents.title
+    own = tr("{name}, with unsaved changes", name=title) if editor.is_modified else title
+    sides = [(other, path.name), (editor.project, own)]
+    (before, first), (after, second) = reversed(sides) if is_newer else sides
     QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)  # two networks of thousands of layers take seconds
     try:
-        dialog = CompareDialog(other, editor.project, names, parent)
+        dialog = CompareDialog(before, after, (first, second), parent)
     finally:
         QApplication.restoreOverrideCursor()
     dialog.exec()

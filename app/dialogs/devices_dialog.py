@@ -8,15 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from netwright.app.dialog import Dialog
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
@@ -24,15 +16,16 @@ from netwright.app.processes import DisposableProcess
 from netwright.app.widgets import Divider, within_screen
 from netwright.designer import markup, theme
 from netwright.designer.forms.row import section_label
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.process import module_command
 from netwright.engine.core.text import format_number
 from netwright.engine.placement.inventory import DeviceInventory
 
 SPEED_COLUMNS = (Column(is_muted=True), Column(is_right=True))
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
-_EXPECTED = ("driver", "build", "capability", "peer access", "rendezvous")
-"""The checks in their order, listed before they are done."""
-_LOOKING = "Detecting the devices of this machine…"
+_EXPECTED = (noop("driver"), noop("build"), noop("capability"), noop("peer access"), noop("rendezvous"))
+"""The checks in their order, listed before they are done; `translation` shows them."""
+_LOOKING = noop("Detecting the devices of this machine…")
 
 
 class Speeds(QWidget):
@@ -75,7 +68,7 @@ class Speeds(QWidget):
 
 
 def _speed_row(figure: Mapping[str, Any]) -> BarRow:
-    words = f"not available: {figure['refusal']}" if figure["refusal"] else ""
+    words = tr("not available: {reason}", reason=figure["refusal"]) if figure["refusal"] else ""
     text = "" if words else format_number(figure["value"])
     return BarRow((figure["kind"], text), ((figure["value"], "accent"),), words=words)
 
@@ -100,13 +93,13 @@ class DevicesDialog(Dialog):
         self.trial.ended.connect(self._on_closed)
         self._figures: list[dict[str, Any]] = []
         self._is_complete = False
-        self.setWindowTitle("Devices")
+        self.setWindowTitle(tr("Devices"))
         self.resize(within_screen(self, 760, 720))
         self.state = QLabel()
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
         self.bars = Speeds()
-        self.test_button, self.close_button = QPushButton("Test again"), QPushButton("Close")
+        self.test_button, self.close_button = QPushButton(tr("Test again")), QPushButton(tr("Close"))
         self.close_button.setDefault(True)
         self.test_button.setAutoDefault(False)
         self.test_button.clicked.connect(self._on_test)
@@ -121,14 +114,14 @@ class DevicesDialog(Dialog):
         column.setSpacing(8)
         self.devices, self.checks = QGridLayout(), QGridLayout()
         self._headings: dict[object, QLabel] = {}  # each is there with the first line below it
-        for title, grid in (("This machine", self.devices), ("Checks", self.checks)):
+        for title, grid in ((tr("This machine"), self.devices), (tr("Checks"), self.checks)):
             grid.setHorizontalSpacing(12)
             grid.setVerticalSpacing(6)
             grid.setColumnStretch(2, 1)
             column.addWidget(self._heading(grid, title))
             column.addLayout(grid)
             column.addSpacing(14)
-        column.addWidget(self._heading(self.bars, "Speed"))
+        column.addWidget(self._heading(self.bars, tr("Speed")))
         column.addWidget(self.bars)
         column.addStretch(1)
         area = QScrollArea()
@@ -174,10 +167,10 @@ class DevicesDialog(Dialog):
         try:
             self.trial.start(self._command)
         except OSError as error:
-            self._say(f"The engine cannot be started: {error.strerror}.", "error")
+            self._say(tr("The engine cannot be started: {strerror}.", strerror=error.strerror), "error")
             return
-        self.test_button.setText("Stop")
-        self._say(_LOOKING)
+        self.test_button.setText(tr("Stop"))
+        self._say(translation(_LOOKING))
 
     def set_inventory(self, inventory: DeviceInventory | None) -> None:
         """Show the devices that the engine knows, before the examination reports them."""
@@ -200,31 +193,31 @@ class DevicesDialog(Dialog):
             for device in inventory.devices:
                 self._add_device(asdict(device))
             if not inventory.devices:
-                words = ("gpu", "none", inventory.no_devices_because)
+                words = ("gpu", tr("none"), inventory.no_devices_because)
                 self._show_row(self.devices, ("device", "gpu"), words, "strong")
         for layer in _EXPECTED:
             if ("check", layer) not in self._rows:
                 self._expected.add(("check", layer))
-                self._show_row(self.checks, ("check", layer), ("…", layer, "not checked yet"), "muted")
+                self._show_row(self.checks, ("check", layer), ("…", translation(layer), tr("not checked yet")), "muted")
 
     def stop(self) -> None:
         """End the process, if it runs."""
         self.trial.stop()
-        self.test_button.setText("Test again")
+        self.test_button.setText(tr("Test again"))
 
     def _on_test(self) -> None:
         if self.is_testing:
             self.stop()
-            self._say("Stopped. The results so far are shown.")
+            self._say(tr("Stopped. The results so far are shown."))
         else:
             self.start()
 
     def _on_closed(self) -> None:
         self.stop()
         if self._is_complete:
-            self._say("All devices were examined.")
+            self._say(tr("All devices were examined."))
         else:
-            self._say("The examination was interrupted: its process has ended. Test again.", "error")
+            self._say(tr("The examination was interrupted: its process has ended. Test again."), "error")
 
     def _say(self, text: str, role: str = "muted") -> None:
         theme.mark(self.state, "role", role)
@@ -236,26 +229,29 @@ class DevicesDialog(Dialog):
         elif "check" in report:
             check = report["check"]
             sign, role = _STATES[check["state"]]
-            label = f"{check['layer']} {check['device']}".strip()
+            label = f"{translation(check['layer'])} {check['device']}".strip()
             # The first of several devices takes the line of the check that was to come.
             is_expected = ("check", check["layer"]) in self._expected
             key = ("check", check["layer"] if is_expected else label)
             self._expected.discard(key)
             self._show_row(self.checks, key, (sign, label, check["words"]), role)
-            self._say("Checking…")
+            self._say(tr("Checking…"))
         elif "figure" in report:
             self._add_figure(report["figure"])
         self._is_complete = self._is_complete or bool(report.get("done"))
 
     def _add_device(self, device: dict[str, Any]) -> None:
-        facts = [f"{device['cores']:,} cores"] if device.get("cores") else []
+        facts = [tr("%n core(s)", "", device["cores"])] if device.get("cores") else []
         facts += [f"{device['memory_bytes'] / 2**30:.1f} GiB"] if device.get("memory_bytes") else []
-        facts += [f"capability {device['capability']}"] if device.get("capability") else []
-        facts += [f"driver {device['driver']}"] if device.get("driver") else []
-        facts += [f"{device['utilisation']} % busy"] if device.get("utilisation") is not None else []
+        if device.get("capability"):
+            facts.append(tr("capability {version}", version=device["capability"]))
+        if device.get("driver"):
+            facts.append(tr("driver {version}", version=device["driver"]))
+        if device.get("utilisation") is not None:
+            facts.append(tr("{percent} % busy", percent=device["utilisation"]))
         facts += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
         refusal = str(device.get("refusal") or "")
-        words = f"cannot be used: {refusal}" if refusal else ", ".join(facts)
+        words = tr("cannot be used: {reason}", reason=refusal) if refusal else ", ".join(facts)
         role = "error" if refusal else "muted"
         self._show_row(
             self.devices, ("device", device["name"]), (device["name"], device["model"], words), "strong", role
@@ -283,4 +279,4 @@ class DevicesDialog(Dialog):
         self._figures.append(figure)
         self._headings[self.bars].show()
         self.bars.show_figures(self._figures)
-        self._say(f"Measuring {figure['work']} of {figure['device']}…")
+        self._say(tr("Measuring {work} of {device}…", work=figure["work"], device=figure["device"]))

@@ -9,13 +9,14 @@ from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter,
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
-from netwright.engine.cluster.cluster_environment import with_cluster
 from netwright.engine.core.errors import UserError
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.network import Network
 from netwright.engine.placement.batch_arithmetic import placement_text, rate_factor
 from netwright.engine.placement.choose import Placement, refusal, resolve
+from netwright.engine.placement.cluster_part import with_cluster
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.project.check_strategies import pieces_of_batch
 from netwright.engine.project.environment import TARGETS, EnvironmentOptions
@@ -39,9 +40,9 @@ def card_texts(
 ) -> dict[str, CardText]:
     """Return a text for each environment. Without an inventory nothing but the cluster is refused."""
     if inventory is None:
-        looking = CardText("detecting devices…")
+        looking = CardText(tr("detecting devices…"))
         notes = EnvironmentOptions.fields["target"].notes  # type: ignore[attr-defined]  # it is a Choice
-        texts = {target: CardText(str(notes[target])) for target in TARGETS}
+        texts = {target: CardText(translation(str(notes[target]))) for target in TARGETS}
         why = _refusal("parallel", DeviceInventory(1), options)
         cluster = CardText(why, True) if why else looking
         return {**texts, "auto": looking, "gpu": looking, "multi-gpu": looking, "parallel": cluster}
@@ -72,17 +73,17 @@ def _refusal(target: str, inventory: DeviceInventory, options: EnvironmentOption
 def _in_short(placement: Placement, inventory: DeviceInventory) -> str:
     """Return a few words about the devices that would be used."""
     if placement.target == "auto":
-        return f"picks {placement.resolved} here"
+        return tr("picks {resolved} here", resolved=placement.resolved)
     count = len(placement.workers)
     match placement.resolved:
         case "cpu":
             threads = placement.workers[0].threads
-            return f"one process, {threads:,} thread{'' if threads == 1 else 's'}"
+            return tr("one process, %n thread(s)", "", threads)
         case "gpu":
             models = {device.name: device.model for device in inventory.devices}
             return models[placement.workers[0].device]
         case _:
-            return f"{count:,} workers, {placement.backend}"
+            return tr("{count:,} workers, {backend}", count=count, backend=placement.backend)
 
 
 class EnvironmentCard(QAbstractButton):
@@ -106,8 +107,8 @@ class EnvironmentCard(QAbstractButton):
         """Show another text."""
         self.text_shown = text
         self.setToolTip(text.text)
-        state = "not available: " if text.is_refused else ""
-        self.setAccessibleName(f"{self.target}, {state}{text.text}")
+        words = tr("not available: {reason}", reason=text.text) if text.is_refused else text.text
+        self.setAccessibleName(f"{self.target}, {words}")
         self.updateGeometry()
         self.update()
 
@@ -136,7 +137,7 @@ class EnvironmentCard(QAbstractButton):
 
     def _text_font(self) -> QFont:
         font = QFont(self.font())
-        font.setPixelSize(12)
+        font.setPixelSize(theme.pixels(12))
         return font
 
     def hasHeightForWidth(self) -> bool:
@@ -220,12 +221,7 @@ class EnvironmentCards(QWidget):
         """Move to the neighbour with the arrows, also to a refused card; choose with Space and Enter."""
         names = list(self.cards)
         at = next((i for i, name in enumerate(names) if self.cards[name].hasFocus()), -1)
-        keys = {
-            Qt.Key.Key_Left: -1,
-            Qt.Key.Key_Right: 1,
-            Qt.Key.Key_Up: -COLUMNS,
-            Qt.Key.Key_Down: COLUMNS,
-        }
+        keys = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -COLUMNS, Qt.Key.Key_Down: COLUMNS}
         step = keys.get(Qt.Key(event.key()))
         if at >= 0 and step is not None and 0 <= at + step < len(names):
             self.cards[names[at + step]].setFocus(Qt.FocusReason.TabFocusReason)
@@ -235,7 +231,7 @@ class EnvironmentCards(QWidget):
             super().keyPressEvent(event)
 
 
-_LOOKING = "Detecting the devices of this machine…"
+_LOOKING = noop("Detecting the devices of this machine…")
 
 
 class PlacementText(QWidget):
@@ -268,7 +264,7 @@ class PlacementText(QWidget):
         if refusal:
             self._say(markup.filled("{}", refusal), "error")
         elif inventory is None:
-            self._say(markup.filled("{}", _LOOKING))
+            self._say(markup.filled("{}", translation(_LOOKING)))
         else:
             training = project.training
             batch = batch_size(training, samples)
@@ -276,7 +272,7 @@ class PlacementText(QWidget):
                 if project.environment.target == "parallel":
                     inventory = with_cluster(inventory, project.environment)
                 placement = resolve(project.environment, inventory, batch, training.gradient_accumulation)
-                self._say(markup.filled("Will use {}", self._strong(placement.sentence)))
+                self._say(markup.filled(tr("Will use {}"), self._strong(placement.sentence)))
                 numbers = placement_text(placement, project, samples, analysis=self._analysis(project.network))
                 count, pieces = len(placement.workers), training.gradient_accumulation
                 self.resolved = {

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem,
 
 from netwright.app.widgets import Divider
 from netwright.designer import theme
+from netwright.designer.language import tr, translation
 
 _LIST_WIDTH = 176
 
@@ -19,8 +20,9 @@ class GroupedArea(QWidget):
 
     def __init__(self, parent: QWidget, width: int) -> None:
         super().__init__(parent)
+        self._names: list[str] = []
         self.groups = QListWidget()
-        self.groups.setAccessibleName("Groups of options")
+        self.groups.setAccessibleName(tr("Groups of options"))
         theme.mark(self.groups, "role", "groups")
         self.groups.setFixedWidth(_LIST_WIDTH)
         self.groups.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -53,9 +55,10 @@ class GroupedArea(QWidget):
         row.addStretch(0)
 
     def set_pages(self, names: Collection[str]) -> None:
-        """Set the names of the pages; the first one is the current one."""
+        """Set the names of the pages, which are shown translated; the first one is the current one."""
+        self._names = list(names)
         for name in names:
-            item = QListWidgetItem(name)
+            item = QListWidgetItem(translation(name))
             item.setSizeHint(QSize(0, 32))
             self.groups.addItem(item)
         self.groups.setCurrentRow(0)
@@ -64,20 +67,18 @@ class GroupedArea(QWidget):
 
     def _on_chosen(self, row: int) -> None:
         if row >= 0:
-            self.chosen.emit(self.groups.item(row).text())
+            self.chosen.emit(self._names[row])
 
     def mark(self, name: str) -> None:
         """Show this page as the current one in the list; none where the name is empty."""
         self.groups.blockSignals(True)
-        items = self.groups.findItems(name, Qt.MatchFlag.MatchExactly) if name else []
-        self.groups.setCurrentRow(self.groups.row(items[0]) if items else -1)
+        self.groups.setCurrentRow(self._names.index(name) if name in self._names else -1)
         self.groups.blockSignals(False)
 
     def show_only(self, names: Collection[str]) -> None:
         """List only these pages."""
-        for row in range(self.groups.count()):
-            item = self.groups.item(row)
-            item.setHidden(item.text() not in names)
+        for row, name in enumerate(self._names):
+            self.groups.item(row).setHidden(name not in names)
 
     def scroll_to_top(self) -> None:
         """Lay out the contents of a page, before it is painted, and scroll to its beginning."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QWidget
 
 from netwright.designer import theme
+from netwright.designer.language import tr
 from netwright.engine.core.records import Record
 from netwright.engine.project.presets import as_arguments, as_json
 
@@ -23,19 +24,19 @@ class OptionButtons(QWidget):
         self._sections = sections
         self.count = QLabel()
         theme.mark(self.count, "role", "muted")
-        self.changed = QPushButton("Show only these")
+        self.changed = QPushButton(tr("Show only these"))
         self.changed.setCheckable(True)
         self.changed.toggled.connect(self._on_changed)
-        self.copy = QPushButton("Copy…")
-        self.copy.setToolTip("Copy the options that differ from the defaults")
+        self.copy = QPushButton(tr("Copy…"))
+        self.copy.setToolTip(tr("Copy the options that differ from the defaults"))
         self.copy_menu = QMenu(self)
-        for words, written in (("Copy as JSON", as_json), ("Copy as --set arguments", as_arguments)):
+        for words, written in ((tr("Copy as JSON"), as_json), (tr("Copy as --set arguments"), as_arguments)):
             self.copy_menu.addAction(words).triggered.connect(lambda _=False, written=written: self._copy(written))
         self.copy.clicked.connect(self._show_copy_menu)
-        self.reset = QPushButton("Reset all")
+        self.reset = QPushButton(tr("Reset all"))
         self.trouble = QPushButton()
-        self.trouble.setToolTip("Go to the problem")
-        self.cancel, self.ok = QPushButton("Cancel"), QPushButton("OK")
+        self.trouble.setToolTip(tr("Go to the problem"))
+        self.cancel, self.ok = QPushButton(tr("Cancel")), QPushButton(tr("OK"))
         self.ok.setMinimumWidth(64)
         theme.mark(self.ok, "primary", True)
         self.links = (self.changed, self.copy, self.reset, self.trouble)
@@ -64,7 +65,10 @@ class OptionButtons(QWidget):
     def show_count(self, *, has_typed: bool) -> None:
         """Show the number of options that differ from the defaults. `has_typed`: whether there is a refused text."""
         count = sum(len(record.changed()) for record in self._sections().values())
-        self.count.setText(f"{count:,} changed from the defaults" if count else "All options have their defaults")
+        text = (
+            tr("{count:,} changed from the defaults", count=count) if count else tr("All options have their defaults")
+        )
+        self.count.setText(text)
         self.reset.setVisible(bool(count) or has_typed)
         self.copy.setVisible(bool(count))
         self.changed.setVisible(bool(count) or self.changed.isChecked())
@@ -74,7 +78,7 @@ class OptionButtons(QWidget):
         self.ok.setEnabled(not reason)
         self.ok.setToolTip(reason)
         self.ok.setAccessibleDescription(reason)
-        self.trouble.setText(f"Go to {place}")
+        self.trouble.setText(tr("Go to {place}", place=place))
         self.trouble.setVisible(bool(reason))
 
     def _on_changed(self, is_only: bool) -> None:
@@ -82,7 +86,7 @@ class OptionButtons(QWidget):
         self.only_changed.emit(is_only)
 
     def _describe(self) -> None:
-        self.changed.setText("Show all" if self.changed.isChecked() else "Show only these")
+        self.changed.setText(tr("Show all") if self.changed.isChecked() else tr("Show only these"))
 
     def _show_copy_menu(self) -> None:
         above = -self.copy_menu.sizeHint().height() - 4

@@ -13,18 +13,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.processes import DisposableProcess
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.process import module_command
 from netwright.engine.core.text import format_bytes
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
 
-STOP = "Stop"
-WAY_COLUMNS = (
-    Column(most=200),
-    Column("Time per step"),
-    Column("Memory per worker"),
-    Column(is_muted=True),
-)
+STOP = noop("Stop")
+
 BAR_WIDTH = 128
 
 
@@ -43,8 +39,8 @@ class TrialLink(QWidget):
         self.trial = DisposableProcess(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_ended)
-        self.button, self.state = QPushButton(self.label), QLabel()
-        self.button.setToolTip(self.hint)
+        self.button, self.state = QPushButton(translation(self.label)), QLabel()
+        self.button.setToolTip(translation(self.hint))
         theme.mark(self.button, "role", "link")
         theme.mark(self.button, "flush", True)
         self.button.setAutoDefault(False)  # Enter in a field starts no trials
@@ -52,7 +48,7 @@ class TrialLink(QWidget):
         self.button.clicked.connect(self._on_clicked)
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
-        self.use_button = QPushButton("Use the result")  # says which once there is one
+        self.use_button = QPushButton(tr("Use the result"))  # says which once there is one
         self.use_button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.use_button.setAutoDefault(False)
         theme.mark(self.use_button, "role", "link")
@@ -98,7 +94,7 @@ class TrialLink(QWidget):
     def _on_clicked(self) -> None:
         if self.trial.is_running:
             self.stop()
-            self.say("Stopped.")
+            self.say(tr("Stopped."))
             return
         self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
         path = Path(self._folder.name) / "project.netwright"
@@ -108,15 +104,15 @@ class TrialLink(QWidget):
         try:
             self.trial.start(self.command(path))
         except OSError as error:
-            self.end(f"The engine cannot be started: {error.strerror}.", "error")
+            self.end(tr("The engine cannot be started: {strerror}.", strerror=error.strerror), "error")
             return
-        self.button.setText(STOP)
-        self.say("Starting…")
+        self.button.setText(translation(STOP))
+        self.say(tr("Starting…"))
 
     def stop(self) -> None:
         """End the process, if it runs."""
         self.trial.stop()
-        self.button.setText(self.label)
+        self.button.setText(translation(self.label))
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
@@ -129,7 +125,7 @@ class TrialLink(QWidget):
 
     def _on_ended(self) -> None:
         if not self._has_said_end:
-            self.end("The trials were interrupted: the process has ended. Try again.", "error")
+            self.end(tr("The trials were interrupted: the process has ended. Try again."), "error")
 
     def end(self, words: str, role: str = "muted") -> None:
         """Finish with a last text."""
@@ -148,8 +144,8 @@ class BatchFinder(TrialLink):
 
     chosen = Signal(int)
     _largest = 0
-    label = "Find the largest mini-batch…"
-    hint = (
+    label = noop("Find the largest mini-batch…")
+    hint = noop(
         "Tries larger and larger mini-batches in a separate process, up to half of the CPU's memory or all of a GPU's"
     )
 
@@ -162,12 +158,15 @@ class BatchFinder(TrialLink):
         """Show each trial, and its result."""
         if "tried" in line:
             trial = line["tried"]
-            self.say(f"{trial['batch']:,} {'does not fit' if trial['refusal'] else 'fits'}…")
+            if trial["refusal"]:
+                self.say(tr("{count:,} does not fit…", count=trial["batch"]))
+            else:
+                self.say(tr("{count:,} fits…", count=trial["batch"]))
         elif "largest" in line:
             self.end(line["words"])
             self._largest = int(line["largest"])
             if self._largest != self._project().training.mini_batch_size:
-                self.offer(f"Use {self._largest:,}")
+                self.offer(tr("Use {count:,}", count=self._largest))
 
     def use(self) -> None:
         """Take the largest mini-batch."""
@@ -179,10 +178,10 @@ class EnvironmentAdvisor(TrialLink):
 
     chosen = Signal(str, str)
 
-    label = "Compare environments…"
-    hint = (
-        "Predicts the memory per worker (beside about 200 MiB for its process) and the time per step for each "
-        "environment and strategy, by running 20 steps"
+    label = noop("Compare environments…")
+    hint = noop(
+        "Predicts the memory per worker (beside about 200 MiB for its process) and the "
+        "time per step for each environment and strategy, by running 20 steps"
     )
 
     def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:
@@ -191,8 +190,14 @@ class EnvironmentAdvisor(TrialLink):
         self._busy = ""
         """Why the times are not alike; empty where nothing disturbs them."""
         style = BarStyle(row=22, text=12, has_track=True, fixed_bar=BAR_WIDTH)
-        self.table = BarRows(WAY_COLUMNS, style)
-        self.table.setAccessibleName("Comparison of environments")
+        columns = (
+            Column(most=200),
+            Column(tr("Time per step")),
+            Column(tr("Memory per worker")),
+            Column(is_muted=True),
+        )
+        self.table = BarRows(columns, style)
+        self.table.setAccessibleName(tr("Comparison of environments"))
         self.table.hide()
         self.column.addWidget(self.table)
 
@@ -214,9 +219,9 @@ class EnvironmentAdvisor(TrialLink):
             if self._best is not None:
                 name = ", ".join(filter(None, self._best))
                 self._show_ways([_marked(row) if row.cells[0] == name else row for row in self.table.rows])
-                self.offer(f"Use {name}")
+                self.offer(tr("Use {name}", name=name))
         else:
-            self.say(f"{self._busy} Comparing…".strip(), "warning" if self._busy else "muted")
+            self.say(" ".join([self._busy, tr("Comparing…")]).strip(), "warning" if self._busy else "muted")
 
     def _show_ways(self, rows: Sequence[BarRow]) -> None:
         self.table.show_rows(rows)
@@ -229,8 +234,8 @@ class EnvironmentAdvisor(TrialLink):
 
 
 def _row(way: dict[str, Any]) -> BarRow:
-    notes = ["" if way["fits"] else "does not fit", way["note"]]
-    step = "not known" if way["seconds"] is None else way["step"]
+    notes = ["" if way["fits"] else tr("does not fit"), way["note"]]
+    step = tr("not known") if way["seconds"] is None else way["step"]
     cells = (way["name"], step, format_bytes(way["memory_bytes"]), "; ".join(filter(None, notes)))
     parts = () if way["seconds"] is None else ((way["seconds"], "muted"),)
     return BarRow(cells, parts, is_faint=not way["fits"])

@@ -7,13 +7,14 @@ from PySide6.QtWidgets import QWidget
 
 from netwright.app.widgets import Notice
 from netwright.designer.forms.form import Form
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.project import Project
 from netwright.engine.project.sweeps import varied_paths, with_parameter, without_parameter
 
 SECTION = "training"
-EDIT = "Edit the sweep…"
+EDIT = noop("Edit the sweep…")
 
 
 class OptionSweeps(Notice):
@@ -57,8 +58,15 @@ class OptionSweeps(Notice):
         self._form.show_sweeps(
             {other.removeprefix(f"{SECTION}.") for other in paths if other.startswith(f"{SECTION}.")}
         )
-        text = next((f"Varies in experiments: {p.show()}" for p in self.experiment.parameters if p.path == path), "")
-        self.say(text, {EDIT: self._lead})
+        text = next(
+            (
+                tr("Varies in experiments: {values}", values=p.show())
+                for p in self.experiment.parameters
+                if p.path == path
+            ),
+            "",
+        )
+        self.say(text, {translation(EDIT): self._lead})
 
     def _lead(self) -> None:
         self.leads_to_search = True

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QToolButton, QVB
 from netwright.designer import theme
 from netwright.designer.forms.field_editors import ChoiceEditor
 from netwright.designer.forms.line_editors import HEIGHT, NumberEditor, parsed
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Choice, Field, Float, Int
 from netwright.engine.project.options.schedule import MOST, UNITS, Phase
@@ -20,7 +21,7 @@ _SCHEDULE = Choice("none", options=TrainingOptions.schedule_chain.schedules, not
 _LENGTH = Int(0, low=0, high=1_000_000_000)
 _UNIT = Choice("epochs", options=UNITS)
 _FACTOR = Float(1.0, above=0.0, high=1e6)
-_HEADINGS = ("Schedule", "Length; 0: the rest", "", "Times")
+_HEADINGS = (noop("Schedule"), noop("Length; 0: the rest"), "", noop("Times"))
 _WIDTHS = (136, 112, 124, 76)
 
 
@@ -38,11 +39,11 @@ class PhaseList(QWidget):
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(8)
         for place, words in enumerate(_HEADINGS):
-            heading = QLabel(words)
+            heading = QLabel(translation(words))
             theme.mark(heading, "role", "help")
             self._grid.addWidget(heading, 0, place)
         self._grid.setColumnStretch(len(_HEADINGS) + 1, 1)
-        self.add_button = QPushButton("Add a schedule")
+        self.add_button = QPushButton(tr("Add a schedule"))
         self.add_button.setAutoDefault(False)
         self.add_button.setAutoDefault(False)
         theme.mark(self.add_button, "role", "link")
@@ -99,15 +100,20 @@ class _PhaseRow:
         self.factor = NumberEditor(_FACTOR, 1.0, lambda text: self._typed("factor", _FACTOR, text))
         self.remove_button = QToolButton()
         self.remove_button.setIcon(theme.icon("close"))
-        self.remove_button.setToolTip("Remove this schedule")
-        self.remove_button.setAccessibleName(f"Remove schedule {number + 1}")
+        self.remove_button.setToolTip(tr("Remove this schedule"))
+        self.remove_button.setAccessibleName(tr("Remove schedule {number}", number=number + 1))
         self.remove_button.clicked.connect(lambda: owner.take_away(number))
         self.own = QLabel()
         theme.mark(self.own, "role", "help")
         editors = (self.schedule, self.length, self.unit, self.factor)
-        names = ("Schedule", "Length of schedule", "Unit of the length of schedule", "Factor of schedule")
+        names = (
+            tr("Schedule {number}", number=number + 1),
+            tr("Length of schedule {number}", number=number + 1),
+            tr("Unit of the length of schedule {number}", number=number + 1),
+            tr("Factor of schedule {number}", number=number + 1),
+        )
         for column, (editor, name, width) in enumerate(zip(editors, names, _WIDTHS, strict=True)):
-            editor.setAccessibleName(f"{name} {number + 1}")
+            editor.setAccessibleName(name)
             editor.setFixedSize(width, HEIGHT)
             grid.addWidget(editor, number + 1, column)
         grid.addWidget(self.remove_button, number + 1, len(editors))

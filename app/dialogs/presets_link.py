@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QPushButton, QWi
 
 from netwright.app.widgets import Notice
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.folders import data_folder
 from netwright.engine.project.presets import BUILT_IN, NOTES, Presets, difference, with_built_in
 from netwright.engine.project.training import TrainingOptions
 
-UNDO = "Undo"
+UNDO = noop("Undo")
 
 
 def presets_file() -> Path:
@@ -29,8 +30,8 @@ class PresetsLink(QPushButton):
 
     def __init__(self, presets: Presets, now: Callable[[], TrainingOptions], parent: QWidget) -> None:
         """`now` returns the current options."""
-        super().__init__("Presets…", parent)
-        self.setToolTip("Saved sets of training options")
+        super().__init__(tr("Presets…"), parent)
+        self.setToolTip(tr("Saved sets of training options"))
         self.setAutoDefault(False)  # Enter in a field must not open the menu
         theme.mark(self, "role", "link")
         self.presets, self._now = presets, now
@@ -54,7 +55,7 @@ class PresetsLink(QPushButton):
         try:
             own = self.presets.read()
         except UserError as error:
-            broken = menu.addAction("Your presets cannot be read")
+            broken = menu.addAction(tr("Your presets cannot be read"))
             broken.setToolTip(str(error))
             broken.setEnabled(False)
             return menu
@@ -62,9 +63,9 @@ class PresetsLink(QPushButton):
             self._add(menu, name, is_used=options == now, use=partial(self._use, options=options))
         if own:
             menu.addSeparator()
-        menu.addAction("Save as preset…").triggered.connect(self._ask_and_save)
+        menu.addAction(tr("Save as preset…")).triggered.connect(self._ask_and_save)
         if own:
-            deleting = menu.addMenu("Delete preset")
+            deleting = menu.addMenu(tr("Delete preset"))
             for name in own:
                 deleting.addAction(markup.without_mnemonic(name)).triggered.connect(
                     lambda _=False, name=name: self._try(lambda: self.presets.delete(name))
@@ -72,8 +73,9 @@ class PresetsLink(QPushButton):
         return menu
 
     def _add(self, menu: QMenu, name: str, *, is_used: bool, use: Callable[[str], None]) -> None:
-        action = menu.addAction(markup.without_mnemonic(name) + ("\tin use" if is_used else ""))
-        action.setToolTip(NOTES.get(name, name))
+        shown = markup.without_mnemonic(_shown(name))
+        action = menu.addAction("\t".join([shown, tr("in use")]) if is_used else shown)
+        action.setToolTip(translation(NOTES[name]) if name in NOTES else name)
         action.triggered.connect(lambda: use(name))
 
     def _use_built_in(self, name: str) -> None:
@@ -86,12 +88,13 @@ class PresetsLink(QPushButton):
         self._previous = ""
         self.chosen.emit(options)
         changed = difference(before, options)
-        note = "All other options stay as they are." if name in BUILT_IN else ""
         if changed:
-            text = f"'{name}' has set {', '.join(changed)}. {note}"
-            self.notice.say(text.strip(), {UNDO: lambda: self._undo(before, previous)})
+            text = tr("'{name}' has set {changes}.", name=_shown(name), changes=", ".join(changed))
+            if name in BUILT_IN:
+                text = " ".join([text, tr("All other options stay as they are.")])
+            self.notice.say(text, {translation(UNDO): lambda: self._undo(before, previous)})
         else:
-            self.notice.say(f"'{name}' changes nothing: these options are set already.", {})
+            self.notice.say(tr("'{name}' changes nothing: these options are set already.", name=_shown(name)), {})
 
     def _undo(self, options: TrainingOptions, previous: str) -> None:
         self._previous = previous
@@ -101,7 +104,7 @@ class PresetsLink(QPushButton):
     def _ask_and_save(self) -> None:
         options = self._now()
         name, is_given = QInputDialog.getText(
-            self.window(), "Save as preset", "Name (an existing preset of this name is replaced):"
+            self.window(), tr("Save as preset"), tr("Name (an existing preset of this name is replaced):")
         )
         if is_given:
             self._try(lambda: self.presets.save(name, options))
@@ -110,4 +113,9 @@ class PresetsLink(QPushButton):
         try:
             act()
         except UserError as error:
-            QMessageBox.warning(self.window(), "Presets", str(error))
+            QMessageBox.warning(self.window(), tr("Presets"), str(error))
+
+
+def _shown(name: str) -> str:
+    """Return the name of a preset: those that everybody has are translated."""
+    return translation(name) if name in BUILT_IN else name

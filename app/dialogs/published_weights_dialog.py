@@ -1,39 +1,35 @@
 """Choose published weights from the address book; nothing is downloaded before its button is pressed."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from netwright.app.dialogs.request_state import RequestDialog
 from netwright.app.messages import breakable
 from netwright.app.processes import EngineServer
 from netwright.app.widgets import within_screen
 from netwright.designer.forms.row import section_label
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.text import format_bytes
+from netwright.engine.operations.weights_files import FETCH, FetchRequest
 from netwright.engine.project.published_weights import Published, published
 
 WIDTH, HEIGHT = 720, 460
-DOWNLOAD, USE = "Download", "Use"
+DOWNLOAD, USE = noop("Download"), noop("Use")
+FACTS = (noop("Classes"), noop("Size"), noop("Address"), noop("Licence"), noop("Checksum"), noop("Here"))
 
 
 class PublishedDialog(RequestDialog):
     """Lists published weights with address, size and licence. After `exec` returned Accepted, `chosen` lies here."""
 
-    progress = "Downloading"
-    cancelled = "The download was cancelled; it goes on from there the next time."
+    progress = noop("Downloading")
+    cancelled = noop("The download was cancelled; it goes on from there the next time.")
 
     def __init__(self, server: EngineServer, template: str = "", parent: QWidget | None = None) -> None:
         """Entries for `template` come first. Raises `UserError` for an address book that cannot be read."""
-        super().__init__(server, DOWNLOAD, parent)
+        super().__init__(server, translation(DOWNLOAD), parent)
         self.chosen: Published | None = None
         entries = sorted(published().values(), key=lambda entry: (entry.template != template, entry.name))
-        self.setWindowTitle("Published weights")
+        self.setWindowTitle(tr("Published weights"))
         self.resize(within_screen(self, WIDTH, HEIGHT))
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 20, 20, 16)
@@ -41,7 +37,7 @@ class PublishedDialog(RequestDialog):
         body = QHBoxLayout()
         body.setSpacing(16)
         self.list = QListWidget()
-        self.list.setAccessibleName("Published weights")
+        self.list.setAccessibleName(tr("Published weights"))
         self.list.setUniformItemSizes(True)
         self.list.ensurePolished()  # else Qt measures the rows before they are dressed
         for entry in entries:
@@ -62,11 +58,11 @@ class PublishedDialog(RequestDialog):
         column = QVBoxLayout()
         column.setSpacing(4)
         self._facts: dict[str, QLabel] = {}
-        for name in ("Classes", "Size", "Address", "Licence", "Checksum", "Here"):
+        for name in FACTS:
             label = QLabel()
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            column.addWidget(section_label(name))
+            column.addWidget(section_label(translation(name)))
             column.addWidget(label)
             column.addSpacing(8)
             self._facts[name] = label
@@ -87,16 +83,16 @@ class PublishedDialog(RequestDialog):
             return
         is_here = entry.is_here
         texts = {
-            "Classes": entry.classes or "Not said",
-            "Size": format_bytes(entry.bytes) if entry.bytes else "Not said by the publisher",
+            "Classes": entry.classes or tr("Not said"),
+            "Size": format_bytes(entry.bytes) if entry.bytes else tr("Not said by the publisher"),
             "Address": entry.url,
-            "Licence": entry.licence or "Not said by the publisher",
-            "Checksum": f"SHA-256 {entry.sha256}{'…' if len(entry.sha256) < 64 else ''}",
-            "Here": str(entry.path) if is_here else "Not downloaded yet",
+            "Licence": entry.licence or tr("Not said by the publisher"),
+            "Checksum": " ".join(("SHA-256", entry.sha256 if len(entry.sha256) == 64 else f"{entry.sha256}…")),
+            "Here": str(entry.path) if is_here else tr("Not downloaded yet"),
         }
         for name, text in texts.items():
             self._facts[name].setText(breakable(text))
-        self.go.setText(USE if is_here else DOWNLOAD)
+        self.go.setText(translation(USE if is_here else DOWNLOAD))
 
     def start(self) -> None:
         """Use the weights; download them first where they are not stored."""
@@ -106,8 +102,8 @@ class PublishedDialog(RequestDialog):
         if entry.is_here:
             self._accept(entry)
             return
-        self.state.say(f"Downloading {entry.file}…", "help")
-        self._ask("fetch_weights", {"name": entry.name}, lambda _: self._accept(entry))
+        self.state.say(tr("Downloading {file}…", file=entry.file), "help")
+        self._ask(FETCH, FetchRequest(name=entry.name), lambda _: self._accept(entry))
 
     def _accept(self, entry: Published) -> None:
         self.chosen = entry

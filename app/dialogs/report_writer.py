@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QProgressDialog
 
 from netwright.app.shell import Shell
+from netwright.designer.language import tr
 from netwright.engine.operations.operation import Operation, Request
 
 PAGES = (".html", ".htm")
@@ -21,8 +22,8 @@ class ReportWriter(QProgressDialog):
     def __init__(
         self, shell: Shell, operation: Operation[Any, Any], request: Request, to: Path, doing: str, lacks: str
     ) -> None:
-        super().__init__(doing, "Cancel", 0, 0, shell.dialog_parent)
-        self.setWindowTitle("Export report")
+        super().__init__(doing, tr("Cancel"), 0, 0, shell.dialog_parent)
+        self.setWindowTitle(tr("Export report"))
         self.setMinimumDuration(0)
         self.setMinimumWidth(420)
         self.setAutoClose(False)
@@ -33,13 +34,16 @@ class ReportWriter(QProgressDialog):
 
     def _on_finished(self, written: Mapping[str, Any]) -> None:
         self._close()
-        missing = f", without {self._lacks}: {written['missing']}" if written.get("missing") else ""
-        self._shell.hint(f"Wrote {self._to.name}{missing}")
+        if reason := written.get("missing"):
+            text = tr("Wrote {file}, without {part}: {reason}", file=self._to.name, part=self._lacks, reason=reason)
+        else:
+            text = tr("Wrote {file}", file=self._to.name)
+        self._shell.hint(text)
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._to)))
 
     def _on_failed(self, reason: str) -> None:
         self._close()
-        self._shell.show_error("The report cannot be written", reason)
+        self._shell.show_error(tr("The report cannot be written"), reason)
 
     def _on_canceled(self) -> None:
         self._shell.server.cancel(self._request)
@@ -54,7 +58,9 @@ class ReportWriter(QProgressDialog):
 def ask_for_page(shell: Shell, title: str) -> Path | None:
     """Ask for the HTML file of a report; None where none was named."""
     start = str(shell.documents.folder / f"{title}{PAGES[0]}")
-    name, _ = QFileDialog.getSaveFileName(shell.dialog_parent, "Export report", start, f"HTML (*{PAGES[0]})")
+    name, _ = QFileDialog.getSaveFileName(
+        shell.dialog_parent, tr("Export report"), start, tr("HTML (*{suffix})", suffix=PAGES[0])
+    )
     if not name:
         return None
     to = Path(name).absolute()

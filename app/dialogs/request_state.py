@@ -1,6 +1,6 @@
 """One request of a dialog to the engine: a bar and a line of text for its progress, its end, its error; its buttons."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 from netwright.app.data.dataset_tracker import progress_text
 from netwright.app.dialog import Dialog
 from netwright.app.messages import breakable
-from netwright.app.processes import EngineServer
+from netwright.app.processes import NO_HOSTS, EngineServer
 from netwright.designer import theme
+from netwright.designer.language import tr, translation
+from netwright.engine.operations.operation import Operation, Request
 
 FULL = 1000
 
@@ -44,7 +46,7 @@ class RequestState(QWidget):
         count, total = int(progress["done"]), int(progress["total"])
         self.bar.setRange(0, FULL if total else 0)
         self.bar.setValue(min(FULL, FULL * count // total) if total else 0)
-        self.say(f"{label}: {progress_text(progress)}", "help")
+        self.say(tr("{action}: {progress}", action=label, progress=progress_text(progress)), "help")
 
     def say(self, text: str, role: str) -> None:
         """Show a text in the colour of a role: 'help' or 'error'."""
@@ -72,7 +74,7 @@ class RequestDialog(Dialog):
         self._server = server
         self._request: int | None = None
         self.state = RequestState()
-        self.cancel, self.go = QPushButton("Cancel"), QPushButton(action)
+        self.cancel, self.go = QPushButton(tr("Cancel")), QPushButton(action)
         self.cancel.setAutoDefault(False)
         self.cancel.clicked.connect(self._on_cancel)
         self.go.setDefault(True)
@@ -95,22 +97,30 @@ class RequestDialog(Dialog):
         row.addWidget(self.go)
         return row
 
-    def _ask(self, do: str, values: dict[str, Any], take: Callable[[dict[str, Any]], None]) -> None:
-        """Ask the engine, and show how far it is; `take` gets its answer."""
+    def _ask(
+        self,
+        operation: Operation[Any, Any],
+        request: Request,
+        take: Callable[[dict[str, Any]], None],
+        hosts: Mapping[str, int] = NO_HOSTS,
+    ) -> None:
+        """Ask the engine, and show how far it is; `take` gets its answer. `hosts`: see `EngineServer.ask`."""
 
         def on_answer(answer: dict[str, Any]) -> None:
             self._request = None
             take(answer)
 
         self.set_busy(is_busy=True)
-        self._request = self._server.request(do, values, on_answer, self._fail, self._on_progress)
+        self._request = self._server.ask(
+            operation, request, on_answer, self._fail, on_progress=self._on_progress, hosts=hosts
+        )
 
     def _fail(self, message: str) -> None:
         self._end()
         self.state.say(message, "error")
 
     def _on_progress(self, progress: dict[str, Any]) -> None:
-        self.state.show_progress(self.progress, progress)
+        self.state.show_progress(translation(self.progress), progress)
 
     def _end(self) -> None:
         self._request = None
@@ -123,7 +133,7 @@ class RequestDialog(Dialog):
             return
         self._server.cancel(self._request)
         self._end()
-        self.state.say(self.cancelled, "help")
+        self.state.say(translation(self.cancelled), "help")
 
     def done(self, result: int) -> None:
         """Cancel a request that is under way."""

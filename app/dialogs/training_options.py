@@ -1,40 +1,36 @@
 """The Training Options dialog, made from the declared fields of `TrainingOptions` and `EnvironmentOptions`."""
 
-from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from netwright.app.data.preview_panel import can_augment
+from netwright.app.data.preview_tiles import can_augment
 from netwright.app.dialog import Dialog
 from netwright.app.dialogs.augment_preview import AugmentPreview, Sampler
-from netwright.app.dialogs.clusters_dialog import ClusterPicker
 from netwright.app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
 from netwright.app.dialogs.grouped_area import GroupedArea
 from netwright.app.dialogs.option_buttons import OptionButtons
 from netwright.app.dialogs.option_checks import OptionChecker
+from netwright.app.dialogs.option_pages import COMMON_PAGE, DATA_PAGE, ENVIRONMENT, PAGES, names_on, page_of
 from netwright.app.dialogs.option_probes import BatchFinder, EnvironmentAdvisor
 from netwright.app.dialogs.option_sweeps import OptionSweeps
 from netwright.app.dialogs.phase_list import PhaseList
 from netwright.app.dialogs.presets_link import PresetsLink, presets_file
+from netwright.app.manual_pages import OPTIONS
+from netwright.app.manual_window import show_page
 from netwright.app.plots.rate_plot import RatePlot
 from netwright.app.widgets import Divider, Notice, within_screen
 from netwright.designer import theme
 from netwright.designer.forms.form import Form
 from netwright.designer.forms.line_editors import as_typed
 from netwright.designer.forms.row import Row, section_label, sentence
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.panels.parts import SearchField
-from netwright.engine.core.files import ROOT
+from netwright.engine.core.part_registry import entry
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.environment import EnvironmentOptions
@@ -43,14 +39,12 @@ from netwright.engine.project.project import Project
 from netwright.engine.project.relevance import unused_options
 from netwright.engine.project.training import COMMON, TrainingOptions, batch_size
 
-ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
 _CONTENT_WIDTH = 830
-COMMON_PAGE = "Common"
-AUGMENTATION_PAGE = TrainingOptions.rand_rotation.group
-CHANGE_RUN = "Change rate or epochs…"
-REFERENCE = ROOT / "docs" / "training-options.md"
-"""Every option with its counterparts in MATLAB and torch; a packaged program may lack it."""
+CHANGE_RUN = noop("Change rate or epochs…")
+TRAINING_NOW = noop(
+    "A run is training. Changes here are for the next run. Its learn rate and epochs can be changed now."
+)
 
 
 class TrainingOptionsDialog(Dialog):
@@ -73,12 +67,9 @@ class TrainingOptionsDialog(Dialog):
         that show what augmentation does."""
         super().__init__(parent)
         self._project, self._inventory, self._facts = project, inventory, facts
-        self._environment = project.environment
-        self._page = COMMON_PAGE
-        self._base = base
-        self._reference = REFERENCE.relative_to(ROOT).as_posix() if REFERENCE.is_file() else ""
+        self._environment, self._page, self._base = project.environment, COMMON_PAGE, base
         self._judge = OptionChecker(project, facts, base)
-        self.setWindowTitle("Training options")
+        self.setWindowTitle(tr("Training options"))
         self.setMinimumSize(872, 480)
         self.resize(within_screen(self, 1080, 820))
         self._grouped = GroupedArea(self, _CONTENT_WIDTH + 48)
@@ -98,25 +89,27 @@ class TrainingOptionsDialog(Dialog):
         self.cards.cards[self._environment.target].setFocus()
 
     def _make_forms(self) -> None:
-        picker = ClusterPicker(self._holder)
+        make_picker = entry("dialogs", "cluster_picker")
+        picker = make_picker(self._holder) if make_picker is not None else None
         self.environment_form = Form(
             self._project.environment,
             is_wide=True,
-            below={"cluster": picker},
+            below={"cluster": picker} if picker is not None else {},
             skip=("target",),
             has_headings=False,
             page=COMMON,
-            reference=self._reference,
+            reference=OPTIONS,
             parent=self._holder,
         )
-        picker.chosen.connect(lambda name: self.environment_form.set_value("cluster", name))
+        if picker is not None:
+            picker.chosen.connect(lambda name: self.environment_form.set_value("cluster", name))
         self.training_form = Form(
             self._project.training,
             is_wide=True,
             below={"Schedule": self._make_schedule_part(), "mini_batch_size": self._make_finder()},
             page=COMMON,
             base=self._base,
-            reference=self._reference,
+            reference=OPTIONS,
             parent=self._holder,
         )
         self.batch_finder.chosen.connect(lambda size: self.training_form.set_value("mini_batch_size", size))
@@ -144,7 +137,7 @@ class TrainingOptionsDialog(Dialog):
         self.sweeps.edit_requested.connect(self._confirm)
         for form in (self.environment_form, self.training_form):
             form.validity_changed.connect(self._refresh)
-            form.reference_requested.connect(lambda _: QDesktopServices.openUrl(QUrl.fromLocalFile(str(REFERENCE))))
+            form.reference_requested.connect(lambda _: show_page(OPTIONS, self))
 
     def project(self) -> Project:
         """Return the project with the chosen options."""
@@ -161,10 +154,9 @@ class TrainingOptionsDialog(Dialog):
     def set_running(self, is_running: bool) -> None:
         """Show that the changes do not apply to the run that trains, and which options of it can be changed now."""
         if is_running:
-            text = "A run is training. Changes here are for the next run. Its learn rate and epochs can be changed now."
-            self.run_notice.say(text, {CHANGE_RUN: self.change_requested.emit})
+            self.run_notice.say(translation(TRAINING_NOW), {translation(CHANGE_RUN): self.change_requested.emit})
         elif not self.run_notice.isHidden():  # it stays: nothing moves under the pointer
-            self.run_notice.say("The run has ended. Changes here are for the next run.", {})
+            self.run_notice.say(tr("The run has ended. Changes here are for the next run."), {})
 
     def set_inventory(self, inventory: DeviceInventory | None) -> None:
         """Set the devices of this machine, once they are known."""
@@ -198,7 +190,7 @@ class TrainingOptionsDialog(Dialog):
         column.setSpacing(0)
         column.addLayout(self._make_top())
         column.addWidget(Divider())
-        self._grouped.set_pages([COMMON_PAGE, ENVIRONMENT, *self.training_form.sections])
+        self._grouped.set_pages(PAGES)
         self._grouped.chosen.connect(self.show_page)
         column.addWidget(self._grouped, 1)
         if self.augmented is not None:
@@ -219,9 +211,9 @@ class TrainingOptionsDialog(Dialog):
     def _make_top(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(24, 16, 24, 16)
-        title = QLabel("Training options")
+        title = QLabel(tr("Training options"))
         theme.mark(title, "role", "title")
-        self.search = SearchField("Search options…", "Search options")
+        self.search = SearchField(tr("Search options…"), tr("Search options"))
         self.search.setFixedWidth(260)
         self.search.textChanged.connect(self._show_found)
         row.addWidget(title)
@@ -261,7 +253,7 @@ class TrainingOptionsDialog(Dialog):
         environment = QVBoxLayout(self._environment_part)
         environment.setContentsMargins(0, 0, 0, 20)
         environment.setSpacing(12)
-        environment.addWidget(section_label("Execution environment"))
+        environment.addWidget(section_label(tr("Execution environment")))
         environment.addWidget(self.cards)
         environment.addWidget(self.placement)
         environment.addWidget(self.advisor)
@@ -305,12 +297,10 @@ class TrainingOptionsDialog(Dialog):
         row.withdraw()
         if options.is_changed("initial_learn_rate") and options.is_visible("initial_learn_rate"):
             default = as_typed(row.field, row.field.default_for(options))
-            words = f"{as_typed(row.field, options.initial_learn_rate)} was set for another solver."
-            row.offer(
-                words,
-                f"Use {default}, the default of {options.solver}",
-                lambda: self.training_form.reset(row.field.name),
-            )
+            value = as_typed(row.field, options.initial_learn_rate)
+            told = tr("{value} was set for another solver.", value=value)
+            cure = tr("Use {value}, the default of {solver}", value=default, solver=options.solver)
+            row.offer(told, cure, lambda: self.training_form.reset(row.field.name))
 
     def reset_all(self) -> None:
         """Reset every option to its default."""
@@ -343,7 +333,7 @@ class TrainingOptionsDialog(Dialog):
         # changing something else.
         reason = self.environment_form.reason or self.training_form.reason or (refusal if is_new else "")
         row = self._row_in_trouble()
-        self.buttons.show_refusal(reason, row.field.label if row else ENVIRONMENT)
+        self.buttons.show_refusal(reason, translation(row.field.label if row else ENVIRONMENT))
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
         self._show_groups()
         if self.augmented is not None:
@@ -359,7 +349,7 @@ class TrainingOptionsDialog(Dialog):
         groups = {row.field.group for row in rows if (row.applies if self._is_filtered else row.is_relevant)}
         has_environment = not (self._environment_part.isHidden() and self.environment_form.isHidden())
         pages = [COMMON_PAGE, ENVIRONMENT] if not self._is_filtered else [ENVIRONMENT] if has_environment else []
-        pages += [name for name in self.training_form.sections if name in groups]
+        pages += [page for page, names in PAGES.items() if groups.intersection(names)]
         self._grouped.show_only(pages)
         self._grouped.mark("" if self._is_filtered else self._page)
 
@@ -368,21 +358,15 @@ class TrainingOptionsDialog(Dialog):
         return bool(self.search.text().split()) or self.buttons.changed.isChecked()
 
     def show_page(self, name: str) -> None:
-        """Show a page, complete and from its beginning, instead of the matches of a search."""
-        self._page = name
+        """Show a page, or that of a group, complete and from its beginning, instead of the matches of a search."""
+        self._page = page_of(name)
         self.search.blockSignals(True)
         self.search.clear()
         self.search.blockSignals(False)
         self.buttons.show_all()
         self._show_found()
-
-    def _names_on_page(self) -> tuple[Collection[str] | None, Collection[str]]:
-        """Return the options of the environment and of the training that are on the page; None for all."""
-        if self._page == COMMON_PAGE:
-            return COMMON, COMMON
-        if self._page == ENVIRONMENT:
-            return None, ()
-        return (), [name for name, field in TrainingOptions.fields.items() if field.group == self._page]
+        if name in self.training_form.sections:
+            self.area.ensureWidgetVisible(self.training_form.sections[name], 0, self.area.viewport().height())
 
     def _rows(self) -> list[Row]:
         return [*self.environment_form.rows.values(), *self.training_form.rows.values()]
@@ -412,14 +396,15 @@ class TrainingOptionsDialog(Dialog):
         self._environment_part.setVisible(has_cards)
         forms = (self.environment_form, self.training_form)
         num_found = 0
-        for form, names in zip(forms, self._names_on_page(), strict=True):
+        for form, names in zip(forms, names_on(self._page), strict=True):
             num_found += form.search(text, only_changed=only, page=names)
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
-        self.nothing.setText(f"No option matches “{text}”." if words else "All options have their defaults.")
+        none = tr("No option matches “{text}”.", text=text) if words else tr("All options have their defaults.")
+        self.nothing.setText(none)
         self.nothing.setVisible(self._is_filtered and not num_found and not has_cards)
         self._show_groups()
         if self.augmented is not None:
-            self.augmented.setVisible(self._page == AUGMENTATION_PAGE and not self._is_filtered)
+            self.augmented.setVisible(self._page == DATA_PAGE and not self._is_filtered)
         self._grouped.scroll_to_top()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -25,11 +25,13 @@ from netwright.app.processes import EngineServer
 from netwright.app.widgets import within_screen
 from netwright.designer import theme
 from netwright.designer.forms.row import section_label
+from netwright.designer.language import layer_label, noop, tr, translation
 from netwright.designer.markup import visible
-from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_percent
 from netwright.engine.network.analysis import analyse, frozen_parameters
 from netwright.engine.network.block import Block
+from netwright.engine.operations.weights_files import MATCH, MatchRequest
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
@@ -48,6 +50,7 @@ from netwright.engine.project.weights import SUFFIXES, WeightsOptions
 WIDTH, HEIGHT = 820, 760
 DELAY_MS = 200
 LABEL_WIDTH = 112
+NORMALISED = noop("Inputs are normalised as those that the weights were trained with.")
 NONE, CURRENT, RUN, FILE, OTHER_RUN, PUBLISHED = "none", "current", "run", "file", "other run", "published"
 
 
@@ -81,12 +84,12 @@ class TransferDialog(Dialog):
         self.report: dict[str, Any] = {}
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._delay.timeout.connect(self._ask)
-        self.setWindowTitle("Transfer learning")
+        self.setWindowTitle(tr("Transfer learning"))
         self.resize(within_screen(self, WIDTH, HEIGHT))
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 20, 20, 16)
         column.setSpacing(8)
-        column.addWidget(section_label("Weights"))
+        column.addWidget(section_label(tr("Weights")))
         column.addLayout(self._make_source())
         self.table = WeightsTable()
         self.table.mapped.connect(self._on_mapped)
@@ -106,20 +109,20 @@ class TransferDialog(Dialog):
         column, row = QVBoxLayout(), QHBoxLayout()
         column.setSpacing(4)
         self.source = QComboBox()
-        self.source.setAccessibleName("Weights to start from")
-        self.source.addItem("None: random numbers", NONE)
+        self.source.setAccessibleName(tr("Weights to start from"))
+        self.source.addItem(tr("None: random numbers"), NONE)
         if self._weights.file:
             self.source.addItem(visible(_file_name(self._weights.file)), CURRENT)
             self.source.setCurrentIndex(1)
         if self._run is not None:
-            self.source.addItem(visible(f"Run: {self._run[0]}"), RUN)
-        self.source.addItem("A file…", FILE)
-        self.source.addItem("Another run…", OTHER_RUN)
-        self.source.addItem("Published weights…", PUBLISHED)
+            self.source.addItem(visible(tr("Run: {run}", run=self._run[0])), RUN)
+        self.source.addItem(tr("A file…"), FILE)
+        self.source.addItem(tr("Another run…"), OTHER_RUN)
+        self.source.addItem(tr("Published weights…"), PUBLISHED)
         self.source.activated.connect(self._on_source)
-        self.only_misfits = QCheckBox("Only what is not loaded")
+        self.only_misfits = QCheckBox(tr("Only what is not loaded"))
         self.only_misfits.toggled.connect(self._show_table)
-        self.clear_map = QPushButton("Clear names set by hand")
+        self.clear_map = QPushButton(tr("Clear names set by hand"))
         theme.mark(self.clear_map, "role", "link")
         self.clear_map.setAutoDefault(False)
         self.clear_map.clicked.connect(self._on_map_cleared)
@@ -149,30 +152,30 @@ class TransferDialog(Dialog):
         self.outputs = QSpinBox()
         self.outputs.setRange(1, 1_000_000)
         self.outputs.setGroupSeparatorShown(True)
-        self.outputs.setAccessibleName("Outputs of the new head")
+        self.outputs.setAccessibleName(tr("Outputs of the new head"))
         num_outputs = self._info.outputs if self._info is not None else 0
         self.outputs.setValue(num_outputs or 10)
         self.outputs.setVisible(self._info is None)
-        self.head.setText("Replace for the data" if self._info is not None else "Replace, with outputs:")
+        self.head.setText(tr("Replace for the data") if self._info is not None else tr("Replace, with outputs:"))
         self.head.setChecked(self._info is not None and outputs_of(self._before.network) not in (num_outputs, 0))
         self.head_note = _note()
         row = QHBoxLayout()
         for widget in (self.head, self.outputs):
             row.addWidget(widget)
         row.addStretch(1)
-        _add(grid, "Head", row, self.head_note)
+        _add(grid, tr("Head"), row, self.head_note)
         self.head.toggled.connect(self._refresh)
         self.outputs.valueChanged.connect(self._refresh)
 
     def _add_freezing(self, grid: QGridLayout) -> None:
-        self.freeze = self._layer_box("Freeze up to", "None: all layers learn")
+        self.freeze = self._layer_box(tr("Freeze up to"), tr("None: all layers learn"))
         self.use_selected = QPushButton()
         theme.mark(self.use_selected, "role", "link")
         self.use_selected.setAutoDefault(False)
         at = self.freeze.findData(self._selected) if self._selected else -1
         self.use_selected.setVisible(at >= 0)
         if at >= 0:
-            self.use_selected.setText(f"Selected: {self.freeze.itemText(at).partition(' · ')[0]}")
+            self.use_selected.setText(tr("Selected: {layer}", layer=self.freeze.itemText(at).partition(" · ")[0]))
             self.use_selected.clicked.connect(lambda: self.freeze.setCurrentIndex(at))
         if self._before.weights.freeze_up_to:
             ids = {layer.name: id for id, layer in self._before.network.layers.items()}
@@ -187,7 +190,7 @@ class TransferDialog(Dialog):
         row.addWidget(self.freeze)
         row.addWidget(self.use_selected)
         row.addStretch(1)
-        _add(grid, "Freeze up to", row, self.freeze_note)
+        _add(grid, tr("Freeze up to"), row, self.freeze_note)
         self.freeze.currentIndexChanged.connect(self._refresh)
 
     def _add_rates(self, grid: QGridLayout) -> None:
@@ -196,14 +199,14 @@ class TransferDialog(Dialog):
         self.factor.setDecimals(3)
         self.factor.setSingleStep(0.1)
         self.factor.setValue(1.0)
-        self.factor.setAccessibleName("Factor of the learn rate")
-        self.rates = self._layer_box("Lower rate up to", "no layer")
+        self.factor.setAccessibleName(tr("Factor of the learn rate"))
+        self.rates = self._layer_box(tr("Lower rate up to"), tr("no layer"))
         self.rates_note = _note()
         row = QHBoxLayout()
-        for widget in (self.factor, QLabel("times the learn rate, up to"), self.rates):
+        for widget in (self.factor, QLabel(tr("times the learn rate, up to")), self.rates):
             row.addWidget(widget)
         row.addStretch(1)
-        _add(grid, "Learn rate", row, self.rates_note)
+        _add(grid, tr("Learn rate"), row, self.rates_note)
         self.factor.valueChanged.connect(self._refresh)
         self.rates.currentIndexChanged.connect(self._refresh)
 
@@ -215,7 +218,7 @@ class TransferDialog(Dialog):
         for id in network.order:
             layer = network.layers[id]
             if "frozen" in layer.type.fields or (isinstance(layer.type, Block) and layer.type.has_weights):
-                box.addItem(visible(f"{layer.name} · {layer.type.label}"), id)
+                box.addItem(visible(f"{layer.name} · {layer_label(layer.type.label)}"), id)
         box.setMaxVisibleItems(20)
         return box
 
@@ -223,10 +226,10 @@ class TransferDialog(Dialog):
         row = QHBoxLayout()
         self.note = _note()
         row.addWidget(self.note, 1)
-        cancel = QPushButton("Cancel")
+        cancel = QPushButton(tr("Cancel"))
         cancel.setAutoDefault(False)
         cancel.clicked.connect(self.reject)
-        self.ok = QPushButton("OK")
+        self.ok = QPushButton(tr("OK"))
         self.ok.setDefault(True)
         theme.mark(self.ok, "primary", True)
         self.ok.clicked.connect(self.accept)
@@ -239,12 +242,12 @@ class TransferDialog(Dialog):
     def _on_source(self, index: int) -> None:
         kind, path = self.source.itemData(index), None
         if kind == FILE:
-            patterns = f"Weights ({' '.join(f'*{suffix}' for suffix in SUFFIXES)})"
-            name, _ = QFileDialog.getOpenFileName(self, "Weights to start from", str(self._base), patterns)
+            patterns = " ".join([tr("Weights"), f"({' '.join(f'*{suffix}' for suffix in SUFFIXES)})"])
+            name, _ = QFileDialog.getOpenFileName(self, tr("Weights to start from"), str(self._base), patterns)
             path = Path(name) if name else None
         elif kind == OTHER_RUN:
             start = self._base / "runs" if (self._base / "runs").is_dir() else self._base
-            name = QFileDialog.getExistingDirectory(self, "Folder of a run", str(start))
+            name = QFileDialog.getExistingDirectory(self, tr("Folder of a run"), str(start))
             path = Path(name) if name else None
         elif kind == PUBLISHED:
             path = self._choose_published()
@@ -344,17 +347,17 @@ class TransferDialog(Dialog):
         self.head_note.setText(head_change(self._before, project) if self.head.isChecked() else "")
         self._show_frozen(project)
         lowered = self.factor.value() != 1.0 and self.rates.currentData()
-        self.rates_note.setText("The layers behind it learn at the full rate." if lowered else "")
+        self.rates_note.setText(tr("The layers behind it learn at the full rate.") if lowered else "")
         for note in (self.head_note, self.freeze_note, self.rates_note):
             note.setVisible(bool(note.text()))
         if self._weights.file:
-            self._say("Comparing the names and shapes…", "help")
+            self._say(tr("Comparing the names and shapes…"), "help")
             self._delay.start()
         else:
             self._delay.stop()
             self.report, self._error = {}, ""
             self.ok.setEnabled(True)
-            self._say("The run starts from random numbers.", "help")
+            self._say(tr("The run starts from random numbers."), "help")
             self._show_table()
 
     def _show_frozen(self, project: Project) -> None:
@@ -364,9 +367,7 @@ class TransferDialog(Dialog):
             network = with_freezing(project).network
             analysis = analyse(network)
             rest = frozen_parameters(network, analysis)
-            share = f", {format_percent(rest / analysis.parameters)} of the parameters" if analysis.parameters else ""
-            verb = "keeps its" if frozen == 1 else "keep their"
-            text = f"{plural(frozen, 'layer')} {verb} weights{share}."
+            text = _frozen_text(frozen, rest / analysis.parameters if analysis.parameters else None)
         self.freeze_note.setText(text)
 
     def _ask(self) -> None:
@@ -377,8 +378,8 @@ class TransferDialog(Dialog):
             project = self.project()
         except UserError:
             return
-        values = {"project": dumps(project), "base": str(self._base)}
-        self._request = self._server.request("weights", values, self._take, self._fail)
+        request = MatchRequest(project=self._base, text=dumps(project), base=self._base)
+        self._request = self._server.ask(MATCH, request, self._take, self._fail)
 
     def _take(self, report: dict[str, Any]) -> None:
         self._request, self._error = None, ""
@@ -388,7 +389,7 @@ class TransferDialog(Dialog):
         is_whole = not (counts["other_shape"] or counts["missing"])
         sentence = self.report["sentence"]
         if self._published is not None and self._published.mean:
-            sentence += " Inputs are normalised as those that the weights were trained with."
+            sentence = f"{sentence} {translation(NORMALISED)}"
         self._say(sentence, "good" if is_whole else "warning" if counts["matched"] else "error")
         self.ok.setEnabled(True)
         self._show_table()
@@ -415,6 +416,16 @@ class TransferDialog(Dialog):
             self._server.cancel(self._request)
             self._request = None
         super().done(result)
+
+
+def _frozen_text(count: int, share: float | None) -> str:
+    """Say that frozen layers keep their weights; `share` of the parameters is theirs."""
+    if share is None:
+        return tr("1 layer keeps its weights.") if count == 1 else tr("%n layers keep their weights.", "", count)
+    part = format_percent(share)
+    if count == 1:
+        return tr("1 layer keeps its weights, {share} of the parameters.", share=part)
+    return tr("%n layers keep their weights, {share} of the parameters.", "", count, share=part)
 
 
 def _note() -> QLabel:

@@ -17,14 +17,20 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 
 Index = QModelIndex | QPersistentModelIndex
-LOADED, MISSING, LEFT = "Loaded", "Not in the file", "Left over"
+LOADED, MISSING, LEFT = noop("Loaded"), noop("Not in the file"), noop("Left over")
 LEAVE = ""
-CHOOSE = "Choose…"
+CHOOSE = noop("Choose…")
 """What the cell of a weight shows that the file does not have: a name can be chosen there."""
-HOW = {"map": "Loaded, by hand", "layer": LOADED, "name": "Loaded, by name", "layout": "Loaded, by layout"}
+HOW = {
+    "map": noop("Loaded, by hand"),
+    "layer": LOADED,
+    "name": noop("Loaded, by name"),
+    "layout": noop("Loaded, by layout"),
+}
 
 
 class WeightsTable(QTableWidget):
@@ -37,7 +43,7 @@ class WeightsTable(QTableWidget):
         super().__init__(0, 3)
         self.candidates: list[str] = []
         self.missing: list[str] = []
-        self.setHorizontalHeaderLabels(["In the network", "In the file", "State"])
+        self.setHorizontalHeaderLabels([tr("In the network"), tr("In the file"), tr("State")])
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(26)
         self.setShowGrid(False)
@@ -49,7 +55,7 @@ class WeightsTable(QTableWidget):
             | QAbstractItemView.EditTrigger.SelectedClicked
         )
         self.setItemDelegateForColumn(1, _NameDelegate(self))
-        self.setAccessibleName("Weights and where they come from")
+        self.setAccessibleName(tr("Weights and where they come from"))
         self.setMinimumHeight(120)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
@@ -67,13 +73,15 @@ class WeightsTable(QTableWidget):
         self.setRowCount(len(rows))
         for number, (key, file_key, state) in enumerate(rows):
             for column, text in enumerate((key, file_key, state)):
-                item = QTableWidgetItem(text)
+                item = QTableWidgetItem(translation(text) if column == 2 else text)
                 item.setToolTip(visible(text))
                 can_edit = column == 1 and bool(key)
                 flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
                 item.setFlags(flags | Qt.ItemFlag.ItemIsEditable if can_edit else flags)
                 if can_edit:
-                    item.setToolTip(f"{visible(text)}\nDouble click to take another name of the file".strip())
+                    item.setToolTip(
+                        tr("{text}\nDouble click to take another name of the file", text=visible(text)).strip()
+                    )
                 if can_edit and state == MISSING:
                     item.setForeground(theme.current().muted)
                 if column == 2:
@@ -85,8 +93,8 @@ class WeightsTable(QTableWidget):
 def rows_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield name in the network, name in the file, and state; weights that do not fit come first."""
     for entry in report.get("other_shape", ()):
-        here, there = (" x ".join(map(str, entry[name])) or "one number" for name in ("shape", "file_shape"))
-        yield entry["key"], entry["file_key"], f"{here} here, {there} in the file"
+        here, there = (" x ".join(map(str, entry[name])) or tr("one number") for name in ("shape", "file_shape"))
+        yield entry["key"], entry["file_key"], tr("{here} here, {there} in the file", here=here, there=there)
     yield from ((key, "", MISSING) for key in report.get("missing", ()))
     yield from (("", key, LEFT) for key in report.get("left_over", ()))
     yield from ((key, file_key, HOW.get(how, LOADED)) for key, file_key, how in report.get("matched", ()))
@@ -128,7 +136,7 @@ class _NameDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         option.text = visible(option.text)  # its item has the exact name, to be edited
         if not index.data() and index.flags() & Qt.ItemFlag.ItemIsEditable:
-            option.text = CHOOSE
+            option.text = translation(CHOOSE)
             option.features |= QStyleOptionViewItem.ViewItemFeature.HasDisplay
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
@@ -143,7 +151,7 @@ class _NameDelegate(QStyledItemDelegate):
         box = QComboBox(parent)
         box.setEditable(True)
         box.addItems([LEAVE, *self._table.candidates])
-        box.setAccessibleName("Name in the file")
+        box.setAccessibleName(tr("Name in the file"))
         return box
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:

@@ -31,10 +31,12 @@ from netwright.app.exchange.export_parts import (
     choice_row,
     input_lines,
     listed,
+    measured_on,
     option_texts,
     options_form,
     project_copy,
     proposed_file,
+    question_of_replacing,
     section_label,
     text_label,
     training_files,
@@ -44,39 +46,33 @@ from netwright.app.messages import breakable
 from netwright.app.processes import EngineServer
 from netwright.app.shell import Shell, select_layer
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
 from netwright.engine.exchange.operations.export import OPERATION, ExportRequest
 from netwright.engine.project import user_code
 from netwright.engine.project.dataset_info import DatasetInfo
-from netwright.engine.project.export_report import measured_where
 from netwright.engine.project.file import load
 from netwright.engine.project.input_format import input_formats
 from netwright.engine.project.preparing import preparation_of
 from netwright.engine.project.project import Project
 from netwright.engine.runs.events import Best, Checkpointed
 from netwright.engine.runs.folder import RunFolder, frozen_code
-from netwright.engine.runs.summary import title_of
 from netwright.engine.user_code.expression import companion
 
 FORMATS = (
-    ("onnx", ".onnx", "ONNX", "For ONNX Runtime and other runtimes; compared with torch before it is written"),
-    ("pytorch", ".py", "PyTorch", "One readable file that runs without Netwright, and its weights beside it"),
-    (
-        "pt2",
-        ".pt2",
-        "torch.export",
-        "A program (.pt2) with its weights, any batch size; loaded and compared",
-    ),
+    ("onnx", ".onnx", "ONNX", noop("For ONNX Runtime and other runtimes; compared with torch before it is written")),
+    ("pytorch", ".py", "PyTorch", noop("One readable file that runs without Netwright, and its weights beside it")),
+    ("pt2", ".pt2", "torch.export", noop("A program (.pt2) with its weights, any batch size; loaded and compared")),
 )
-COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "The program, loaded in another process,"}
-LONGEST_TITLE = 60
+COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": noop("The program, loaded in another process,")}
+
 TITLE_BAR = 40
 """Height that is left for the title bar, in pixels: what the desktop adds is known only after a while."""
 
 
 class ShownRun(Protocol):
-    """The run that the Train tab shows; the signals tell that another one is shown, how it is, and its events."""
+    """The run that is shown; the signals tell that another one is shown, how it is, and its events."""
 
     run_shown: SignalInstance
     state_changed: SignalInstance
@@ -90,7 +86,7 @@ class ShownRun(Protocol):
 class ExportDialog(Dialog):
     """Chooses format, weights and file, runs the export, and reports what the file takes and how close it is.
 
-    `info` describes the data of `project`. Without `has_untrained` only the weights of the run are offered.
+    `info` describes the data of `project`.
     """
 
     layer_chosen = Signal(str)
@@ -107,7 +103,6 @@ class ExportDialog(Dialog):
         parent: QWidget | None = None,
         *,
         info: DatasetInfo | None = None,
-        has_untrained: bool = True,
     ) -> None:
         super().__init__(parent)
         self._project, self._base, self._info = project, base, info
@@ -119,27 +114,27 @@ class ExportDialog(Dialog):
         self._browsed = self._code = ""
         self._fitted = 0
         """Height that the dialog took by itself."""
-        self.setWindowTitle("Export network")
+        self.setWindowTitle(tr("Export network"))
         self.setMinimumWidth(660)
         self.area = ContentArea()
         column = self.area.column
-        column.addWidget(section_label("FORMAT"))
+        column.addWidget(section_label(tr("FORMAT")))
         self.formats = QButtonGroup(self)
         for index, (format, _, label, help_text) in enumerate(FORMATS):
-            column.addLayout(choice_row(self.formats, index, label, help_text)[0])
+            column.addLayout(choice_row(self.formats, index, label, translation(help_text))[0])
             if format == "pytorch":
                 column.addWidget(self._training_row())
         self.options = options_form(self)
         self.options.changed.connect(self._follow_content)
         self.options.folding_changed.connect(self._follow_content)
         column.addWidget(self.options)
-        column.addWidget(section_label("WEIGHTS"))
-        self.weights = WeightsChoice(RunFolder(run) if run is not None else None, has_untrained=has_untrained)
+        column.addWidget(section_label(tr("WEIGHTS")))
+        self.weights = WeightsChoice(RunFolder(run) if run is not None else None)
         column.addWidget(self.weights)
-        column.addWidget(section_label("FILE"))
+        column.addWidget(section_label(tr("FILE")))
         column.addLayout(self._file_row(target))
-        column.addWidget(section_label("INPUT"))
-        self.takes = text_label("Input of the network")
+        column.addWidget(section_label(tr("INPUT")))
+        self.takes = text_label(tr("Input of the network"))
         theme.mark(self.takes, "role", "help")
         column.addWidget(self.takes)
         self._add_result(column)
@@ -160,7 +155,7 @@ class ExportDialog(Dialog):
         self.busy.setRange(0, 0)
         self.busy.hide()
         column.addWidget(self.busy)
-        self.outcome = text_label("Result")
+        self.outcome = text_label(tr("Result"))
         column.addWidget(self.outcome)
         self.report = ReportTable(self)
         self.report.layer_chosen.connect(self.layer_chosen)
@@ -186,10 +181,12 @@ class ExportDialog(Dialog):
         self.training_row = QWidget()
         row = QHBoxLayout(self.training_row)
         row.setContentsMargins(24, 0, 0, 0)
-        self.with_training = QCheckBox("With a training script that gives the losses of the run")
+        self.with_training = QCheckBox(tr("With a training script that gives the losses of the run"))
         self.with_training.setToolTip(
-            "Plain PyTorch: data, splits, loss, solver and schedule of the project; one process, or several under "
-            "torchrun"
+            tr(
+                "Plain PyTorch: data, splits, loss, solver and schedule of the project; one "
+                "process, or several under torchrun"
+            )
         )
         row.addWidget(self.with_training)
         self.training_row.hide()
@@ -198,8 +195,8 @@ class ExportDialog(Dialog):
     def _file_row(self, target: Path) -> QHBoxLayout:
         row = QHBoxLayout()
         self.file = QLineEdit(str(target))
-        self.file.setAccessibleName("File to write")
-        browse = QPushButton("Browse…")
+        self.file.setAccessibleName(tr("File to write"))
+        browse = QPushButton(tr("Browse…"))
         browse.clicked.connect(self._browse)
         row.addWidget(self.file, 1)
         row.addWidget(browse)
@@ -217,29 +214,29 @@ class ExportDialog(Dialog):
         try:
             project = self._exported()
         except UserError:
-            self._write(self.takes, "Not known: the project of the run cannot be read.")
+            self._write(self.takes, tr("Not known: the project of the run cannot be read."))
             return
         info = self._info if project.data == self._project.data else None
         record = preparation_of(project.network, project.data, info)
         formats = input_formats(record.for_onnx(()))
         lines = [line for entry in formats for line in (f"{entry.name}: {entry.short()}", *entry.preparation)]
-        self._write(self.takes, "\n".join(lines) or "The network has no input layer.")
+        self._write(self.takes, "\n".join(lines) or tr("The network has no input layer."))
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(20, 0, 20, 0)
-        self.copy_button = QPushButton("Copy code that runs it")
-        self.copy_button.setToolTip("A Python program that loads the file, feeds it a sample and prints the result")
+        self.copy_button = QPushButton(tr("Copy code that runs it"))
+        self.copy_button.setToolTip(tr("A Python program that loads the file, feeds it a sample and prints the result"))
         self.copy_button.clicked.connect(self._copy_code)
-        self.folder_button = QPushButton("Open folder")
+        self.folder_button = QPushButton(tr("Open folder"))
         self.folder_button.clicked.connect(self._open_folder)
         for button in (self.copy_button, self.folder_button):
             button.hide()
             row.addWidget(button)
         row.addStretch(1)
-        self.close_button = QPushButton("Cancel")
+        self.close_button = QPushButton(tr("Cancel"))
         self.close_button.clicked.connect(self.reject)
-        self.export_button = QPushButton("Export")
+        self.export_button = QPushButton(tr("Export"))
         self.export_button.setDefault(True)
         theme.mark(self.export_button, "primary", True)
         self.export_button.clicked.connect(self.start)
@@ -257,7 +254,7 @@ class ExportDialog(Dialog):
 
     def _browse(self) -> None:
         _, suffix, label, _ = FORMATS[self.formats.checkedId()]
-        name, _ = QFileDialog.getSaveFileName(self, "Export to", self.file.text(), f"{label} (*{suffix})")
+        name, _ = QFileDialog.getSaveFileName(self, tr("Export to"), self.file.text(), f"{label} (*{suffix})")
         if name:
             self._browsed = name  # that dialog has asked whether to replace it
             self.file.setText(name)
@@ -265,8 +262,8 @@ class ExportDialog(Dialog):
     def start(self) -> None:
         """Run the export; the window stays usable, and Cancel ends it."""
         target = self.file.text().strip()
-        if not target:
-            self._say("Choose the file to write.", "error")
+        if not target or self.weights.group.checkedId() < 0:
+            self._say(tr("Choose the weights to write.") if target else tr("Choose the file to write."), "error")
             return
         target = str(Path(target).expanduser())
         if not self.options.is_valid:
@@ -281,7 +278,7 @@ class ExportDialog(Dialog):
         force = self._ask_to_replace(Path(target))
         if force is None:
             self._remove_copy()
-            self._say("No file was written.", "help")
+            self._say(tr("No file was written."), "help")
             return
         format = FORMATS[self.formats.checkedId()][0]
         asked = ExportRequest(
@@ -295,7 +292,7 @@ class ExportDialog(Dialog):
             onnx=option_texts(self.options) if format == "onnx" else {},
         )
         self.report.clear_report()
-        self._say("Exporting… the first time takes a few seconds.", "help")
+        self._say(tr("Exporting… the first time takes a few seconds."), "help")
         for button in (self.copy_button, self.folder_button):
             button.hide()
         self.busy.show()
@@ -309,11 +306,7 @@ class ExportDialog(Dialog):
         files = [target] if target.is_file() and str(target) != self._browsed else []
         if not files and not beside:
             return False
-        names = " and ".join(path.name for path in (*files, *beside))
-        title = f"Replace {names}?" if len(names) < LONGEST_TITLE else f"Replace {len([*files, *beside])} files?"
-        it = "It exists" if len([*files, *beside]) == 1 else "They exist"
-        text = f"{it} in {target.parent}: {names}."
-        if not messages.ask(self, title, text, "Replace"):
+        if not messages.ask(self, *question_of_replacing([*files, *beside]), tr("Replace")):
             return None
         return bool(beside)
 
@@ -341,34 +334,33 @@ class ExportDialog(Dialog):
         return project_copy(self._project, self._base, Path(self._copy.name))
 
     def _on_finished(self, answer: dict[str, Any]) -> None:
-        lines = [f"Wrote {answer['path']}."]
+        lines = [tr("Wrote {path}.", path=answer["path"])]
         if answer["largest_difference"] is not None:
-            lines.append(agreement(answer, COMPARED_WITH[answer["format"]]))
+            lines.append(agreement(answer, translation(COMPARED_WITH[answer["format"]])))
         if answer["measured"]:
             self.report.show_measured(answer["measured"])
-            where = measured_where(answer["measured"])
-            lines.append(f"{where[0].upper()}{where[1:]}.")
+            lines.append(measured_on(answer["measured"]))
         elif answer["layers"]:
             self.report.show_layers(answer["layers"])
         takes = [line for entry in answer["inputs"] for line in input_lines(entry)]
         if answer["classes"]:
-            takes.append(f"Classes, in order: {listed(answer['classes'])}.")
+            takes.append(tr("Classes, in order: {names}.", names=listed(answer["classes"])))
         self._write(self.takes, "\n".join(takes))
         self._code, self._written = answer["code"], Path(answer["path"])
-        self.copy_button.setText("Copy code that runs it")
+        self.copy_button.setText(tr("Copy code that runs it"))
         self.copy_button.show()
         self.folder_button.show()
         self._end("\n".join([*lines, *answer["notes"]]), "good")
-        self.close_button.setText("Close")
+        self.close_button.setText(tr("Close"))
 
     def _copy_code(self) -> None:
         QGuiApplication.clipboard().setText(self._code)
-        self.copy_button.setText("Code copied")
+        self.copy_button.setText(tr("Code copied"))
 
     def _open_folder(self) -> None:
         folder = self._written.resolve().parent
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._say(f"No program was found that shows {folder}.", "error")
+            self._say(tr("No program was found that shows {folder}.", folder=folder), "error")
 
     def _on_failed(self, message: str) -> None:
         layers = self.server.error.get("data", {}).get("layers")
@@ -445,17 +437,5 @@ def export_network(shell: Shell, training: ShownRun, info: DatasetInfo | None) -
     dialog.server, dialog.hosts = shell.server, documents.hosts
     dialog.layer_chosen.connect(lambda path: select_layer(shell, path))
     dialog.follow(training)
-    dialog.exec()
-    dialog.deleteLater()
-
-
-def export_run(shell: Shell, run: RunFolder) -> None:
-    """Export the weights of any run. Raises `UserError` for one without weights, or whose files cannot be read."""
-    if run.kept() is None:
-        raise UserError(f"{title_of(run)} has no trained weights yet.")
-    project, record = load(run.project).project, run.read_info()
-    target = proposed_file(shell.documents.folder, record.name or run.path.name)
-    dialog = ExportDialog(project, run.path, run.path, target, shell.dialog_parent, has_untrained=False)
-    dialog.server = shell.server
     dialog.exec()
     dialog.deleteLater()

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from netwright.designer import theme
 from netwright.designer.forms.form import Form
 from netwright.designer.items import table_item
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions
 from netwright.engine.project.export_report import layer_rows, measured_rows
@@ -31,8 +32,12 @@ from netwright.engine.project.project import Project
 
 MOST_ROWS = 8
 """Number of rows that a table shows without scrolling."""
+LONGEST_TITLE = 60
+"""Characters up to which the title of a question names its files."""
 MOST_NAMES = 12
 """Number of class names that are shown."""
+KINDS = {"real": noop("real"), "random": noop("random")}
+"""Samples that a comparison is made on."""
 
 
 def options_form(parent: QWidget) -> Form:
@@ -48,13 +53,42 @@ def option_texts(form: Form) -> dict[str, str]:
 
 def agreement(answer: Mapping[str, Any], who: str) -> str:
     """Return the sentence on the comparison; `who` ran the file."""
-    over = f"over {answer['samples']:,} {answer['samples_kind']} samples"
+    difference, samples, kind = (
+        answer["largest_difference"],
+        answer["samples"],
+        translation(KINDS[answer["samples_kind"]]),
+    )
     if answer["precision"] != "float32":
-        return (
-            f"In {answer['precision']} it differs by at most {answer['largest_difference']:.2g} of the largest output "
-            f"{over}; in float32 it agrees with torch."
+        return tr(
+            "In {precision} it differs by at most {difference:.2g} of the largest output over {samples:,} {kind} "
+            "samples; in float32 it agrees with torch.",
+            precision=answer["precision"],
+            difference=difference,
+            samples=samples,
+            kind=kind,
         )
-    return f"{who} agrees: largest difference {answer['largest_difference']:.2g} {over}."
+    return tr(
+        "{program} agrees: largest difference {difference:.2g} over {samples:,} {kind} samples.",
+        program=who,
+        difference=difference,
+        samples=samples,
+        kind=kind,
+    )
+
+
+def measured_on(measured: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence on the data and the threads of the table of measurements."""
+    first = measured[0]
+    threads, split = int(first["threads"]), first["split"]
+    if not split:
+        return tr("Speed on the CPU with %n thread(s).", "", threads)
+    return tr(
+        "Metrics on {samples:,} samples of the {split} data; speed on the CPU with %n thread(s).",
+        "",
+        threads,
+        samples=first["samples"],
+        split=translation(split),
+    )
 
 
 def choice_row(group: QButtonGroup, index: int, label: str = "", text: str = "") -> tuple[QHBoxLayout, QLabel]:
@@ -79,11 +113,11 @@ def section_label(text: str) -> QLabel:
 
 
 def text_label(name: str) -> QLabel:
-    """Make a label of several lines whose text can be selected."""
+    """Make a label of several lines whose text can be selected. A screen reader says the text, and `name` after it."""
     label = QLabel()
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setAccessibleName(name)
+    label.setAccessibleDescription(name)
     return label
 
 
@@ -94,8 +128,18 @@ def input_lines(entry: dict[str, Any]) -> list[str]:
 
 def listed(names: Sequence[str]) -> str:
     """Return the first names of a list, and how many follow."""
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+    shown, rest = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    return tr("{names} and {count:,} more", names=shown, count=rest) if rest > 0 else shown
+
+
+def question_of_replacing(files: Sequence[Path]) -> tuple[str, str]:
+    """Return the title and the text of the question whether files of one folder may be replaced."""
+    names, folder = tr(" and ").join(path.name for path in files), files[0].parent
+    is_short = len(names) < LONGEST_TITLE
+    title = tr("Replace {names}?", names=names) if is_short else tr("Replace %n file(s)?", "", len(files))
+    if len(files) == 1:
+        return title, tr("It exists in {folder}: {name}.", folder=folder, name=names)
+    return title, tr("They exist in {folder}: {names}.", folder=folder, names=names)
 
 
 def training_files(target: Path) -> list[Path]:
@@ -140,19 +184,24 @@ class ReportTable(QTableWidget):
         self.setWordWrap(False)
         self.verticalHeader().hide()
         self.horizontalHeader().setHighlightSections(False)
-        self.setAccessibleName("Report of the export")
+        self.setAccessibleName(tr("Report of the export"))
         self.cellClicked.connect(self._on_clicked)
         self.hide()
 
     def show_measured(self, measured: Sequence[Mapping[str, Any]]) -> None:
         """Show accuracy, size and speed."""
         self._layers = []
-        self._show(measured_rows(measured))
+        metrics, batches = measured[0]["metrics"], measured[0]["milliseconds"]
+        header = ["", tr("Size"), *(translation(name[:1].upper() + name[1:]) for name in metrics)]
+        header += [tr("ms, batch {size}", size=batch) for batch in batches]
+        self._show(header, measured_rows(measured)[1:])
 
     def show_layers(self, layers: Sequence[Mapping[str, Any]]) -> None:
         """Show the differences layer by layer, from the first that differs on."""
         self._layers = [row["layer"] for row in layers]
-        self._show(layer_rows(layers))
+        header = [tr("Layer"), tr("Difference"), tr("Relative to spread"), ""]
+        marks = {"first that differs": tr("first that differs"), "differs": tr("differs")}
+        self._show(header, [(*row[:-1], marks.get(row[-1], row[-1])) for row in layer_rows(layers)[1:]])
         first = next((number for number, row in enumerate(layers) if row["is_first"]), None)
         if first is not None:
             self.selectRow(first)
@@ -164,13 +213,10 @@ class ReportTable(QTableWidget):
         self.setRowCount(0)
         self.hide()
 
-    def _show(self, rows: Sequence[tuple[str, ...]]) -> None:
-        header, *body = rows
+    def _show(self, header: Sequence[str], body: Sequence[tuple[str, ...]]) -> None:
         self.setColumnCount(len(header))
         self.setRowCount(len(body))
-        self.setHorizontalHeaderLabels(
-            [text if text.startswith("ms,") else text[:1].upper() + text[1:] for text in header]
-        )
+        self.setHorizontalHeaderLabels(header)
         first = self.horizontalHeaderItem(0)
         if first is not None:
             first.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

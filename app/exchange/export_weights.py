@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, Q
 
 from netwright.app.exchange.export_parts import choice_row
 from netwright.app.messages import breakable
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import title_of
@@ -12,12 +13,12 @@ from netwright.engine.runs.summary import title_of
 RESULT, UNTRAINED, OTHER = 0, 1, 2
 """Ids of the buttons: the weights that a run names as its result, initial ones, and the run's others."""
 WEIGHTS = {
-    "best": ("Best", "The best validation result of {run}"),
-    "last": ("Last", "The last iteration of {run}"),
-    "": ("Trained", "As trained in {run}"),
+    "best": (noop("Best"), noop("The best validation result of {run}")),
+    "last": (noop("Last"), noop("The last iteration of {run}")),
+    "": (noop("Trained"), noop("As trained in {run}")),
 }
-NO_RUN = "No run of this project has trained weights yet"
-NOT_YET = "{run} has no weights yet: they can be exported once it has saved some"
+NO_RUN = noop("No run of this project has trained weights yet")
+NOT_YET = noop("{run} has no weights yet: they can be exported once it has saved some")
 
 
 class WeightsChoice(QWidget):
@@ -26,21 +27,20 @@ class WeightsChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, run: RunFolder | None, *, has_untrained: bool) -> None:
+    def __init__(self, run: RunFolder | None) -> None:
         super().__init__()
         self.group = QButtonGroup(self)
         self._run: RunFolder | None = None
         self._weights = {RESULT: "", OTHER: ""}
-        self._was_chosen = False
+        self._was_chosen = self._has_run = False
         self._rows: dict[int, tuple[QRadioButton, QLabel]] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         for id in (RESULT, OTHER, UNTRAINED):
             column.addWidget(self._row(id))
-        self._rows[UNTRAINED][1].setText("The network on the canvas with initial weights")
-        self._rows[UNTRAINED][0].setText("Untrained")
-        self._show(UNTRAINED, is_shown=has_untrained)
+        self._rows[UNTRAINED][1].setText(tr("The network on the canvas with initial weights"))
+        self._rows[UNTRAINED][0].setText(tr("Untrained"))
         self.group.idClicked.connect(self._on_clicked)
         self.show_run(run)
 
@@ -72,25 +72,32 @@ class WeightsChoice(QWidget):
         other = {"best": "last", "last": "best"}.get(kind or "", "")
         if run is None or not (run.path / other).is_dir():
             other = ""
+        self._has_run = run is not None
         self._run = run if kind is not None else None
         self._weights = {RESULT: kind or "", OTHER: other}
         name = breakable(title_of(run)) if run is not None else ""
         for id, weights in self._weights.items():
             label, text = WEIGHTS[weights]
-            self._say(id, label, text.format(run=name))
+            self._say(id, translation(label), translation(text).format(run=name))
         if kind is None:
-            self._say(RESULT, "Trained", NOT_YET.format(run=name) if run is not None else NO_RUN)
+            text = translation(NOT_YET).format(run=name) if run is not None else translation(NO_RUN)
+            self._say(RESULT, tr("Trained"), text)
         self._rows[RESULT][0].setEnabled(kind is not None)
         self._show(OTHER, is_shown=bool(other))
         self._choose(has_result=kind is not None, has_other=bool(other))
         self.changed.emit()
 
     def _choose(self, *, has_result: bool, has_other: bool) -> None:
-        """Select the result of the run if there is one, unless another choice was clicked."""
+        """Select the result of the run if there is one, unless another choice was clicked. Of a run that has saved
+        nothing yet none is selected: nobody is given initial weights for it who has not asked for them."""
         current = self.group.checkedId()
         is_there = {RESULT: has_result, OTHER: has_other, UNTRAINED: True}
-        if not self._was_chosen or not is_there.get(current, False):
-            self._rows[RESULT if has_result else UNTRAINED][0].setChecked(True)
+        if self._was_chosen and is_there.get(current, False):
+            return
+        self.group.setExclusive(False)
+        for id, (button, _) in self._rows.items():
+            button.setChecked(id == (RESULT if has_result else UNTRAINED if not self._has_run else None))
+        self.group.setExclusive(True)
 
     def _on_clicked(self) -> None:
         self._was_chosen = True

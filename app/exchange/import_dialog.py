@@ -23,9 +23,11 @@ from netwright.app.processes import EngineServer
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.exchange.operations.import_network import OPERATION, ImportRequest
 from netwright.engine.project.source_note import noted_project
 from netwright.engine.user_code import trust
 from netwright.engine.user_code.registry import module_names
@@ -33,13 +35,17 @@ from netwright.engine.user_code.registry import module_names
 LEAST_WIDTH, LABEL_WIDTH = 560, 76
 EXPORTED = "Network"
 """The class of source that Netwright exported."""
-INPUTS_HELP = (
-    "A class is built, run once and exported by torch: sizes of one sample, inputs separated by commas, indices as "
-    "128:int64; arguments as in a call."
+INPUTS_HELP = noop(
+    "A class is built, run once and exported by torch: sizes of one sample, inputs "
+    "separated by commas, indices as 128:int64; arguments as in a call."
 )
-SOURCE_HELP = "The file is read without running it; to compare its numbers with the network's, its class has to run."
-EDITED_HELP = "The file was edited after its export, so its class has to run: torch exports it, as any other class."
-SIZES_HELP = "For sizes that the file leaves free. Usually not needed"
+SOURCE_HELP = noop(
+    "The file is read without running it; to compare its numbers with the network's, its class has to run."
+)
+EDITED_HELP = noop(
+    "The file was edited after its export, so its class has to run: torch exports it, as any other class."
+)
+SIZES_HELP = noop("For sizes that the file leaves free. Usually not needed")
 
 
 def free_name(source: Path, folder: Path) -> Path:
@@ -58,24 +64,22 @@ def writable_folder(folder: Path) -> Path:
 class ImportDialog(RequestDialog):
     """Imports one file through the engine. After `exec` returned Accepted, `report` is the engine's answer."""
 
-    progress = "Importing"
-    cancelled = "The import was cancelled. Nothing was opened."
-
     def __init__(self, server: EngineServer, source: Path, target: Path, parent: Any = None) -> None:
-        super().__init__(server, "Import", parent)
+        super().__init__(server, tr("Import"), parent)
+        self.progress, self.cancelled = tr("Importing"), tr("The import was cancelled. Nothing was opened.")
         self._source = source
         self._browsed = ""
         self.report: dict[str, Any] = {}
-        self.setWindowTitle("Import network")
+        self.setWindowTitle(tr("Import network"))
         self.setMinimumWidth(LEAST_WIDTH)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 20, 20, 16)
         column.setSpacing(12)
-        title = ElidedLabel(f"Import {source.name}")
-        title.setText(f"Import {source.name}", note=str(source))
+        title = ElidedLabel()
+        title.setText(tr("Import {name}", name=source.name), note=str(source))
         theme.mark(title, "role", "title")
         column.addWidget(title)
-        note = QLabel("The network becomes a project that can be edited and trained, with its weights beside it.")
+        note = QLabel(tr("The network becomes a project that can be edited and trained, with its weights beside it."))
         note.setWordWrap(True)
         theme.mark(note, "role", "help")
         column.addWidget(note)
@@ -94,29 +98,33 @@ class ImportDialog(RequestDialog):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         self.target = QLineEdit(str(target))
-        self.target.setAccessibleName("Project to write")
-        self.browse = QPushButton("Browse…")
+        self.target.setAccessibleName(tr("Project to write"))
+        self.browse = QPushButton(tr("Browse…"))
         self.browse.setAutoDefault(False)
         self.browse.clicked.connect(self._choose_target)
         self.sizes = QLineEdit()
         self.sizes.setPlaceholderText("height=224, width=224")
-        self.sizes.setAccessibleName("Sizes that the file leaves free")
-        self.sizes.setToolTip(SIZES_HELP)
-        for row, (text, field) in enumerate((("&Project", self.target), ("&Free sizes", self.sizes))):
+        self.sizes.setAccessibleName(tr("Sizes that the file leaves free"))
+        self.sizes.setToolTip(translation(SIZES_HELP))
+        for row, (text, field) in enumerate(((tr("&Project"), self.target), (tr("&Free sizes"), self.sizes))):
             label = QLabel(text)
             label.setBuddy(field)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.addWidget(self.browse, 0, 2)
-        note = QLabel(SIZES_HELP)
+        note = QLabel(translation(SIZES_HELP))
+        note.setWordWrap(True)
         theme.mark(note, "role", "help")
         grid.addWidget(note, 2, 1)
         return grid
 
     def _choose_target(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
-            self, "Save the imported project", self.target.text(), f"Netwright projects (*{SUFFIX})"
+            self,
+            tr("Save the imported project"),
+            self.target.text(),
+            tr("Netwright projects (*{suffix})", suffix=SUFFIX),
         )
         if name:
             self._browsed = name  # that dialog has asked whether to replace it
@@ -126,7 +134,7 @@ class ImportDialog(RequestDialog):
         """Ask the engine for the import; an existing project is replaced only after a question."""
         text = self.target.text().strip()
         if not text:
-            self.state.say("Choose where to save the project.", "error")
+            self.state.say(tr("Choose where to save the project."), "error")
             return
         target = Path(text).expanduser()
         if target.suffix != SUFFIX:
@@ -134,36 +142,39 @@ class ImportDialog(RequestDialog):
         is_replaced = target.exists()
         if is_replaced and str(target) != self._browsed:
             title, question = (
-                f"Replace {target.name}?",
-                f"It exists in {target.parent}; its network and weights are lost.",
+                tr("Replace {names}?", names=target.name),
+                tr("It exists in {folder}; its network and weights are lost.", folder=target.parent),
             )
-            if not messages.ask(self, title, question, "Replace"):
+            if not messages.ask(self, title, question, tr("Replace")):
                 return
         sizes, refusal = sizes_in(self.sizes.text())
         if refusal:
             self.state.say(refusal, "error")
             return
-        values = {"path": str(self._source), "to": str(target), "sizes": sizes, "replaces": is_replaced}
+        values: dict[str, Any] = {"file": str(self._source)}
         if self.module.name and not self.module.inputs:
-            self.state.say("Say the sizes of the inputs, such as 3x224x224.", "error")
+            self.state.say(tr("Say the sizes of the inputs, such as 3x224x224."), "error")
             return
         if self.module.has_to_run:
             if not self._may_run():
-                self.state.say("Without trust the file is not run, and nothing can be imported from it.", "error")
+                self.state.say(tr("Without trust the file is not run, and nothing can be imported from it."), "error")
                 return
             values |= self.module.values() if self.module.name else {}
         elif self.module.is_source and not (self.module.runs.isChecked() and self._may_run()):
             self.module.runs.setChecked(False)
             values["compares"] = not trust.is_trusted(self._source)  # without trust, the report says what is missing
-        self.state.say("Reading the file… the first time takes a few seconds.", "help")
-        self._ask("import", values, self._take)
+        self.state.say(tr("Reading the file… the first time takes a few seconds."), "help")
+        self._ask(OPERATION, ImportRequest(output=target, sizes=sizes, force=is_replaced, **values), self._take)
 
     def _may_run(self) -> bool:
         """Return whether the code of the file may run, after asking for trust in its folder."""
         if trust.is_trusted(self._source):
             return True
-        purpose = f"import {self.module.name or EXPORTED}" if self.module.has_to_run else "compare its numbers"
-        question = f"To {purpose}, {self._source.name} has to run. May it?"
+        file, name = self._source.name, self.module.name or EXPORTED
+        if self.module.has_to_run:
+            question = tr("To import {name}, {file} has to run. May it?", name=name, file=file)
+        else:
+            question = tr("To compare its numbers, {file} has to run. May it?", file=file)
         if not messages.ask_to_trust(self, [self._source.name], [self._source.parent], question):
             return False
         trust.trust(self._source.parent)
@@ -186,6 +197,7 @@ class ModuleFields(QWidget):
 
     def __init__(self, source: Path) -> None:
         super().__init__()
+        self._source = source
         self.refusal = ""
         names: tuple[str, ...] = ()
         self.is_python = source.suffix.lower() == ".py"
@@ -197,12 +209,12 @@ class ModuleFields(QWidget):
             except UserError as error:
                 self.refusal = str(error)
         self.choice = QComboBox()
-        self.choice.setAccessibleName("What to import of the file")
+        self.choice.setAccessibleName(tr("What to import of the file"))
         if EXPORTED in names or not names:
-            self.choice.addItem("Source that Netwright exported", "")
+            self.choice.addItem(tr("Source that Netwright exported"), "")
         for name in names:
-            self.choice.addItem(visible(f"class {name}"), name)
-        self.runs = QCheckBox("Run the class to compare its numbers")
+            self.choice.addItem(visible(tr("class {name}", name=name)), name)
+        self.runs = QCheckBox(tr("Run the class to compare its numbers"))
         self.runs.setChecked(self.is_python and trust.is_trusted(source))
         self._inputs, self._arguments = QLineEdit(), QLineEdit()
         self._inputs.setPlaceholderText("3x224x224")
@@ -217,7 +229,7 @@ class ModuleFields(QWidget):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         self._of_class: list[QWidget] = [self._inputs, self._arguments]
-        fields = (("&What", self.choice), ("&Inputs", self._inputs), ("&Arguments", self._arguments))
+        fields = ((tr("&What"), self.choice), (tr("&Inputs"), self._inputs), (tr("&Arguments"), self._arguments))
         for row, (text, field) in enumerate(fields):
             label = QLabel(text)
             label.setBuddy(field)
@@ -237,7 +249,7 @@ class ModuleFields(QWidget):
         for widget in self._of_class:
             widget.setVisible(bool(self.name))
         self.runs.setVisible(not self.has_to_run)
-        self._note.setText(INPUTS_HELP if self.name else EDITED_HELP if self._is_edited else SOURCE_HELP)
+        self._note.setText(translation(INPUTS_HELP if self.name else EDITED_HELP if self._is_edited else SOURCE_HELP))
 
     @property
     def has_to_run(self) -> bool:
@@ -266,18 +278,19 @@ class ModuleFields(QWidget):
 
     def values(self) -> dict[str, Any]:
         """Return the values for the request of the import."""
-        return {"class": self.name, "inputs": self.inputs, "arguments": self._arguments.text().strip()}
+        file, arguments = f"{self._source}:{self.name}", self._arguments.text().strip()
+        return {"file": file, "inputs": tuple(self.inputs), "arguments": arguments}
 
 
-def sizes_in(text: str) -> tuple[dict[str, int], str]:
+def sizes_in(text: str) -> tuple[tuple[str, ...], str]:
     """Return the sizes in a text such as `height=224, width=224`, and its error, if any."""
-    sizes: dict[str, int] = {}
+    sizes: list[str] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, number = (piece.strip() for piece in part.partition("="))
         if not name or not number.isdecimal() or not 0 < int(number) <= 1_000_000_000:
-            return {}, f"'{part}' is no size: expected a name and a whole number, such as height=224."
-        sizes[name] = int(number)
-    return sizes, ""
+            return (), tr("'{part}' is no size: expected a name and a whole number, such as height=224.", part=part)
+        sizes.append(f"{name}={int(number)}")
+    return tuple(sizes), ""
 
 
 def import_network(shell: Shell, source: Path) -> Mapping[str, Any] | None:

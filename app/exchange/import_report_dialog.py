@@ -26,7 +26,8 @@ from netwright.app.widgets import within_screen
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.items import table_item
-from netwright.engine.core.errors import plural
+from netwright.designer.language import layer_label, tr
+from netwright.engine.core.text import format_value
 
 WIDTH, HEIGHT = 700, 680
 NOT_COMPARED = "The outputs are not compared"
@@ -38,59 +39,94 @@ def agreement(report: Report) -> tuple[str, str]:
     """Return how close the outputs are to those of the original in one sentence, and the role of its label."""
     outputs, samples = report.get("outputs") or [], int(report.get("samples") or 0)
     if not outputs:
-        return "The outputs were not compared with the original.", "warning"
-    over = f"over {plural(samples, 'random sample')}"
-    far = [output["name"] for output in outputs if not output["agrees"]]
-    if far:
-        return f"Differs from the original {over}: {', '.join(far)}.", "error"
+        return tr("The outputs were not compared with the original."), "warning"
+    if far := [output["name"] for output in outputs if not output["agrees"]]:
+        names = ", ".join(far)
+        return tr("Differs from the original over %n random sample(s): {names}.", "", samples, names=names), "error"
     largest = max((output["difference"] or 0.0) for output in outputs)
-    return f"Agrees with the original {over}: largest difference {largest:.2g}.", "good"
+    text = tr(
+        "Agrees with the original over %n random sample(s): largest difference {difference:.2g}.",
+        "",
+        samples,
+        difference=largest,
+    )
+    return text, "good"
 
 
 def headline(report: Report) -> str:
     """Return size and origin in one line."""
-    parts = [plural(int(report["layers"]), "layer"), plural(int(report["parameters"]), "parameter")]
+    parts = [tr("%n layer(s)", "", int(report["layers"])), tr("%n parameter(s)", "", int(report["parameters"]))]
     if report.get("opset"):
-        parts.append(f"opset {report['opset']}")
+        parts.append(tr("opset {version}", version=report["opset"]))
     if report.get("producer"):
-        parts.append(f"written by {report['producer']}")
+        parts.append(tr("written by {program}", program=report["producer"]))
     return " · ".join(parts)
 
 
 def became(row: Mapping[str, Any]) -> str:
     """Return the layers made of the operators of one name, as text."""
-    layers = [f"{count:,} {label}" for label, count in row["layers"].items()]
-    opaque = "kept as it is" if row.get("opaque") == 1 else "kept as they are"
-    words = {"folded": "computed at import", "removed": "not needed", "opaque": opaque}
-    others = [f"{row[key]:,} {text}" for key, text in words.items() if row.get(key)]
-    joined = row["lifted"] if not layers else 0
-    return ", ".join([*layers, *([f"{joined:,} part of other layers"] if joined else []), *others])
+    parts = [f"{count:,} {layer_label(label)}" for label, count in row["layers"].items()]
+    if row["lifted"] and not parts:
+        parts.append(tr("{count:,} part of other layers", count=row["lifted"]))
+    if count := row.get("folded"):
+        parts.append(tr("{count:,} computed at import", count=count))
+    if count := row.get("removed"):
+        parts.append(tr("{count:,} not needed", count=count))
+    if count := row.get("opaque"):
+        parts.append(tr("1 kept as it is") if count == 1 else tr("{count:,} kept as they are", count=count))
+    return tr(", ").join(parts)
 
 
 def as_text(report: Report) -> str:
     """Return the report as plain text, for the clipboard."""
     lines = [f"{report['source']}", headline(report), agreement(report)[0], ""]
-    for title, texts in (("Warnings", report["warnings"]), ("Notes", report["notes"])):
+    for title, texts in ((tr("Warnings"), report["warnings"]), (tr("Notes"), report["notes"])):
         if texts:
             lines += [title, *(f"  {text}" for text in texts), ""]
     lines += [
-        "Operators",
+        tr("Operators"),
         *(f"  {row['operator']}\t{row['count']:,}\t{became(row)}" for row in report["operators"]),
         "",
     ]
-    lines += ["Outputs"]
+    lines += [tr("Outputs")]
     lines += [
-        f"  {entry['name']}\tlargest difference {_number(entry['difference'])}\tspread {_number(entry['spread'])}\t"
-        f"{'agrees' if entry['agrees'] else 'differs'}"
+        "\t".join(
+            (
+                f"  {entry['name']}",
+                tr("largest difference {value}", value=_number(entry["difference"])),
+                tr("spread {value}", value=_number(entry["spread"])),
+                tr("agrees") if entry["agrees"] else tr("differs"),
+            )
+        )
         for entry in report["outputs"]
     ]
-    lines += ["", "Inputs", *(f"  {entry['name']}\t{entry['sizes']}" for entry in report["inputs"]), "", "Files"]
+    lines += [
+        "",
+        tr("Inputs"),
+        *(f"  {entry['name']}\t{entry['sizes']}" for entry in report["inputs"]),
+        "",
+        tr("Files"),
+    ]
     lines += [f"  {report[name]}" for name in ("project", "weights", "constants") if report.get(name)]
     return "\n".join(lines) + "\n"
 
 
+def _opaque(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence on operators that became no layer of a type here."""
+    names, count = ", ".join(row["operator"] for row in rows), sum(row["opaque"] for row in rows)
+    if count == 1:
+        return tr(
+            "1 operator without a layer here: {names}. It runs as in the original, and does not learn.", names=names
+        )
+    return tr(
+        "{count:,} operators without a layer here: {names}. They run as in the original, and do not learn.",
+        count=count,
+        names=names,
+    )
+
+
 def _number(value: float | None) -> str:
-    return "infinite" if value is None else f"{value:.3g}"
+    return tr("infinite") if value is None else f"{format_value(value)}"
 
 
 class ImportReport(Dialog):
@@ -103,7 +139,7 @@ class ImportReport(Dialog):
         super().__init__(parent)
         self._report = report
         self.wants_transfer = False
-        self.setWindowTitle("Import report")
+        self.setWindowTitle(tr("Import report"))
         self.resize(within_screen(self, WIDTH, HEIGHT))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 16)
@@ -122,7 +158,7 @@ class ImportReport(Dialog):
         column.setContentsMargins(20, 20, 20, 16)
         column.setSpacing(12)
         title = ElidedLabel()
-        title.setText(f"{Path(report['source']).name} was imported", note=str(report["source"]))
+        title.setText(tr("{name} was imported", name=Path(report["source"]).name), note=str(report["source"]))
         theme.mark(title, "role", "title")
         column.addWidget(title)
         column.addWidget(_text(headline(report), "help"))
@@ -131,48 +167,48 @@ class ImportReport(Dialog):
         for text in report["warnings"]:
             column.addWidget(_text(text, "warning"))
         if opaque_rows := [row for row in report["operators"] if row["opaque"]]:
-            names = ", ".join(row["operator"] for row in opaque_rows)
-            count = plural(sum(row["opaque"] for row in opaque_rows), "operator")
-            text = "They run as in the original, and do not learn."
-            if sum(row["opaque"] for row in opaque_rows) == 1:
-                text = "It runs as in the original, and does not learn."
-            column.addWidget(_text(f"{count} without a layer here: {names}. {text}", "help"))
+            column.addWidget(_text(_opaque(opaque_rows), "help"))
         if report["outputs"]:
-            rows = [
-                [
-                    *(entry["name"], entry.get("layer", ""), _number(entry["difference"]), _number(entry["spread"])),
-                    "yes" if entry["agrees"] else "no",
-                ]
-                for entry in report["outputs"]
-            ]
-            outputs = _table(["Output", "Layer", "Largest difference", "Spread", "Agrees"], rows, texts=(0, 1))
-            outputs.setToolTip("Click an output to go to its layer")
-            outputs.cellClicked.connect(self._on_output)
-            column.addWidget(_card("Outputs", outputs))
+            column.addWidget(_card(tr("Outputs"), self._make_outputs()))
         rows = [[row["operator"], f"{row['count']:,}", became(row)] for row in report["operators"]]
-        column.addWidget(_card("Operators", _table(["Operator", "Count", "Became"], rows, wide=2)))
+        column.addWidget(_card(tr("Operators"), _table([tr("Operator"), tr("Count"), tr("Became")], rows, wide=2)))
         rows = [[entry["name"], entry["sizes"]] for entry in report["inputs"]]
-        column.addWidget(_card("Inputs", _table(["Input", "Sizes"], rows, wide=1)))
+        column.addWidget(_card(tr("Inputs"), _table([tr("Input"), tr("Sizes")], rows, wide=1)))
         files = [str(report[name]) for name in ("project", "weights", "constants") if report.get(name)]
-        column.addWidget(_card("Files", *(_text(file, "") for file in files)))
+        column.addWidget(_card(tr("Files"), *(_text(file, "") for file in files)))
         if report["notes"]:
-            column.addWidget(_card("Notes", *(_text(note, "muted") for note in report["notes"])))
+            column.addWidget(_card(tr("Notes"), *(_text(note, "muted") for note in report["notes"])))
         column.addStretch(1)
         return content
+
+    def _make_outputs(self) -> QTableWidget:
+        """Return the comparison of each output with the original."""
+        rows = [
+            [
+                *(entry["name"], entry.get("layer", ""), _number(entry["difference"]), _number(entry["spread"])),
+                tr("yes") if entry["agrees"] else tr("no"),
+            ]
+            for entry in self._report["outputs"]
+        ]
+        heads = [tr("Output"), tr("Layer"), tr("Largest difference"), tr("Spread"), tr("Agrees")]
+        outputs = _table(heads, rows, texts=(0, 1))
+        outputs.setToolTip(tr("Click an output to go to its layer"))
+        outputs.cellClicked.connect(self._on_output)
+        return outputs
 
     def _make_foot(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(20, 8, 20, 0)
         row.setSpacing(8)
-        self.copy = QPushButton("Copy report")
+        self.copy = QPushButton(tr("Copy report"))
         self.copy.setAutoDefault(False)
         self.copy.clicked.connect(self._copy)
-        self.transfer = QPushButton("Transfer learning…")
-        self.transfer.setToolTip("Replace the head for other data, and freeze the layers before it")
+        self.transfer = QPushButton(tr("Transfer learning…"))
+        self.transfer.setToolTip(tr("Replace the head for other data, and freeze the layers before it"))
         self.transfer.setAutoDefault(False)
         self.transfer.setVisible(bool(self._report.get("weights")))
         self.transfer.clicked.connect(self._on_transfer)
-        close = QPushButton("Close")
+        close = QPushButton(tr("Close"))
         close.setDefault(True)
         theme.mark(close, "primary", True)
         close.clicked.connect(self.accept)
@@ -184,7 +220,7 @@ class ImportReport(Dialog):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(as_text(self._report))
-        self.copy.setText("Report copied")
+        self.copy.setText(tr("Report copied"))
 
     def _on_output(self, row: int, _: int) -> None:
         if layer := self._report["outputs"][row].get("layer"):

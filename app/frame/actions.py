@@ -9,18 +9,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from netwright.app.frame.window_state import (
+    WindowState,
+    always,
+    in_design,
+    with_anything_selected,
+    with_copyable,
+    with_layers,
+    with_selection,
+    with_several,
+    with_three,
+)
+from netwright.designer.language import noop, tr, translation
+from netwright.designer.scene.lens import HELP, LABELS, Lens
 from netwright.engine.core.part_registry import entries
 
 if TYPE_CHECKING:
-    from netwright.app.frame.activations_overlay import ActivationsOverlay
-    from netwright.app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
+    from netwright.app.data.data_guesser import DataGuesser
+    from netwright.app.documents import Documents
+    from netwright.app.frame.canvas_overlays import StagesOverlay
     from netwright.app.frame.document_commands import DocumentCommands
     from netwright.app.frame.import_commands import ImportCommands
     from netwright.app.frame.network_commands import AlignCommands, BlockCommands
+    from netwright.app.frame.pages import Pages
     from netwright.app.frame.tabs import DesignTab
     from netwright.app.frame.weights_commands import WeightsCommands
     from netwright.app.frame.window_commands import CanvasCommands, DialogCommands, ThemeCommands
     from netwright.app.notifier import Notifier
+    from netwright.app.processes import EngineServer
     from netwright.app.training import Training
     from netwright.app.user_code_tracker import UserCodeTracker
     from netwright.designer.editor import Editor
@@ -35,8 +51,17 @@ class HelpCommands(Protocol):
     def show_shortcuts(self) -> None:
         """List the shortcuts."""
 
+    def show_manual(self) -> None:
+        """Show the page of the manual about what has the focus."""
+
+    def start_tour(self, chapter: str = "") -> None:
+        """Start the guided tour, with a chapter by its key."""
+
     def show_about(self) -> None:
         """Show name, version, licence and add-ons."""
+
+    def show_preferences(self, page: str = "") -> None:
+        """Show what the user has chosen for the program, perhaps with one of the pages."""
 
 
 class Commands(Protocol):
@@ -51,11 +76,13 @@ class Commands(Protocol):
     canvas_commands: "CanvasCommands"
     theme: "ThemeCommands"
     stages: "StagesOverlay"
-    layer_health: "LayerHealthOverlay"
-    activations: "ActivationsOverlay"
     user_code: "UserCodeTracker"
     training: "Training"
     notifier: "Notifier"
+    guesser: "DataGuesser"
+    made: "Pages"
+    documents: "Documents"
+    server: "EngineServer"
 
     @property
     def menus(self) -> HelpCommands:
@@ -81,77 +108,11 @@ class Commands(Protocol):
     def focus_palette(self) -> None:
         """Put the keyboard into the search of the layer library."""
 
+    def hint(self, text: str) -> None:
+        """Show a message in the status bar for a few seconds."""
+
     def close(self) -> bool:
         """Close the window."""
-
-
-@dataclass(frozen=True)
-class WindowState:
-    """The state that decides which actions are enabled and checked."""
-
-    tab: str = "design"
-    theme: str = "system"
-    has_layers: bool = False
-    has_selection: bool = False
-    has_connections: bool = False
-    has_annotations: bool = False
-    num_selected: int = 0
-    has_block_selected: bool = False
-    is_in_block: bool = False
-    can_undo: bool = False
-    can_redo: bool = False
-    is_running: bool = False
-    run_name: str = ""
-    """The run that is under way, in a few words."""
-    watches_layers: bool = False
-    shows_stages: bool = False
-    shows_activations: bool = False
-    has_message: bool = False
-    has_beep: bool = False
-    is_paused: bool = False
-    can_resume: bool = False
-    has_import_report: bool = False
-    freezes: bool = False
-
-
-def always(state: WindowState) -> bool:
-    """Return true, whatever is shown."""
-    return True
-
-
-def in_design(state: WindowState) -> bool:
-    """Return whether the network is shown."""
-    return state.tab == "design"
-
-
-def with_selection(state: WindowState) -> bool:
-    """Return whether layers are selected."""
-    return state.tab == "design" and state.has_selection
-
-
-def with_copyable(state: WindowState) -> bool:
-    """Return whether layers, frames or comments are selected."""
-    return state.tab == "design" and (state.has_selection or state.has_annotations)
-
-
-def with_anything_selected(state: WindowState) -> bool:
-    """Return whether anything is selected, connections included."""
-    return with_copyable(state) or (state.tab == "design" and state.has_connections)
-
-
-def with_layers(state: WindowState) -> bool:
-    """Return whether the network has layers."""
-    return state.tab == "design" and state.has_layers
-
-
-def with_several(state: WindowState) -> bool:
-    """Return whether there are layers to align: two or more are selected."""
-    return state.tab == "design" and state.num_selected > 1
-
-
-def with_three(state: WindowState) -> bool:
-    """Return whether there are layers to distribute: three or more are selected."""
-    return state.tab == "design" and state.num_selected > 2
 
 
 @dataclass(frozen=True)
@@ -181,15 +142,59 @@ class Action:
     needs: str = ""
     """The page or dialog that it shows, where a part brings it: without the part there is no such action."""
 
+    @property
+    def name(self) -> str:
+        """The text in the language of the window, without the dots of an action that asks for more."""
+        return translation(self.text).rstrip("…")
 
-SHOWN = {*entries("pages"), *entries("dialogs")}
+    @property
+    def place(self) -> str:
+        """The name behind that of its menu: `File: Save`."""
+        return tr("{menu}: {action}", menu=translation(self.menu), action=self.name)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts to translate. Keywords stay English: words of other programs find an action in any language."""
+        return tuple(text for text in (self.text, self.menu, self.submenu, self.help) if text)
+
+
+CANVAS_KEYS = {
+    "F2": noop("rename the selected layer"),
+    **{f"Ctrl+{arrow}": noop("move the selection") for arrow in ("Left", "Right", "Up", "Down")},
+    **{f"Ctrl+Shift+{arrow}": noop("move the selection further") for arrow in ("Left", "Right", "Up", "Down")},
+}
+"""Keys with which the canvas does something itself: no action can have them."""
+SHOWN = {*entries("pages"), *entries("segments"), *entries("dialogs")}
 """The pages and dialogs of parts."""
-RUNS = "Experiments" if "experiments" in SHOWN else "Runs"
-"""The tab of the runs, which has the experiments where that part is here."""
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
+
+def _lens(lens: Lens, shortcut: str = "", *, keywords: str, needs: str = "") -> Action:
+    """Return the action that shows the canvas through a lens."""
+    return Action(
+        f"lens.{lens}",
+        LABELS[lens],
+        "View",
+        lambda w: w.design.lenses.choose(lens),
+        shortcut,
+        help=HELP[lens],
+        enabled_when=lambda s: s.tab == "design" and lens not in s.refused_lenses,
+        is_on=lambda s: s.lens == lens,
+        submenu="Lens",
+        keywords=f"lens {keywords}",
+        needs=needs,
+    )
+
+
 # fmt: off
-_TABLE: tuple[Action, ...] = (
+def _tour(key: str, text: str) -> Action:
+    """Return the action that starts the tour with a chapter."""
+    return Action(f"tour.{key}", text, "Help", lambda w: w.menus.start_tour(key), submenu="Tour",
+                  help="A chapter of the guided tour, in a window of its own",
+                  keywords="tour tutorial learn getting started introduction beginner")
+
+
+TABLE: tuple[Action, ...] = (
     Action("file.new", "New project…", "File", lambda w: w.show_start(), "Ctrl+N", "new",
            help="Blank, or from a template", keywords="template wizard pretrained"),
     Action("file.blank", "New blank project", "File", lambda w: w.files.new(), "Ctrl+Shift+N"),
@@ -216,6 +221,10 @@ _TABLE: tuple[Action, ...] = (
     Action("file.picture", "Save picture…", "File", lambda w: w.dialogs.save_picture(), icon="image",
            help="The whole network as PNG, SVG or PDF", enabled_when=lambda s: s.has_layers,
            keywords="screenshot image svg png pdf print"),
+    Action("file.print", "Print…", "File", lambda w: w.dialogs.print_network(), "Ctrl+P",
+           help="The whole network, fitted on pages", enabled_when=lambda s: s.has_layers, keywords="paper printer"),
+    Action("file.preview", "Print preview…", "File", lambda w: w.dialogs.preview_print(),
+           help="The pages before they are printed", enabled_when=lambda s: s.has_layers, keywords="paper pages"),
     Action("file.compare", "Compare with…", "File", lambda w: w.dialogs.compare_with(),
            help="Show the differences from another project"),
     Action("file.quit", "Quit", "File", lambda w: w.close(), "Ctrl+Q", separator_before=True),
@@ -241,6 +250,9 @@ _TABLE: tuple[Action, ...] = (
            enabled_when=with_layers),
     Action("edit.find_previous", "Find previous", "Edit", lambda w: w.canvas_commands.find_bar.previous(), "Shift+F3",
            enabled_when=with_layers),
+    Action("edit.preferences", "Preferences…", "Edit", lambda w: w.menus.show_preferences(), "Ctrl+,", "settings",
+           help="Settings of the program: theme, size of the text, notifications, shortcuts, folders",
+           separator_before=True, keywords="appearance theme font notifications shortcuts customise customize"),
     Action("view.zoom_in", "Zoom in", "View", lambda w: w.design.canvas.zoom_in(), "Ctrl++", "zoom-in",
            also=("Ctrl+=",), enabled_when=in_design),
     Action("view.zoom_out", "Zoom out", "View", lambda w: w.design.canvas.zoom_out(), "Ctrl+-", "zoom-out",
@@ -251,38 +263,31 @@ _TABLE: tuple[Action, ...] = (
            enabled_when=with_layers, in_toolbar=True),
     Action("view.fit_selection", "Zoom to selection", "View", lambda w: w.design.canvas.fit_selection(), "Ctrl+2",
            enabled_when=with_selection),
-    Action("view.tint", "Highlight expensive layers", "View", lambda w: w.canvas_commands.tint_layers(), "Ctrl+Shift+H",
-           help="By parameters, FLOPs, memory or measured time, and off again", enabled_when=with_layers,
-           keywords="heatmap flops memory expensive"),
-    Action("view.times", "Measure layer times", "View", lambda w: w.canvas_commands.measure_layers(),
-           help="Run each layer by itself, forward and backward, and tint the layers by their time",
-           enabled_when=with_layers, keywords="profile profiler benchmark slow bottleneck duration roofline"),
-    Action("view.activations", "Show activations", "View", lambda w: w.activations.switch(), needs="test",
-           help="What each layer of the newest run gives for a sample, as pictures beside the layer",
-           enabled_when=with_layers, is_on=lambda s: s.shows_activations,
-           keywords="feature maps activations inside look"),
     Action("view.roofline", "Roofline…", "View", lambda w: w.canvas_commands.show_roofline(),
            help="Speed of each layer beside what the device allows; a trace of steps for Perfetto",
            enabled_when=with_layers, keywords="profile trace perfetto bandwidth arithmetic intensity bottleneck"),
-    Action("view.stages", "Pipeline stages", "View", lambda w: w.stages.switch(), "Ctrl+Shift+T",
-           help="Which worker computes which layer, by colour and number", enabled_when=with_layers,
-           is_on=lambda s: s.shows_stages),
-    Action("view.design", "Design", "View", lambda w: w.show_tab("design"), "Alt+1", separator_before=True),
-    Action("view.data", "Data", "View", lambda w: w.show_tab("data"), "Alt+2"),
-    Action("view.train", "Train", "View", lambda w: w.show_tab("train"), "Alt+3"),
-    Action("view.test", "Test", "View", lambda w: w.show_tab("test"), "Alt+4", needs="test",
-           help="What a run has learned: scores, predictions for new samples, a look inside",
-           keywords="evaluate evaluation score accuracy confusion calibration reliability residuals errors testnet "
-           "predict predictions classify inference explain gradcam"),
-    Action("view.experiments", RUNS, "View", lambda w: w.show_tab("experiments"), "Alt+5", "table",
-           also=("Ctrl+Shift+E",), help="Every run of the project: find, compare, annotate, delete",
-           keywords="history runs compare"),
-    Action("view.search", "New sweep", "View", lambda w: w.show_search(), needs="experiments",
+    _lens("structure", keywords="parameters plain"),
+    _lens("cost", "Ctrl+Shift+H", keywords="heatmap flops memory parameters expensive highlight heavy"),
+    _lens("time", keywords="measure layer times profile profiler benchmark slow bottleneck duration roofline"),
+    _lens("health", keywords="highlight layer health gradients dead vanishing exploding"),
+    _lens("activations", needs="explain", keywords="feature maps show activations inside look"),
+    _lens("attribution", needs="explain", keywords="grad-cam gradcam explain saliency"),
+    _lens("stages", "Ctrl+Shift+T", keywords="pipeline workers"),
+    Action("view.data", "Data", "View", lambda w: w.show_tab("data"), "Alt+1", separator_before=True),
+    Action("view.design", "Design", "View", lambda w: w.show_tab("design"), "Alt+2"),
+    Action("view.runs", "Runs", "View", lambda w: w.show_tab("runs"), "Alt+3", "table", also=("Ctrl+Shift+E",),
+           help="Every run of the project: curves, scores, predictions, options; find, compare, delete",
+           keywords="history train test experiments evaluate evaluation score accuracy confusion calibration residuals "
+           "testnet predict classify inference explain gradcam compare"),
+    Action("view.search", "New sweep", "View", lambda w: w.show_search(), needs="experiment",
            help="Many values of options and layers, side by side, and which is best",
            keywords="sweep tuning hyperparameters grid random bayesian optuna experiment manager"),
     Action("view.layers", "Table of layers", "View", lambda w: w.design.show_layers(),
            help="Sizes, parameters, FLOPs and memory of each layer", enabled_when=with_layers,
            keywords="analyze analyse network analyzer summary activations learnables"),
+    Action("view.history", "Undo history", "View", lambda w: w.design.show_history(), enabled_when=in_design,
+           help="The steps since the project was opened: a click goes back or forward to one",
+           keywords="undo redo steps back timeline revert"),
     Action("view.start", "Start page", "View", lambda w: w.show_start(), "Alt+Home",
            help="Recent projects, examples, templates"),
     Action("theme.system", "Match system", "View", lambda w: w.theme.choose("system"),
@@ -292,9 +297,8 @@ _TABLE: tuple[Action, ...] = (
            submenu="Theme", keywords="theme appearance preferences day"),
     Action("theme.dark", "Dark", "View", lambda w: w.theme.choose("dark"), is_on=lambda s: s.theme == "dark",
            submenu="Theme", keywords="theme appearance preferences night"),
-    Action("view.commands", "Find a command…", "View", lambda w: w.menus.find_command(), "Ctrl+Shift+P", "search"),
-    Action("network.add", "Add a layer…", "Network", lambda w: w.focus_palette(), "Ctrl+K", "plus",
-           help="Search the layer library"),
+    Action("network.add", "Search the library…", "Network", lambda w: w.focus_palette(), "Ctrl+K", "plus",
+           help="Find a layer type by its name, and add it", keywords="add layer insert palette"),
     Action("network.arrange", "Arrange", "Network", lambda w: w.design.canvas.arrange(), "Ctrl+L", "arrange",
            help="Lay the network out in layers", enabled_when=with_layers, in_toolbar=True),
     Action("network.arrange_down", "Arrange top-down", "Network", lambda w: w.design.canvas.arrange("down"),
@@ -362,7 +366,12 @@ _TABLE: tuple[Action, ...] = (
     Action("code.trust", "Trust the project's code…", "Network", lambda w: w.user_code.review(),
            help="Let the custom layers and functions of this project run", separator_before=True),
     Action("data.choose", "Choose data…", "Data", lambda w: w.show_tab("data"), "Ctrl+Shift+D", "data",
+           help="What the project learns from: samples, recipe, findings",
            keywords="dataset load import csv images folder mat datastore"),
+    Action("data.file", "Open a file as data…", "Data", lambda w: w.guesser.choose(is_folder=False),
+           help="A table, an array, text or sound: Netwright finds out what it is", keywords="csv parquet load import"),
+    Action("data.folder", "Open a folder as data…", "Data", lambda w: w.guesser.choose(is_folder=True),
+           help="Pictures, sounds or texts in folders by class", keywords="images datastore load import"),
     Action("run.train", "Train", "Run", lambda w: w.training.start(), "F5", "play",
            help="Start a run in a process of its own", enabled_when=lambda s: not s.is_running,
            keywords="start learn"),
@@ -374,46 +383,64 @@ _TABLE: tuple[Action, ...] = (
            help="Train the project as it is now: after the current run, or at once if there is none",
            keywords="schedule later next"),
     Action("run.pause", "Pause", "Run", lambda w: w.training.request("pause"),
-           enabled_when=lambda s: s.is_running and not s.is_paused),
+           enabled_when=lambda s: s.is_shown_running and not s.is_paused),
     Action("run.release", "Pause and free memory", "Run", lambda w: w.training.request("pause", {"release": 1}),
            help="The run is kept as a checkpoint on disk: its processes end, Resume starts them again",
-           enabled_when=lambda s: s.is_running),
+           enabled_when=lambda s: s.is_shown_running),
     Action("run.resume", "Resume", "Run", lambda w: w.training.resume(),
            help="Resume the run that is shown, from its last state", enabled_when=lambda s: s.can_resume),
     Action("run.checkpoint", "Save a checkpoint", "Run", lambda w: w.training.request("checkpoint"),
-           enabled_when=lambda s: s.is_running),
+           enabled_when=lambda s: s.is_shown_running),
     Action("run.validate", "Validate now", "Run", lambda w: w.training.request("validate"),
-           enabled_when=lambda s: s.is_running),
+           enabled_when=lambda s: s.is_shown_running),
     Action("run.change", "Change rate or epochs…", "Run", lambda w: w.training.request("set"),
-           enabled_when=lambda s: s.is_running),
+           enabled_when=lambda s: s.is_shown_running),
     Action("run.options", "Training options…", "Run", lambda w: w.dialogs.edit_training_options(), "Ctrl+T",
            "settings", separator_before=True,
            keywords="settings solver learn learn rate epochs hyperparameters gpu trainingOptions"),
-    Action("run.open", "Open a run…", "Run", lambda w: w.training.choose_run(),
+    Action("run.tune", "Tune for me…", "Run", lambda w: w.dialogs.show_tune(), needs="tune",
+           help="Search better values within a budget of time, and prove them against the project as it is",
+           keywords="hyperparameter search optimize optimise automl best learn rate learning batch dropout optuna"),
+    Action("run.doctor", "Doctor…", "Run", lambda w: w.dialogs.show_doctor(), needs="doctor",
+           help="What is wrong with the project, in order of effect, each with one cure",
+           keywords="diagnose overfit learning rate finder problems why not learning lr find"),
+    Action("run.evaluate", "Evaluate…", "Run", lambda w: w.made.show_segment("scores"), needs="scores",
+           help="Scores of the run that is shown, on test, validation or training data", separator_before=True,
+           keywords="test accuracy confusion metrics score"),
+    Action("run.predict", "Predict…", "Run", lambda w: w.made.show_segment("predict"), needs="predict",
+           help="Answers of the run that is shown for samples of your own", keywords="classify inference try forecast"),
+    Action("run.explain", "Explain…", "Run", lambda w: w.made.show_segment("explain"), needs="explain",
+           help="What the run that is shown looks at", keywords="gradcam saliency attribution importance"),
+    Action("run.open", "Open a run…", "Run", lambda w: w.dialogs.open_run(),
            help="Follow or look at a run by its folder"),
+    Action("run.devices", "Devices…", "Run", lambda w: w.dialogs.show_devices(),
+           help="The devices of this machine, whether they work, and how fast they are", separator_before=True,
+           keywords="gpu cuda hardware cpu"),
     Action("run.clusters", "Clusters…", "Run", lambda w: w.dialogs.show_clusters(),
-           help="Profiles of clusters: Slurm, hosts over ssh, Ray; try one in stages", separator_before=True,
-           keywords="cluster profile slurm ssh ray parallel remote validate parcluster"),
+           help="Profiles of clusters: Slurm, hosts over ssh, Ray; try one in stages",
+           keywords="cluster profile slurm ssh ray parallel remote validate parcluster", needs="clusters"),
     Action("run.jobs", "Jobs on clusters…", "Run", lambda w: w.dialogs.show_cluster_jobs(),
-           help="Runs on clusters: show, stop, fetch, delete", keywords="cluster slurm batch remote monitor job"),
-    Action("run.watch", "Highlight layer health", "Run", lambda w: w.layer_health.switch(),
-           help="Gradient, output and dead units of each layer on the canvas, from now on",
-           is_on=lambda s: s.watches_layers, separator_before=True, keywords="gradients dead vanishing exploding"),
+           help="Runs on clusters: show, stop, fetch, delete", keywords="cluster slurm batch remote monitor job",
+           needs="cluster_jobs"),
     Action("run.message", "Notify when a run ends", "Run", lambda w: w.notifier.switch_message(),
-           help="On the desktop, while another window is active", is_on=lambda s: s.has_message),
+           help="On the desktop, while another window is active", is_on=lambda s: s.has_message, separator_before=True),
     Action("run.beep", "Beep when a run ends", "Run", lambda w: w.notifier.switch_beep(), is_on=lambda s: s.has_beep),
-    Action("run.webhook", "Webhook when a run ends…", "Run", lambda w: w.dialogs.edit_webhook(),
+    Action("run.webhook", "Webhook when a run ends…", "Run", lambda w: w.menus.show_preferences("Notifications"),
            help="An address of yours that is told when a run, an experiment or the queue has ended",
            keywords="notify notification slack url http chat"),
-    Action("help.shortcuts", "Keyboard shortcuts", "Help", lambda w: w.menus.show_shortcuts(), "F1",
+    Action("help.commands", "Search commands…", "Help", lambda w: w.menus.find_command(), "Ctrl+Shift+P", "search",
+           help="Every entry of the menus, by its name or by what it does", keywords="find command palette"),
+    _tour("network", "1. A network on the canvas"), _tour("data", "2. Data"), _tour("options", "3. Training options"),
+    _tour("training", "4. Train and watch"), _tour("results", "5. Look at the results"),
+    _tour("export", "6. Take it away"),
+    Action("help.page", "Manual", "Help", lambda w: w.menus.show_manual(), "F1",
+           help="The page about what has the focus", keywords="documentation docs help reference"),
+    Action("help.shortcuts", "Keyboard shortcuts", "Help", lambda w: w.menus.show_shortcuts(), "Ctrl+F1",
            keywords="keys hotkeys"),
-    Action("help.devices", "Devices…", "Help", lambda w: w.dialogs.show_devices(),
-           help="The devices of this machine, whether they work, and how fast they are",
-           keywords="gpu cuda hardware cpu"),
     Action("help.about", "About Netwright", "Help", lambda w: w.menus.show_about(), "", "info"),
 )
 # fmt: on
-ACTIONS = tuple(action for action in _TABLE if not action.needs or action.needs in SHOWN)
+ACTIONS = tuple(action for action in TABLE if not action.needs or action.needs in SHOWN)
 
 
 def enabled_ids(state: WindowState) -> set[str]:

@@ -1,4 +1,4 @@
-"""Activations on the canvas: the outputs of each layer of the newest run for a sample, as pictures beside the layer."""
+"""Pictures beside the layers for a sample and the newest run: outputs of layers, or where each looks for the answer."""
 
 import shutil
 import tempfile
@@ -6,59 +6,77 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QImage, qRgb
 
 from netwright.app.frame.tabs import DesignTab
 from netwright.app.shell import Shell
-from netwright.engine.core.part_registry import required
+from netwright.designer.language import noop, tr, translation
+from netwright.designer.scene.lens import NO_RUN, Lens, Remark
+from netwright.engine.core.part_registry import entries, required
 from netwright.engine.drawing.colour_maps import colours
 from netwright.engine.network.network import Network
 from netwright.engine.runs.history import in_order
 
 if TYPE_CHECKING:
     from netwright.app.history.run_history import RunHistory
-    from netwright.designer.canvas.activations_legend import ActivationsLegend
 
-NO_RUN = "Train the network first: activations are those of a run that has ended."
+METHODS: Mapping[Lens, str] = {"activations": "thumbnails", "attribution": "attributions"}
+NO_PART = noop("This installation has no analysis of trained networks.")
 
 
 class ActivationsOverlay(QObject):
     """Asks the engine for small pictures of all layers, of the newest run of the project that has ended, and shows them
     on the canvas. To show them is a matter of the view: it changes neither the project nor its history."""
 
-    changed = Signal()
-
     def __init__(self, shell: Shell, design: DesignTab) -> None:
         super().__init__(shell.dialog_parent)
-        self._shell, self._design = shell, design
-        self.is_on = False
+        self._shell, self._design, self._lenses = shell, design, design.lenses
+        self._lens: Lens = "structure"
+        """The lens whose pictures are shown."""
         self.run: Path | None = None
         self.place, self._count = 0, 1
         self._pictures: dict[str, list[QImage]] = {}
         """Pictures by the path of ids."""
         self._history: RunHistory | None = None
-        self._legend: ActivationsLegend | None = None
         self._request: int | None = None
         self._folder = ""
         shell.editor.project_changed.connect(self._on_changed)
         shell.editor.scope_changed.connect(self._on_changed)
         shell.documents.changed.connect(self.hide)
+        self._lenses.changed.connect(self._follow)
+        self._lenses.sample_stepped.connect(self.step)
+        self.offer()
 
-    def switch(self) -> None:
-        """Show or hide the pictures."""
-        self.hide() if self.is_on else self.show()
+    @property
+    def is_on(self) -> bool:
+        """Whether pictures are shown, or asked for."""
+        return self._lens in METHODS
+
+    def offer(self) -> None:
+        """Let the lenses be chosen: whether there is a run is known once one is chosen."""
+        has_part = "explain" in entries("operations")
+        for lens in METHODS:
+            self._lenses.refuse(lens, "" if has_part else NO_PART)
+
+    def _follow(self) -> None:
+        """Show the pictures of the lens, or remove them."""
+        lens = self._lenses.current
+        if lens == self._lens:
+            return
+        self._remove()
+        self._lens = lens
+        if self.is_on:
+            self.show()
 
     def show(self) -> None:
-        """Find the newest run, and show the activations of its layers for a sample."""
+        """Find the newest run, and show the pictures of its layers for a sample."""
         from netwright.app.history.run_history import RunHistory  # a start of the window does not pay for it
 
         if self._history is None:
             self._history = RunHistory(self)
             self._history.changed.connect(self._on_runs)
-        self.is_on = True
-        self.changed.emit()
-        self._tell("Looking for the newest run…")
+        self._tell(tr("Looking for the newest run…"))
         self._history.watch(self._shell.documents.key)
         if self._history.is_read:
             self._on_runs()
@@ -69,14 +87,18 @@ class ActivationsOverlay(QObject):
         self.ask()
 
     def hide(self) -> None:
+        """Show the structure instead of the pictures: another project is open, or there are none."""
+        self.offer()
+        if self.is_on:
+            self._lenses.leave()
+
+    def _remove(self) -> None:
         """Remove the pictures."""
         self.stop()
-        if self.is_on:
-            self.is_on, self._pictures = False, {}
+        if self._pictures:
+            self._pictures = {}
             self._draw()
-            if self._legend is not None:
-                self._legend.hide()
-            self.changed.emit()
+        self._tell("")
 
     def stop(self) -> None:
         """Cancel the request, and stop looking for runs."""
@@ -97,7 +119,9 @@ class ActivationsOverlay(QObject):
         newest = next((run for run in ended if history.is_of_project(run)), None)
         if newest is None:
             self.hide()
-            self._shell.hint(NO_RUN)
+            for lens in METHODS:
+                self._lenses.refuse(lens, NO_RUN)
+            self._shell.hint(translation(NO_RUN))
         elif newest.path != self.run or not self._pictures:
             self.show_run(newest.path)
 
@@ -110,9 +134,9 @@ class ActivationsOverlay(QObject):
         assert self.run is not None
         operation = required("operations", "explain")
         request = operation.request(
-            run_dir=self.run, method="thumbnails", sample=str(self.place), folder=Path(self._folder)
+            model=self.run, method=METHODS[self._lens], sample=str(self.place), folder=Path(self._folder)
         )
-        self._tell("Looking at the layers…")
+        self._tell(tr("Looking at the layers…"))
         self._request = self._shell.server.ask(operation, request, self._take, self._on_error)
 
     def _cancel(self) -> None:
@@ -127,8 +151,13 @@ class ActivationsOverlay(QObject):
 
     def _on_error(self, message: str) -> None:
         self._request = None
+        lens = self._lens
         self.hide()
-        self._shell.show_error("The activations cannot be shown", message)
+        is_attribution = lens == "attribution"
+        self._shell.show_error(
+            (tr("The attribution cannot be shown") if is_attribution else tr("The activations cannot be shown")),
+            message,
+        )
 
     def _take(self, facts: dict[str, Any]) -> None:
         self._request = None
@@ -137,24 +166,21 @@ class ActivationsOverlay(QObject):
         try:
             self._pictures = read_pictures(Path(facts["file"]), facts["layers"])
         except (OSError, ValueError, KeyError):
-            self._on_error(f"{facts['file']} cannot be read. Show them again.")
+            self._on_error(tr("{file} cannot be read. Show them again.", file=facts["file"]))
             return
         self._draw()
         answer = sample["outputs"][0].get("class")
-        label = f"labelled {sample['label']}" if sample.get("label") else ""
-        note = ", ".join(filter(None, (label, f"answer {answer}" if answer is not None else "")))
-        self._tell(f"Sample {sample['place']:,} of {self._count:,}", note)
+        label = tr("labelled {label}", label=sample["label"]) if sample.get("label") else ""
+        note = ", ".join(filter(None, (label, tr("answer {answer}", answer=answer) if answer is not None else "")))
+        self._tell(note, tr("Sample {place:,} of {count:,}", place=sample["place"], count=self._count))
 
     # ---- the canvas ----
 
-    def _tell(self, text: str, note: str = "") -> None:
-        if self._legend is None:
-            from netwright.designer.canvas.activations_legend import ActivationsLegend
-
-            self._legend = ActivationsLegend(self._design.canvas)
-            self._legend.stepped.connect(self.step)
-            self._legend.closed.connect(self.hide)
-        self._legend.tell(text, note)
+    def _tell(self, text: str, sample: str = "") -> None:
+        """Say what is shown of which sample; without a sample what is under way."""
+        remark = Remark(shown=text, sample=sample)
+        for lens in METHODS:
+            self._lenses.remark(lens, remark)
 
     def _on_changed(self, _project: object = None) -> None:
         if self._pictures:

@@ -1,52 +1,58 @@
-"""The panel below the canvas: problems and the table of layers. It is one line high while there are no problems: the
-canvas has the room."""
+"""The panel below the canvas: problems, the table of layers, and the undo history. It is one line high until it is
+opened: the canvas has the room, and an edit moves nothing."""
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTabWidget, QToolButton, QUndoView, QWidget
 
 from netwright.app.widgets import NO_LIMIT
 from netwright.designer import theme
+from netwright.designer.announcement import announce
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.panels.problems_panel import ProblemsPanel, where
+from netwright.designer.language import tr
+from netwright.designer.panels.problems_panel import ProblemsPanel, link_text, where
 
-SETTLE_MS = 400
-"""How long the project has to stay with or without errors before the panel unfolds or folds by itself."""
 PROBLEMS, LAYERS = 0, 1
+AROUND_SUMMARY = 64
+TOKENS = {"error": "error", "warning": "warning", "note": "muted"}
 
 
 class BottomPanel(QTabWidget):
     """Tabs that fold to the height of their headings.
 
-    Without errors and warnings the panel folds, with them it unfolds, unless the user has folded it. Folded, it shows
-    the first problem beside the headings. `height_wanted` is emitted when it has unfolded, with its height before in
-    pixels; `height` is that of the first time.
+    Folded, it shows the first problem beside the headings, with its cure. `height_wanted` is emitted when it has
+    unfolded, with its height before in pixels; `height` is that of the first time.
     """
 
     height_wanted = Signal(int)
 
     def __init__(self, editor: Editor, problems: ProblemsPanel, layers: QWidget, *, height: int) -> None:
         super().__init__()
-        self._editor = editor
+        self._editor, self._problems = editor, problems
         self._height = height
-        self._is_folded_by_hand = False
         self.is_folded = False
+        self._num_problems = 0
         theme.mark(self, "role", "panel")  # shows above the corner widget
         self.setDocumentMode(True)
-        self.addTab(problems, "Problems")
-        self.addTab(layers, "Layers")
+        self.addTab(problems, tr("Problems"))
+        self.addTab(layers, tr("Layers"))
+        self.history = self._make_history()
+        self.addTab(self.history, tr("History"))
         self._add_corner()
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(SETTLE_MS)
-        self._settle.timeout.connect(self._follow_problems)
         self.tabBarClicked.connect(self.unfold)
         editor.analysis_changed.connect(self._show_problems)
         theme.changed.connect(self._show_fold)
-        self._was_needed = self._is_needed
-        self._set_folded(not self._was_needed)
+        self._set_folded(True)
         self._show_problems()
+
+    def _make_history(self) -> QUndoView:
+        """Make the list of the steps: a click on one goes back or forward to it."""
+        history = QUndoView(self._editor.stack, self)
+        history.setEmptyLabel(tr("As it was opened"))
+        theme.mark(history, "role", "groups")
+        history.setAccessibleName(tr("Steps to undo and redo"))
+        return history
 
     def _add_corner(self) -> None:
         corner = QWidget()
@@ -54,20 +60,21 @@ class BottomPanel(QTabWidget):
         row = QHBoxLayout(corner)
         row.setContentsMargins(0, 0, 8, 4)
         row.setSpacing(8)
+        self._mark, self.cure = QLabel(), QPushButton()
         self.summary = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         theme.mark(self.summary, "role", "muted")
+        theme.mark(self.cure, "role", "link")
+        self.cure.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.cure.clicked.connect(lambda: self._problems.fix(self._editor.check_result.problems[0]))
         self.fold_button = QToolButton()
         self.fold_button.setIconSize(QSize(14, 14))
         self.fold_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.fold_button.clicked.connect(self._toggle)
+        row.addWidget(self._mark)
         row.addWidget(self.summary, 1)
+        row.addWidget(self.cure)
         row.addWidget(self.fold_button)
         self.setCornerWidget(corner)
-
-    @property
-    def _is_needed(self) -> bool:
-        """Whether there is an error or a warning; a note fits into the line."""
-        return any(problem.severity in ("error", "warning") for problem in self._editor.check_result.problems)
 
     def show_page(self, page: QWidget) -> None:
         """Unfold, with a page in front."""
@@ -76,11 +83,9 @@ class BottomPanel(QTabWidget):
 
     def unfold(self, _page: object = None) -> None:
         """Show the pages."""
-        self._is_folded_by_hand = False
         self._set_folded(False)
 
     def _toggle(self) -> None:
-        self._is_folded_by_hand = not self.is_folded
         self._set_folded(not self.is_folded)
 
     def _set_folded(self, is_folded: bool) -> None:
@@ -96,35 +101,46 @@ class BottomPanel(QTabWidget):
 
     def _show_problems(self, _result: object = None) -> None:
         problems = self._editor.check_result.problems
-        self.setTabText(PROBLEMS, f"Problems {len(problems)}" if problems else "Problems")
-        self.setTabText(LAYERS, f"Layers {len(self._editor.network):,}")
+        self.setTabText(PROBLEMS, tr("Problems {count:,}", count=len(problems)) if problems else tr("Problems"))
+        self.setTabText(LAYERS, tr("Layers {count:,}", count=len(self._editor.network)))
         first = problems[0] if problems else None
-        self.summary.setText(f"{where(first)}: {first.message}" if first else "No problems")
-        self._limit_summary()
-        if self._is_needed != self._was_needed:
-            self._settle.start()
-        else:
-            self._settle.stop()
-
-    def _follow_problems(self) -> None:
-        """Fold after the last error or warning was solved, and unfold for the first one."""
-        self._was_needed = self._is_needed
-        if not self._was_needed and self.currentIndex() == PROBLEMS:
-            self._set_folded(True)
-        elif self._was_needed and not self._is_folded_by_hand:
-            self._set_folded(False)
+        self.summary.setText(f"{where(first)}: {first.message}" if first else tr("No problems"))
+        self.cure.setText(link_text(first) if first else "")
+        self.cure.setAccessibleName(self.cure.text() or tr("No cure"))
+        self._show_fold()
+        if len(problems) > self._num_problems and len(self._editor.network):
+            announce(self, self.summary.text())
+        self._num_problems = len(problems)
 
     def _show_fold(self) -> None:
         self.fold_button.setIcon(theme.icon("chevron-up" if self.is_folded else "chevron-down", "muted"))
-        words = "Show the panel" if self.is_folded else "Fold the panel to one line"
+        words = tr("Show the panel") if self.is_folded else tr("Fold the panel to one line")
         self.fold_button.setToolTip(words)
         self.fold_button.setAccessibleName(words)
+        problems = self._editor.check_result.problems
+        if problems:
+            self._mark.setPixmap(
+                theme.icon(problems[0].severity.replace("note", "info"), TOKENS[problems[0].severity]).pixmap(14, 14)
+            )
         self.summary.setVisible(self.is_folded)
+        self._mark.setVisible(self.is_folded and bool(problems))
+        self._limit_corner()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size of the headings alone: what stands beside them takes what room is left."""
+        return QSize(self._headings(), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._limit_summary()
+        self._limit_corner()
 
-    def _limit_summary(self) -> None:
+    def _headings(self) -> int:
+        return self.tabBar().sizeHint().width() + AROUND_SUMMARY
+
+    def _limit_corner(self) -> None:
         """Leave the headings their room: a corner widget gets all that it asks for."""
-        self.summary.setMaximumWidth(max(0, self.width() - self.tabBar().sizeHint().width() - 64))
+        room = self.width() - self._headings() - (0 if self._mark.isHidden() else self._mark.sizeHint().width() + 8)
+        cure = self.cure.sizeHint().width() + 8
+        has_cure = self.is_folded and bool(self.cure.text()) and cure <= room
+        self.cure.setVisible(has_cure)
+        self.summary.setMaximumWidth(max(0, room - cure if has_cure else room))

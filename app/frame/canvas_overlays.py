@@ -2,82 +2,70 @@
 times."""
 
 import tempfile
+from bisect import bisect_right
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from netwright.app.frame.layer_filters import LayerFilters
+from netwright.app.frame.run_timeline import RunTimeline
 from netwright.app.frame.tabs import DesignTab
 from netwright.app.processes import DisposableProcess
 from netwright.app.runs.execution_environment import ExecutionEnvironment
 from netwright.app.shell import Shell
 from netwright.app.training import Training
-from netwright.engine.core.errors import UserError, plural
+from netwright.designer.language import tr, translation
+from netwright.designer.scene.lens import NO_TRAINING, Remark
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.process import module_command
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
 
 if TYPE_CHECKING:
-    from netwright.designer.canvas.legends import HealthLegend, StageLegend, TintLegend
     from netwright.designer.canvas.view import CanvasView
-    from netwright.designer.panels.property_sections import StageRow
+    from netwright.designer.panels.property_sections import HealthPart, StageRow
     from netwright.engine.runs.events import Event
 
 UNKNOWN_WORKERS = 2
 SHOW_MS = 200
+MOST_POINTS = 600
+"""Of more iterations every second one is forgotten."""
 
 
 class StagesOverlay(QObject):
-    """Tells the canvas how many workers this machine has for a pipeline, and adds the legend over the canvas and the
-    row in the properties when stages are first used."""
+    """Tells the canvas how many workers this machine has for a pipeline, and adds the row in the properties when stages
+    are first used."""
 
     def __init__(self, shell: Shell, design: DesignTab, environment: ExecutionEnvironment) -> None:
         super().__init__(shell.dialog_parent)
         self._editor, self._design, self._environment = shell.editor, design, environment
-        self._legend: StageLegend | None = None
         self._row: StageRow | None = None
-        self._canvas: CanvasView | None = None
         design.canvas_made.connect(self._show_on)
 
     def _show_on(self, canvas: "CanvasView") -> None:
-        self._canvas = canvas
         canvas.stages.workers_of = self._workers
         canvas.stages.changed.connect(self._on_changed)
         self._environment.inventory_changed.connect(canvas.stages.look_again)
         canvas.stages.look_again()
 
-    @property
-    def is_on(self) -> bool:
-        """Whether the canvas shows stages."""
-        return self._canvas is not None and self._canvas.stages.is_on
-
-    def switch(self) -> None:
-        """Show or hide the stages."""
-        self._design.canvas.stages.switch()
-
     def balance(self) -> None:
         """Give all stages about the same work, and show them."""
-        staging = self._design.canvas.stages
-        staging.show(True)
-        staging.balance()
+        self._design.lenses.choose("stages")
+        self._design.canvas.stages.balance()
 
     def clear(self) -> None:
         """Leave the stages to the engine."""
         self._design.canvas.stages.clear()
 
     def _on_changed(self) -> None:
-        assert self._canvas is not None
-        staging = self._canvas.stages
-        if staging.is_on and self._legend is None:
-            from netwright.designer.canvas.legends import StageLegend  # a start of the window does not pay for it
+        stages = self._design.canvas.stages
+        if stages.is_used and self._row is None:
+            from netwright.designer.panels.property_sections import StageRow  # a start does not pay for it
 
-            self._legend = StageLegend(self._canvas)
-        if staging.is_used and self._row is None:
-            from netwright.designer.panels.property_sections import StageRow
-
-            self._row = StageRow(self._editor, staging)
+            self._row = StageRow(self._editor, stages)
             self._design.properties.add_part(self._row)
             self._row.refresh()
 
@@ -98,29 +86,55 @@ class StagesOverlay(QObject):
 
 
 class LayerHealthOverlay(QObject):
-    """Marks on the canvas how each layer does in training. To show them is a matter of the view: it changes neither
-    the project nor its history. A run that does not watch its layers by itself is asked to."""
-
-    changed = Signal()
+    """Shows on the canvas how each layer does in training. To show it is a matter of the view: it changes neither the
+    project nor its history. A run that does not watch its layers by itself is asked to."""
 
     def __init__(self, shell: Shell, design: DesignTab, training: Training) -> None:
         super().__init__(shell.dialog_parent)
         self._shell, self._design, self._training = shell, design, training
-        self._layers: dict[str, list[float]] = {}
+        self._lenses = design.lenses
+        self.timeline = RunTimeline(shell, design, training)
+        self.filters = LayerFilters(shell, design, training)
+        self._newest: dict[str, list[float]] = {}
         """The latest figures of the run that is shown, by layer."""
+        self._history: list[tuple[int, dict[str, list[float]]]] = []
+        """Those and the ones before, by iteration."""
+        self._part: HealthPart | None = None
         self._iteration = 0
-        self._legend: HealthLegend | None = None
         self._is_shown = False
         self._is_requested = False
         """Whether the run was asked to watch its layers, whatever the project's option says."""
-        self._choice: bool | None = None
-        """What was chosen in this window; None while the marks follow the project's option and the run."""
+        self._was_on = False
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self.show)
         shell.editor.project_changed.connect(self._on_changed)
         shell.editor.scope_changed.connect(self._on_changed)
         training.run_shown.connect(self.forget)
         training.received.connect(self.take)
+        training.state_changed.connect(self._tell)
+        shell.editor.selection_changed.connect(self._show_part)
+        self._lenses.changed.connect(self._follow)
+        self.timeline.moved.connect(self._on_moved)
+        self._tell()
+
+    def _on_moved(self) -> None:
+        """Show the figures as they were recorded at the moment that the scrubber stands at."""
+        self._tell()
+        self.show()
+
+    @property
+    def _moment(self) -> tuple[int, dict[str, list[float]]]:
+        """The iteration that is shown and its figures: the newest, or the last record up to the moment of the
+        timeline, or the first one where there is none before it."""
+        step = self.timeline.moment
+        if step is None or not self._history:
+            return self._iteration, self._newest
+        before = bisect_right(self._history, step, key=lambda record: record[0])
+        return self._history[max(0, before - 1)]
+
+    @property
+    def _layers(self) -> dict[str, list[float]]:
+        return self._moment[1]
 
     @property
     def _is_option(self) -> bool:
@@ -128,36 +142,33 @@ class LayerHealthOverlay(QObject):
 
     @property
     def is_on(self) -> bool:
-        """Whether the marks are to be seen."""
-        return self._is_option or self._is_requested if self._choice is None else self._choice
+        """Whether the health is to be seen."""
+        return self._lenses.current == "health"
 
-    def switch(self) -> None:
-        """Show or hide the marks, in a run that is under way as well."""
-        self._choice = not self.is_on
-        if not self._choice and self._is_requested and not self._is_option:
-            self._training.request("watch", {"layers": 0})
+    def _follow(self) -> None:
+        """Show or remove the health with its lens, and ask the run that is under way to watch its layers."""
+        if self.is_on == self._was_on:
+            return
+        self._was_on = self.is_on
         self._ask_run()
-        if self._choice and not self._layers:
-            later = "as soon as the run reports them" if self._training.is_running else "from the next run on"
-            self._shell.hint(f"Layers are marked on the canvas {later}.")
         if self._layers or self._is_shown:
             self.show()
-        self.changed.emit()
 
     def _ask_run(self) -> None:
         """Ask the run that is under way to watch its layers, unless it does."""
-        if self._choice and self._training.is_running and not (self._is_option or self._is_requested):
+        is_watching = self._is_option or self._is_requested or self._layers
+        if self.is_on and self._training.is_running and not is_watching:
             self._training.request("watch", {"layers": 1})
 
     def forget(self) -> None:
         """Remove the marks: another run is shown."""
         self._is_requested = False
         self._clear()
-        self.changed.emit()
 
     def _clear(self) -> None:
-        self._layers, self._iteration = {}, 0
+        self._newest, self._iteration, self._history = {}, 0, []
         self._timer.start()
+        self._tell()
 
     def take(self, event: "Event") -> None:
         """Take one event of the run."""
@@ -168,34 +179,64 @@ class LayerHealthOverlay(QObject):
             self._ask_run()  # before, a run has no folder for requests
         elif isinstance(event, Requested) and event.what == "watch_layers":
             self._is_requested = event.value > 0
-            if self._is_requested and self._choice is False:
-                self._choice = None  # asked for in the run's own menu
+            if self._is_requested:
+                self._lenses.forget_choice()  # asked for in the run's own menu
             self._clear()
-            self.changed.emit()
         elif isinstance(event, Health):
             if event.iteration != self._iteration:
-                self._layers, self._iteration = {}, event.iteration
-            self._layers.update(event.layers)
+                self._newest, self._iteration = {}, event.iteration
+                self._history.append((self._iteration, self._newest))
+                if len(self._history) > MOST_POINTS:
+                    del self._history[1:-1:2]
+            self._newest.update(event.layers)
+            self._tell()
+            self._lenses.offer("health")
             self._timer.start()
 
     def _on_changed(self, _project: object = None) -> None:
         if self._layers or self._is_shown:
             self._timer.start()
 
+    def _tell(self) -> None:
+        """Say which iteration is shown, or why there is none."""
+        is_known = bool(self._layers) or self._training.is_running
+        self._lenses.refuse("health", "" if is_known else NO_TRAINING)
+        text = ""
+        if self._layers:
+            text = tr("at iteration {iteration:,}", iteration=self._moment[0])
+            if self.timeline.moment is not None:
+                epoch = self.timeline.moment_text
+                text = tr("{epoch}, iteration {iteration:,}", epoch=epoch, iteration=self._moment[0])
+        soon = tr("Shown as soon as the run reports it.")
+        note = "" if self._layers else soon if is_known else translation(NO_TRAINING)
+        self._lenses.remark("health", Remark(text, note))
+
     def show(self) -> None:
-        """Draw the marks of the visible layers, or remove them."""
+        """Draw the health of the visible layers, or remove it."""
         from netwright.designer.scene.health_badges import badges
 
         editor, canvas = self._shell.editor, self._design.canvas
         marks = badges(self._layers, editor.project.network, editor.scope) if self.is_on else {}
         canvas.network_scene.show_health(marks)
         self._is_shown = bool(marks)
-        if marks and self._legend is None:
-            from netwright.designer.canvas.legends import HealthLegend
+        self._show_part()
 
-            self._legend = HealthLegend(canvas)
-        if self._legend is not None:
-            self._legend.show_at(self._iteration) if marks else self._legend.hide()
+    def _show_part(self, _selection: object = None) -> None:
+        """Show the health of the one selected layer in the properties, through whatever lens."""
+        editor, badge, points = self._shell.editor, None, []
+        if len(editor.selection) == 1 and self._layers:
+            from netwright.designer.scene.health_badges import badges, gradients
+
+            (id,) = editor.selection
+            badge = badges(self._layers, editor.project.network, editor.scope).get(id)
+            points = gradients(self._history, "/".join((*editor.scope, id)))
+        if self._part is None and badge is not None:
+            from netwright.designer.panels.property_sections import HealthPart
+
+            self._part = HealthPart()
+            self._design.properties.add_part(self._part, is_first=True)
+        if self._part is not None:
+            self._part.show_badge(badge, points, self._moment[0])
 
 
 class LayerTimesOverlay(QObject):
@@ -208,7 +249,8 @@ class LayerTimesOverlay(QObject):
     def __init__(self, shell: Shell, design: DesignTab, environment: ExecutionEnvironment) -> None:
         super().__init__(shell.dialog_parent)
         self._shell, self._design, self._environment = shell, design, environment
-        self._legend: TintLegend | None = None
+        self._lenses = design.lenses
+        self._was_on = False
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._seconds: dict[str, float] = {}
         """Seconds per step by the path of ids."""
@@ -224,11 +266,16 @@ class LayerTimesOverlay(QObject):
         self.process.ended.connect(self._on_ended)
         shell.editor.project_changed.connect(self._on_changed)
         shell.editor.scope_changed.connect(self._on_changed)
-
-    def attach(self, legend: "TintLegend") -> None:
-        """Show in the legend the device on which the times were measured."""
-        self._legend = legend
+        self._lenses.changed.connect(self._follow)
+        self._lenses.link_clicked.connect(lambda lens: self.toggle() if lens == "time" else None)
         self._describe()
+
+    def _follow(self) -> None:
+        """Measure when the lens is first chosen."""
+        is_on = self._lenses.current == "time"
+        if is_on and not self._was_on and not (self._seconds or self.process.is_running):
+            self.start()
+        self._was_on = is_on
 
     def toggle(self) -> None:
         """Measure, or stop measuring."""
@@ -249,7 +296,7 @@ class LayerTimesOverlay(QObject):
             )
         except OSError as error:
             self.stop()
-            self._shell.hint(f"The engine cannot be started: {error.strerror}.")
+            self._shell.hint(tr("The engine cannot be started: {reason}.", reason=error.strerror))
         self._show()
 
     def stop(self) -> None:
@@ -273,8 +320,9 @@ class LayerTimesOverlay(QObject):
             self._shell.hint(str(line["error"]))
         elif "device" in line:
             self.device = device = line["device"]
-            threads = f", {plural(device['threads'], 'thread')}" if device["name"] == "cpu" else ""
-            self.where = f"{plural(device['batch'], 'sample')} on {device['name']}{threads}"
+            self.where = tr("%n sample(s) on {device}", "", device["batch"], device=device["name"])
+            if device["name"] == "cpu":
+                self.where = tr("{place}, %n thread(s)", "", device["threads"], place=self.where)
         elif "layer" in line:
             cost = line["layer"]
             self.costs.append(cost)
@@ -283,7 +331,7 @@ class LayerTimesOverlay(QObject):
 
     def _on_ended(self) -> None:
         if not self.where:
-            self._shell.hint("The times of the layers could not be measured: the process has ended. Try again.")
+            self._shell.hint(tr("The times of the layers could not be measured: the process has ended. Try again."))
         self.stop()
         self._show()
 
@@ -300,17 +348,17 @@ class LayerTimesOverlay(QObject):
         self.changed.emit()
 
     def _describe(self) -> None:
-        if self._legend is None:
-            return
+        """Say in the legend what was measured on, or how far measuring is."""
         if self.process.is_running:
-            progress = plural(len(self._seconds), "layer") if self._seconds else "starting"
-            self._legend.show_times_state(f"Measuring: {progress}…", "Stop")
+            count = len(self._seconds)
+            note, link = tr("Measuring: %n layer(s)…", "", count) if count else tr("Measuring: starting…"), tr("Stop")
         elif not self._seconds:
-            self._legend.show_times_state("Not measured yet", "Measure")
+            note, link = tr("Not measured yet"), tr("Measure")
         else:
             is_same = self._measured == self._shell.editor.project.network
-            edited = "" if is_same else ", before the last edits"
-            self._legend.show_times_state(f"{self.where}{edited}", "Measure again")
+            older = tr("{measurement}, before the last edits", measurement=self.where)
+            note, link = self.where if is_same else older, tr("Measure again")
+        self._lenses.remark("time", Remark(note=note, link=link))
 
 
 def times_in(seconds: Mapping[str, float], network: Network, scope: tuple[str, ...]) -> dict[str, int]:

@@ -9,16 +9,24 @@ from PySide6.QtWidgets import QFileDialog
 from netwright.app import messages
 from netwright.app.documents import uncollected
 from netwright.app.shell import Shell
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.network.arrangement import placed
 from netwright.engine.project.import_kinds import KINDS
 from netwright.engine.project.project import Project
 
-FILTER = f"Netwright projects (*{SUFFIX})"
 IMPORTED = " ".join(f"*{suffix}" for kind in KINDS for suffix in kind.suffixes)
-IMPORT_FILTER = f"Networks of other programs ({IMPORTED})"
-DATA_FILTER = "Data of any kind (*)"
+
+
+def project_filter() -> str:
+    """Return the filter of file dialogs for projects."""
+    return tr("Netwright projects (*{suffix})", suffix=SUFFIX)
+
+
+def import_filter() -> str:
+    """Return the filter of file dialogs for everything that can be imported."""
+    return tr("Networks of other programs ({patterns})", patterns=IMPORTED)
 
 
 class DocumentCommands(QObject):
@@ -45,7 +53,7 @@ class DocumentCommands(QObject):
                 document = self._shell.documents.open(path)
                 self._show(document.project)
         except UserError as error:
-            self._shell.show_error("The project cannot be opened", str(error))
+            self._shell.show_error(tr("The project cannot be opened"), str(error))
             return False
         for notice in document.notices:
             self._shell.hint(notice)
@@ -63,7 +71,7 @@ class DocumentCommands(QObject):
         try:
             document = self._shell.documents.open_copy(path, origin)
         except UserError as error:
-            self._shell.show_error("The project cannot be opened", str(error))
+            self._shell.show_error(tr("The project cannot be opened"), str(error))
             return False
         self._show(document.project)
         return True
@@ -89,8 +97,13 @@ class DocumentCommands(QObject):
         self._show(project)
         self._shell.editor.stack.resetClean()
         self._shell.documents.autosave()  # its file is gone: a crash in the next seconds would lose it
-        self._shell.hint(f"Unsaved work on {title} was recovered.")
+        self._shell.hint(tr("Unsaved work on {title} was recovered.", title=title))
         return True
+
+    def reopen(self) -> bool:
+        """Open the last project, if the user has chosen that for the start. Return whether it is open."""
+        last = self._shell.documents.last() if self._shell.documents.reopens else None
+        return last is not None and self.open_path(last)
 
     def new(self) -> None:
         """Open an empty project."""
@@ -102,17 +115,19 @@ class DocumentCommands(QObject):
         """Ask for a project, and open it after asking about unsaved work. A network of another program is imported,
         any other file taken for data."""
         start = str(self._shell.documents.folder)
-        filters = ";;".join((f"Projects and networks (*{SUFFIX} {IMPORTED})", FILTER, IMPORT_FILTER, DATA_FILTER))
-        title = "Open a project, a network or data"
+        both = tr("Projects and networks ({patterns})", patterns=f"*{SUFFIX} {IMPORTED}")
+        networks, data = import_filter(), tr("Data of any kind (*)")
+        filters = ";;".join((both, project_filter(), networks, data))
+        title = tr("Open a project, a network or data")
         name, pattern = QFileDialog.getOpenFileName(self._shell.dialog_parent, title, start, filters)
         if not name:
             return
         path = Path(name)
         if path.suffix == SUFFIX:
             self.open_asking(path)
-        elif pattern == IMPORT_FILTER:
+        elif pattern == networks:
             self.import_chosen.emit(path)
-        elif pattern == DATA_FILTER:
+        elif pattern == data:
             self.data_chosen.emit(path)
         else:
             self.file_chosen.emit(path)
@@ -126,25 +141,27 @@ class DocumentCommands(QObject):
         """Save under another name. Return whether it was saved."""
         documents = self._shell.documents
         start = documents.path or documents.folder / f"{documents.title}{SUFFIX}"
-        name, _ = QFileDialog.getSaveFileName(self._shell.dialog_parent, "Save the project", str(start), FILTER)
+        name, _ = QFileDialog.getSaveFileName(
+            self._shell.dialog_parent, tr("Save the project"), str(start), project_filter()
+        )
         return self._save(Path(name)) if name else False
 
     def _save(self, path: Path) -> bool:
         shell, documents = self._shell, self._shell.documents
         if path == documents.path and documents.is_changed_elsewhere:
-            title = f"{path.name} was changed by another program."
-            text = "Saving overwrites its changes. To keep both, cancel and use Save as."
-            if not messages.ask(shell.dialog_parent, title, text, "Replace it"):
+            title = tr("{file} was changed by another program.", file=path.name)
+            text = tr("Saving overwrites its changes. To keep both, cancel and use Save as.")
+            if not messages.ask(shell.dialog_parent, title, text, tr("Replace it")):
                 return False
         try:
             saved = documents.save(path)
         except UserError as error:
-            shell.show_error("The project cannot be saved", str(error))
+            shell.show_error(tr("The project cannot be saved"), str(error))
             return False
         if saved != shell.editor.project:
-            shell.editor.apply("Save elsewhere", saved)
+            shell.editor.apply(tr("Save elsewhere"), saved)
         shell.editor.mark_saved()
-        shell.hint(f"Saved {path.name}.")
+        shell.hint(tr("Saved {file}.", file=path.name))
         return True
 
     def may_leave(self) -> bool:

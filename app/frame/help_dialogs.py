@@ -23,37 +23,38 @@ from PySide6.QtWidgets import (
 from netwright.app.dialog import Dialog
 from netwright.app.frame.actions import ACTIONS, MENUS, Action
 from netwright.app.widgets import within_screen
-from netwright.designer import theme
+from netwright.designer import shortcuts, theme
+from netwright.designer.language import layer_label, noop, tr, translation
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.core.version import VERSION
 from netwright.engine.layers.addons import AddOn
 from netwright.engine.network.catalog import add_ons, layer_type
 
 CANVAS_KEYS = (
-    ("Zoom", "Wheel, or two fingers"),
-    ("Pan", "Middle button, or Space and drag"),
-    ("Add a layer at the pointer, or after the selected one", "A"),
-    ("Add a layer on the canvas, or into a connection", "Double click"),
-    ("Add a layer where you clicked", "Click on the canvas, then Tab"),
-    ("Add a layer to an open port", "Drag from the port to the canvas"),
-    ("Move an end of a connection", "Drag it beside its port"),
-    ("Move all connections of an output", "Shift and drag from the port"),
-    ("Add to the selection", "Ctrl or Shift and click"),
-    ("Select with a lasso", "Alt and drag, or L and drag"),
-    ("Select the first layer", "An arrow key, while none is selected"),
-    ("Next, previous layer", "N, Shift+N"),
-    ("Leave the canvas", "Tab, Shift+Tab"),
-    ("Go along the connections, or to a layer beside", "Arrow keys; with Shift to select more"),
-    ("Move the selection", "Ctrl and arrow keys; with Shift further"),
-    ("Connect the selected layer by keys", "C, then arrows or typing, Tab for the input, Enter"),
-    ("Edit the fields of the selected layers", "Enter"),
-    ("Rename the selected layer", "F2, or double click"),
-    ("Bypass the selected layers, or use them again", "B"),
-    ("Delete and reconnect", "Del"),
-    ("Delete and leave the gap", "Shift+Del"),
-    ("Fit to window, zoom to the selection", "F, Shift+F"),
-    ("Zoom in, out", "+, -"),
-    ("Cancel a gesture, select nothing", "Esc"),
+    (noop("Zoom"), noop("Wheel, or two fingers")),
+    (noop("Pan"), noop("Middle button, or Space and drag")),
+    (noop("Add a layer at the pointer, or after the selected one"), "A"),
+    (noop("Add a layer on the canvas, or into a connection"), noop("Double click")),
+    (noop("Add a layer where you clicked"), noop("Click on the canvas, then Tab")),
+    (noop("Add a layer to an open port"), noop("Drag from the port to the canvas")),
+    (noop("Move an end of a connection"), noop("Drag it beside its port")),
+    (noop("Move all connections of an output"), noop("Shift and drag from the port")),
+    (noop("Add to the selection"), noop("Ctrl or Shift and click")),
+    (noop("Select with a lasso"), noop("Alt and drag, or L and drag")),
+    (noop("Select the first layer"), noop("An arrow key, while none is selected")),
+    (noop("Next, previous layer"), noop("N, Shift+N")),
+    (noop("Leave the canvas"), noop("Tab, Shift+Tab")),
+    (noop("Go along the connections, or to a layer beside"), noop("Arrow keys; with Shift to select more")),
+    (noop("Move the selection"), noop("Ctrl and arrow keys; with Shift further")),
+    (noop("Connect the selected layer by keys"), noop("C, then arrows or typing, Tab for the input, Enter")),
+    (noop("Edit the fields of the selected layers"), "Enter"),
+    (noop("Rename the selected layer"), noop("F2, or double click")),
+    (noop("Bypass the selected layers, or use them again"), "B"),
+    (noop("Delete and reconnect"), "Del"),
+    (noop("Delete and leave the gap"), "Shift+Del"),
+    (noop("Fit to window, zoom to the selection"), noop("F, Shift+F")),
+    (noop("Zoom in, out"), "+, -"),
+    (noop("Cancel a gesture, select nothing"), "Esc"),
 )
 
 
@@ -61,22 +62,24 @@ FINDER_WIDTH, FINDER_HEIGHT, FINDER_TOP = 520, 360, 80
 
 
 def matching(text: str) -> list[Action]:
-    """Return the actions that have all words in name, keywords or help, best match first."""
+    """Return the actions that have all words in name, keywords or help, best match first. English words find them in
+    every language."""
     text = text.lower().strip()
 
     def rank(row: Action) -> int | None:
-        name, keywords = row.text.rstrip("…").lower(), row.keywords.lower()
-        if not all(word in f"{row.menu} {name} {keywords} {row.help}".lower() for word in text.split()):
+        names, keywords = {row.text.rstrip("…").lower(), row.name.lower()}, row.keywords.lower()
+        titles = f"{row.menu} {row.place} {' '.join(names)} {keywords}".lower()
+        if not all(word in f"{titles} {row.help} {translation(row.help)}".lower() for word in text.split()):
             return None
-        if text == name or text in keywords.split():
-            return 0 if text == name else 1
-        if name.startswith(text):
+        if text in names or text in keywords.split():
+            return 0 if text in names else 1
+        if any(name.startswith(text) for name in names):
             return 2
-        if any(word.startswith(text) for word in name.split()):
+        if any(word.startswith(text) for name in names for word in name.split()):
             return 3
-        return 4 if all(word in f"{row.menu} {name} {keywords}".lower() for word in text.split()) else 5
+        return 4 if all(word in titles for word in text.split()) else 5
 
-    ranked = [(near, row) for row in ACTIONS if row.id != "view.commands" and (near := rank(row)) is not None]
+    ranked = [(near, row) for row in ACTIONS if row.id != "help.commands" and (near := rank(row)) is not None]
     return [row for _, row in sorted(ranked, key=itemgetter(0))]
 
 
@@ -87,11 +90,11 @@ class CommandFinder(Dialog):
     def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowFlags(Qt.WindowType.Popup)
-        self.setWindowTitle("Find a command")
+        self.setWindowTitle(tr("Search commands"))
         theme.mark(self, "role", "popup")
         self.resize(FINDER_WIDTH, FINDER_HEIGHT)
         self._actions = actions
-        self.search = SearchField("Find a command…", "Command")
+        self.search = SearchField(tr("Search commands…"), tr("Command"))
         self.search.textChanged.connect(self._fill)
         self.search.installEventFilter(self)
         self.list = QTreeWidget()
@@ -103,10 +106,10 @@ class CommandFinder(Dialog):
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        self.list.setAccessibleName("Commands")
+        self.list.setAccessibleName(tr("Commands"))
         self.list.itemClicked.connect(self._run)
         self.list.itemActivated.connect(self._run)
-        self.nothing = QLabel("No matching commands")
+        self.nothing = QLabel(tr("No matching commands"))
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.nothing.setWordWrap(True)
         theme.mark(self.nothing, "role", "muted")
@@ -131,14 +134,14 @@ class CommandFinder(Dialog):
     def _fill(self, text: str) -> None:
         self.list.clear()
         for row in matching(text):
-            item = QTreeWidgetItem([f"{row.menu}: {row.text.rstrip('…')}", row.shortcut])
+            item = QTreeWidgetItem([row.place, shortcuts.text(row.id)])
             item.setData(0, Qt.ItemDataRole.UserRole, row.id)
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setForeground(1, theme.current().muted)
-            item.setToolTip(0, row.help)
+            item.setToolTip(0, translation(row.help))
             if not self._actions[row.id].isEnabled():
                 item.setForeground(0, theme.current().muted)
-                item.setToolTip(0, "Cannot be used now")
+                item.setToolTip(0, tr("Cannot be used now"))
             self.list.addTopLevelItem(item)
         self.pages.setCurrentWidget(self.list if self.list.topLevelItemCount() else self.nothing)
         self._choose(0)
@@ -179,7 +182,7 @@ def show_shortcuts(parent: QWidget) -> None:
 def shortcuts_dialog(parent: QWidget | None) -> QDialog:
     """Make the dialog: actions at the left, their keys at the right, both wrapped where there is little room."""
     dialog = Dialog(parent)
-    dialog.setWindowTitle("Keyboard shortcuts")
+    dialog.setWindowTitle(tr("Keyboard shortcuts"))
     dialog.resize(within_screen(dialog, 760, 640))
     content = QWidget()
     grid = QGridLayout(content)
@@ -188,9 +191,10 @@ def shortcuts_dialog(parent: QWidget | None) -> QDialog:
     grid.setVerticalSpacing(8)
     grid.setColumnStretch(0, 1)
     grid.setColumnStretch(1, 1)
-    groups = [(menu, _keys(menu)) for menu in MENUS]
+    groups = [(translation(menu), _keys(menu)) for menu in MENUS]
     row = 0
-    for title, keys in [("Canvas", list(CANVAS_KEYS)), *groups]:
+    on_canvas = [(translation(text), translation(keys)) for text, keys in CANVAS_KEYS]
+    for title, keys in [(tr("Canvas"), on_canvas), *groups]:
         if not keys:
             continue
         heading = QLabel(title.upper())
@@ -222,15 +226,15 @@ def shortcuts_dialog(parent: QWidget | None) -> QDialog:
 
 
 def _keys(menu: str) -> list[tuple[str, str]]:
-    rows = [action for action in ACTIONS if action.menu == menu and action.shortcut]
-    return [(action.text.rstrip("…"), ", ".join((action.shortcut, *action.also))) for action in rows]
+    rows = [(action.name, shortcuts.all_keys(action.id)) for action in ACTIONS if action.menu == menu]
+    return [row for row in rows if row[1]]
 
 
-ABOUT = (
-    "Design, train and understand neural networks.\n\n"
-    "Apache License 2.0. Built on Qt for Python (LGPL), PyTorch, ONNX and ONNX Runtime.\n\n"
-    "The digits example holds the Optical Recognition of Handwritten Digits data set by E. Alpaydin and C. Kaynak, "
-    "UCI Machine Learning Repository, CC BY 4.0."
+ABOUT = noop(
+    "Design, train and understand neural networks.\n\nApache License 2.0. Built on Qt "
+    "for Python (LGPL), PyTorch, ONNX and ONNX Runtime.\n\nThe digits example holds "
+    "the Optical Recognition of Handwritten Digits data set by E. Alpaydin and C. "
+    "Kaynak, UCI Machine Learning Repository, CC BY 4.0."
 )
 
 
@@ -244,27 +248,27 @@ def show_about(parent: QWidget) -> None:
 def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
     """Make the dialog, with these add-ons."""
     dialog = Dialog(parent)
-    dialog.setWindowTitle("About Netwright")
+    dialog.setWindowTitle(tr("About Netwright"))
     column = QVBoxLayout(dialog)
     column.setContentsMargins(24, 24, 24, 16)
     column.setSpacing(12)
     head = QHBoxLayout()
     picture = QLabel()
     picture.setPixmap(theme.icon("network").pixmap(40, 40))
-    name = QLabel(f"Netwright {VERSION}")
+    name = QLabel(tr("Netwright {version}", version=VERSION))
     theme.mark(name, "role", "title")
     head.addWidget(picture)
     head.addWidget(name, 1)
     column.addLayout(head)
-    column.addWidget(_words(ABOUT))
-    heading = QLabel("ADD-ONS")
+    column.addWidget(_words(translation(ABOUT)))
+    heading = QLabel(tr("ADD-ONS"))
     theme.mark(heading, "role", "section")
     heading.setContentsMargins(0, 8, 0, 0)
     column.addWidget(heading)
     for add_on in installed:
         column.addWidget(_words(add_on.refusal or add_on_in_words(add_on), "error" if add_on.error else None))
     if not installed:
-        column.addWidget(_words("None. Installed packages can bring layer types of their own.", "muted"))
+        column.addWidget(_words(tr("None. Installed packages can bring layer types of their own."), "muted"))
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
     column.addWidget(buttons)
@@ -273,8 +277,10 @@ def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
 
 def add_on_in_words(add_on: AddOn) -> str:
     """Return an add-on with its layer types, as text."""
-    labels = [layer_type(key).label for key in add_on.types]
-    listing = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
+    labels = [layer_label(layer_type(key).label) for key in add_on.types]
+    listing = ", ".join(labels[:8])
+    if len(labels) > 8:
+        listing = tr("{layers} and %n more", "", len(labels) - 8, layers=listing)
     return f"{add_on.title}: {listing}"
 
 

@@ -8,8 +8,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from netwright.app.documents import Documents
-from netwright.app.frame.document_commands import IMPORT_FILTER, DocumentCommands
+from netwright.app.frame.document_commands import DocumentCommands, import_filter
 from netwright.app.shell import Shell, open_dialog
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_object, write_atomically
 from netwright.engine.core.folders import state_folder
@@ -21,7 +22,7 @@ REPORT_LIMIT_BYTES = 2**24
 def import_filters() -> list[str]:
     """Return the filters of file dialogs: for everything that can be imported, then kind by kind."""
     each = [f"{kind.label} ({' '.join(f'*{suffix}' for suffix in kind.suffixes)})" for kind in KINDS]
-    return [IMPORT_FILTER, *(each if len(each) > 1 else [])]
+    return [import_filter(), *(each if len(each) > 1 else [])]
 
 
 class ImportCommands(QObject):
@@ -41,7 +42,7 @@ class ImportCommands(QObject):
     def choose(self) -> None:
         """Ask for a file, and import it."""
         start, filters = str(self._shell.documents.folder), ";;".join(import_filters())
-        name, _ = QFileDialog.getOpenFileName(self._shell.dialog_parent, "Import a network", start, filters)
+        name, _ = QFileDialog.getOpenFileName(self._shell.dialog_parent, tr("Import a network"), start, filters)
         if name:
             self.start(Path(name))
 
@@ -52,7 +53,7 @@ class ImportCommands(QObject):
         if not self._files.may_leave():
             return False
         if not source.is_file():
-            shell.show_error("The file cannot be imported", f"There is no file {source}.")
+            shell.show_error(tr("The file cannot be imported"), tr("There is no file {file}.", file=source))
             return False
         report = open_dialog("import_network", shell, source)
         if report is None or not self._files.open_path(Path(report["project"])):
@@ -84,7 +85,7 @@ class ImportCommands(QObject):
         except (OSError, UserError):
             report = None
         if not report:
-            shell.hint("This project was not imported here: there is no report.")
+            shell.hint(tr("This project was not imported here: there is no report."))
             return
         if open_dialog("import_report", shell, report):
             self.transfer_requested.emit()

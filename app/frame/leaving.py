@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from netwright.app import messages
 from netwright.app.shell import Shell
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.experiments import ExperimentFolder, experiment_title, experiments_of
 
@@ -26,6 +27,6 @@ def may_leave(shell: Shell, own: Iterable[ExperimentFolder]) -> bool:
         try:
             folder.request("stop")
         except UserError as error:
-            shell.show_error("The experiment cannot be stopped", str(error))
+            shell.show_error(tr("The experiment cannot be stopped"), str(error))
             return False
     return answer != "cancel"

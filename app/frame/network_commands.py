@@ -11,6 +11,7 @@ from netwright.app.frame.tabs import DesignTab
 from netwright.app.shell import Shell
 from netwright.designer import auto_layout, clipboard, theme
 from netwright.designer.editor import Editor
+from netwright.designer.language import tr
 from netwright.designer.panels.library_model import UserBlock
 from netwright.engine.core.errors import UserError
 from netwright.engine.network.arrangement import Direction, Edge
@@ -54,46 +55,47 @@ class BlockCommands:
         if not isinstance(layer.type, Block):
             return
         self.library.refresh()
-        name = ask_name(shell.dialog_parent, "Save to my blocks", layer.name, "Save")
+        name = ask_name(shell.dialog_parent, tr("Save to my blocks"), layer.name, tr("Save"))
         if name is None:
             return
         existing = self.library.find(name)
         if existing is not None:
-            question, text = f"Replace your block '{existing.name}'?", "The block that is saved now is lost."
-            if not messages.ask(shell.dialog_parent, question, text, "Replace"):
+            question = tr("Replace your block '{name}'?", name=existing.name)
+            text = tr("The block that is saved now is lost.")
+            if not messages.ask(shell.dialog_parent, question, text, tr("Replace")):
                 return
         try:
             self.library.save(name, layer.type, editor.layout.within([layer.id]))
         except UserError as error:
-            shell.show_error("The block cannot be saved", str(error))
+            shell.show_error(tr("The block cannot be saved"), str(error))
             return
-        shell.hint(f"{name} was saved: it is in the layer library, under My blocks.")
+        shell.hint(tr("{name} was saved: it is in the layer library, under My blocks.", name=name))
 
     def rename(self, entry: UserBlock) -> None:
         """Ask for another name."""
-        name = ask_name(self._shell.dialog_parent, "Rename my block", entry.name, "Rename")
+        name = ask_name(self._shell.dialog_parent, tr("Rename my block"), entry.name, tr("Rename"))
         if name is None:
             return
         try:
             self.library.rename(entry.name, name)
         except UserError as error:
-            self._shell.show_error("The block cannot be renamed", str(error))
+            self._shell.show_error(tr("The block cannot be renamed"), str(error))
 
     def remove(self, entry: UserBlock) -> None:
         """Move a block to the trash; where there is none, ask and delete it permanently."""
         shell = self._shell
         if self.library.move_to_trash(entry.name):
-            shell.hint(f"{entry.name} is in the trash now.")
+            shell.hint(tr("{name} is in the trash now.", name=entry.name))
             return
         if self.library.find(entry.name) is None:
             return
-        question = f"Delete your block '{entry.name}'?"
-        text = "It cannot be moved to the trash here, so it is lost. Networks that use it keep their copies."
-        if messages.ask(shell.dialog_parent, question, text, "Delete"):
+        question = tr("Delete your block '{name}'?", name=entry.name)
+        text = tr("It cannot be moved to the trash here, so it is lost. Networks that use it keep their copies.")
+        if messages.ask(shell.dialog_parent, question, text, tr("Delete")):
             try:
                 self.library.remove(entry.name)
             except UserError as error:
-                shell.show_error("The block cannot be deleted", str(error))
+                shell.show_error(tr("The block cannot be deleted"), str(error))
 
 
 class BlockName(Dialog):
@@ -104,7 +106,7 @@ class BlockName(Dialog):
         self.setWindowTitle(title)
         self.setMinimumWidth(380)
         self.line = QLineEdit(name)
-        self.line.setAccessibleName("Name of the block")
+        self.line.setAccessibleName(tr("Name of the block"))
         self.line.setMaxLength(NAME_LIMIT)
         self.line.selectAll()
         self.line.textChanged.connect(self._check)
@@ -120,7 +122,7 @@ class BlockName(Dialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(8)
-        label = QLabel("&Name")
+        label = QLabel(tr("&Name"))
         label.setBuddy(self.line)
         for widget in (label, self.line, self.why):
             column.addWidget(widget)
@@ -132,7 +134,7 @@ class BlockName(Dialog):
         refusal = name_refusal(text, ())
         theme.mark(self.line, "invalid", "true" if refusal else "false")
         theme.mark(self.why, "role", "error" if refusal else "help")
-        self.why.setText(refusal or "New layers made from it get this name, with a number if it is taken.")
+        self.why.setText(refusal or tr("New layers made from it get this name, with a number if it is taken."))
         self.ok.setEnabled(refusal is None)
 
 

@@ -11,16 +11,17 @@ from netwright.app.plots.card import PlotCard
 from netwright.app.plots.roofline_plot import RooflinePlot
 from netwright.app.shell import Shell
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.scene.health_badges import without_copies
-from netwright.engine.core.errors import plural
 from netwright.engine.core.files import write_atomically
 from netwright.engine.operations.profile import OPERATION, ProfileRequest
 from netwright.engine.project.file import dumps
 
-EXPORTS = (("png", "Picture (*.png)"), ("svg", "Drawing (*.svg)"), ("csv", "Table (*.csv)"))
-ABOUT = (
-    "Each point is a layer, forward: what it computes per second over what it computes per byte that it moves. Layers "
-    "on the slope wait for memory, those below the level part for arithmetic. Click a point to select its layer."
+EXPORTS = (("png", noop("Picture (*.png)")), ("svg", noop("Drawing (*.svg)")), ("csv", noop("Table (*.csv)")))
+ABOUT = noop(
+    "Each point is a layer, forward: what it computes per second over what it "
+    "computes per byte that it moves. Layers on the slope wait for memory, those "
+    "below the level part for arithmetic. Click a point to select its layer."
 )
 
 
@@ -31,21 +32,23 @@ class RooflineDialog(Dialog):
         super().__init__(shell.dialog_parent)
         self._shell, self._times = shell, times
         self._request: int | None = None
-        self.setWindowTitle("Roofline")
+        self.setWindowTitle(tr("Roofline"))
         self.resize(760, 520)
         self.plot = RooflinePlot()
         self.card = PlotCard(self.plot)
-        self.card.title = "Speed of layers, FLOP/s"
-        self.state, about = QLabel(), QLabel(ABOUT)
+        self.card.title = tr("Speed of layers, FLOP/s")
+        self.state, about = QLabel(), QLabel(translation(ABOUT))
         about.setWordWrap(True)
         for label in (self.state, about):
             theme.mark(label, "role", "muted")
         self.measure, self.trace, export = (
-            QPushButton("Measure again"),
-            QPushButton("Save trace…"),
-            QPushButton("Export"),
+            QPushButton(tr("Measure again")),
+            QPushButton(tr("Save trace…")),
+            QPushButton(tr("Export")),
         )
-        self.trace.setToolTip("Profile some steps with torch.profiler and save them for Perfetto or chrome://tracing")
+        self.trace.setToolTip(
+            tr("Profile some steps with torch.profiler and save them for Perfetto or chrome://tracing")
+        )
         menu = QMenu(self)
         for kind, pattern in EXPORTS:
             menu.addAction(f"{kind.upper()}…", lambda kind=kind, pattern=pattern: self.export(kind, pattern))
@@ -72,9 +75,12 @@ class RooflineDialog(Dialog):
         """Show the measurements so far."""
         times = self._times
         self.plot.show_costs(times.device, times.costs)
-        self.measure.setText("Stop" if times.process.is_running else "Measure again")
-        count = plural(len(times.costs), "layer")
-        self.state.setText(f"Measuring: {count}…" if times.process.is_running else f"{count}, {times.where}")
+        self.measure.setText(tr("Stop") if times.process.is_running else tr("Measure again"))
+        count = len(times.costs)
+        words = tr("Measuring: %n layer(s)…", "", count)
+        if not times.process.is_running:
+            words = tr("%n layer(s), {measurement}", "", count, measurement=times.where) if times.where else ""
+        self.state.setText(words)
 
     def select(self, path: str) -> None:
         """Select a layer on the canvas by the path of ids that it was measured under."""
@@ -87,7 +93,7 @@ class RooflineDialog(Dialog):
 
     def export(self, kind: str, pattern: str) -> None:
         """Ask for a file, and write the plot as a picture, a drawing or a table."""
-        name = self._asked("Export roofline", f"roofline.{kind}", pattern, f".{kind}")
+        name = self._asked(tr("Export roofline"), f"roofline.{kind}", translation(pattern), f".{kind}")
         if name is None:
             return
         try:
@@ -96,18 +102,18 @@ class RooflineDialog(Dialog):
             else:
                 (self.card.export_png if kind == "png" else self.card.export_svg)(name)
         except OSError as error:
-            self._shell.show_error("The roofline cannot be exported", f"{name}: {error.strerror}.")
+            self._shell.show_error(tr("The roofline cannot be exported"), f"{name}: {error.strerror}.")
             return
-        self._shell.hint(f"Wrote {name.name}.")
+        self._shell.hint(tr("Wrote {file}.", file=name.name))
 
     def save_trace(self) -> None:
         """Ask for a file, and profile some steps in a process of their own."""
-        to = self._asked("Save trace", "trace.json", "Trace (*.json)", ".json")
+        to = self._asked(tr("Save trace"), "trace.json", tr("Trace (*.json)"), ".json")
         if to is None:
             return
         self._end()
         self.trace.setEnabled(False)
-        self.state.setText("Tracing…")
+        self.state.setText(tr("Tracing…"))
         project = self._shell.documents.base.absolute()
         request = ProfileRequest(project=project, text=dumps(self._shell.editor.project), trace=to.absolute())
         self._request = self._shell.server.ask(OPERATION, request, lambda _: self._on_traced(to), self._on_failed)
@@ -115,12 +121,12 @@ class RooflineDialog(Dialog):
     def _on_traced(self, to: Path) -> None:
         self._end()
         self.refresh()
-        self._shell.hint(f"Wrote {to.name}. Open it in Perfetto or chrome://tracing.")
+        self._shell.hint(tr("Wrote {file}. Open it in Perfetto or chrome://tracing.", file=to.name))
 
     def _on_failed(self, reason: str) -> None:
         self._end()
         self.refresh()
-        self._shell.show_error("The trace cannot be saved", reason)
+        self._shell.show_error(tr("The trace cannot be saved"), reason)
 
     def _asked(self, title: str, start: str, pattern: str, suffix: str) -> Path | None:
         folder = self._shell.documents.folder

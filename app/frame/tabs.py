@@ -10,9 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QToolBar, QVBoxLayout, QWidget
 
+from netwright.app.frame.mnemonics import LETTERS
+from netwright.designer import theme
 from netwright.designer.editor import Editor
+from netwright.designer.language import noop, translation
+from netwright.designer.scene.lens import Lenses
 from netwright.engine.network.catalog import catalog
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Tabs(QObject):
-    """Design, Data, Train, Test, Experiments and the start page, in one stack."""
+    """Design, Data, Runs and the start page, in one stack."""
 
     def __init__(self, parent: QObject, factories: Mapping[str, Callable[[], QWidget]]) -> None:
         super().__init__(parent)
@@ -55,7 +59,7 @@ class Tabs(QObject):
 
     def shutdown(self) -> None:
         """Release plots, processes and timers of the pages that have a `shutdown`, before the program ends."""
-        for key in ("data", "train", "test", "start", "experiments"):
+        for key in ("data", "runs", "start"):
             shutdown = getattr(self._pages.get(key), "shutdown", None)
             if shutdown is not None:
                 shutdown()
@@ -89,15 +93,18 @@ class DesignTab(QObject):
     sweep_requested = Signal(str)
     """The path of a field that is to vary in an experiment, or that varies and whose values are to be seen."""
     sweep_ended = Signal(str)
+    strip_shown = Signal()
+    """The strip of the run is seen, or is no more."""
 
     def __init__(self, window: QMainWindow, editor: Editor, settings: QSettings) -> None:
         super().__init__(window)
         self._window = window
         self._editor = editor
         self._settings = settings
-        self._was_shown = [True, True, True]
-        """Which docks are to be visible when the tab is shown again."""
+        self._was_shown = [True, True, True, False]
+        """Which docks, and whether the strip of the run, are to be visible when the tab is shown again."""
         self._is_shown = False
+        self.lenses = Lenses(self)
         self._making: Iterator[None] | None = None
 
     # ---- making ----
@@ -107,11 +114,26 @@ class DesignTab(QObject):
         """The network, in the middle."""
         from netwright.designer.canvas.view import CanvasView
 
-        canvas = CanvasView(self._editor)
+        canvas = CanvasView(self._editor, lenses=self.lenses)
         canvas.suggestions.type_used.connect(lambda key: self.palette.memory.use(key))
         canvas.edit_requested.connect(self.edit_fields)
         self.canvas_made.emit(canvas)
         return canvas
+
+    @cached_property
+    def page(self) -> QWidget:
+        """The canvas below the bar of its lenses."""
+        from netwright.designer.canvas.lens_bar import LensBar
+
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.lens_bar = LensBar(self.lenses)
+        column.addWidget(self.lens_bar)
+        column.addWidget(self.canvas, 1)
+        page.setFocusProxy(self.canvas)
+        return page
 
     @cached_property
     def palette(self) -> "LibraryPanel":
@@ -184,9 +206,9 @@ class DesignTab(QObject):
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
         bottom = Qt.DockWidgetArea.BottomDockWidgetArea
         docks = [
-            self._dock("Layer library", self.palette, left),
-            self._dock("Properties", self.properties, right),
-            self._dock("Problems and layers", self.bottom, bottom),
+            self._dock(noop("Layer library"), self.palette, left),
+            self._dock(noop("Properties"), self.properties, right),
+            self._dock(noop("Problems and layers"), self.bottom, bottom),
         ]
         window = self._window
         for corner, area in (
@@ -199,14 +221,43 @@ class DesignTab(QObject):
         window.resizeDocks(docks[:2], [252, 316], Qt.Orientation.Horizontal)
         window.resizeDocks(docks[2:], [min(BOTTOM_HEIGHT, window.height() * 2 // 9)], Qt.Orientation.Vertical)
         self.docks_made.emit(docks)
+        self.strip_bar.hide()  # whatever it was in the last session: a run brings it
         if not self._is_shown:
             self._hide(docks)
         return docks
 
-    def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+    @cached_property
+    def strip_bar(self) -> QToolBar:
+        """The bar of the strip of the run, below all panels."""
+        name = noop("Timeline of the run")
+        bar = QToolBar(translation(name), self._window)
+        bar.toggleViewAction().setProperty(LETTERS, name)
+        bar.setObjectName("timeline")
+        theme.mark(bar, "role", "strip")
+        bar.setMovable(False)
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        if (layout := bar.layout()) is not None:
+            layout.setContentsMargins(0, 0, 0, 0)
+        self._window.addToolBar(Qt.ToolBarArea.BottomToolBarArea, bar)
+        bar.hide()
+        bar.visibilityChanged.connect(lambda _: self.strip_shown.emit())
+        return bar
+
+    @property
+    def is_strip_wanted(self) -> bool:
+        """Whether the strip is seen, or will be with the tab."""
+        return not self.strip_bar.isHidden() if self._is_shown else self._was_shown[3]
+
+    def show_strip(self, *, is_shown: bool) -> None:
+        """Show or remove the strip of the run: now, or when the tab is seen."""
+        self._was_shown[3] = is_shown
+        self.strip_bar.setVisible(is_shown and self._is_shown)
+
+    def _dock(self, name: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
         window = self._window
-        dock = QDockWidget(title, window)
-        dock.setObjectName(title)
+        dock = QDockWidget(translation(name), window)
+        dock.setObjectName(name)  # in every language: the places of the panels are stored by it
+        dock.toggleViewAction().setProperty(LETTERS, name)
         dock.setWidget(content)
         dock.setTitleBarWidget(QWidget(dock))  # the drawings have none; View > Panels shows and hides
         window.addDockWidget(area, dock)
@@ -251,17 +302,20 @@ class DesignTab(QObject):
             is_new = "docks" not in vars(self)
             docks = self.docks
             if not is_new:
-                for dock, was_shown in zip(docks, self._was_shown, strict=True):
+                for dock, was_shown in zip(docks, self._was_shown[:3], strict=True):
                     dock.setVisible(was_shown)
+            self.strip_bar.setVisible(self._was_shown[3])
 
     def hide(self) -> None:
         """Hide the panels: another tab is current."""
         if self._is_shown:
             self._is_shown = False
+            self._was_shown[3] = not self.strip_bar.isHidden()
+            self.strip_bar.hide()
             self._hide(self.docks)
 
     def _hide(self, docks: list[QDockWidget]) -> None:
-        self._was_shown = [not dock.isHidden() for dock in docks]
+        self._was_shown = [*(not dock.isHidden() for dock in docks), self._was_shown[3]]
         for dock in docks:
             dock.hide()
 
@@ -278,6 +332,11 @@ class DesignTab(QObject):
     def show_problems(self) -> None:
         """Bring the list of problems to the front."""
         self.bottom.show_page(self.problems)
+
+    def show_history(self) -> None:
+        """Bring the undo history to the front."""
+        self.docks[2].show()
+        self.bottom.show_page(self.bottom.history)
 
     def show_layers(self) -> None:
         """Bring the table of layers to the front."""

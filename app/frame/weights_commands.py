@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
+from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.transferred_layers import freeze_up_to
 
@@ -18,11 +19,7 @@ class WeightsCommands:
     """The commands for the weights that runs of a window start from."""
 
     def __init__(
-        self,
-        shell: Shell,
-        dataset: DatasetTracker,
-        training: Training,
-        open_project: Callable[[Path], object],
+        self, shell: Shell, dataset: DatasetTracker, training: Training, open_project: Callable[[Path], object]
     ) -> None:
         self._shell, self._dataset, self._training = shell, dataset, training
         self._open_project = open_project
@@ -57,15 +54,17 @@ class WeightsCommands:
         project = dialog.project() if is_confirmed else editor.project
         dialog.deleteLater()
         if project != editor.project:
-            editor.apply("Start from weights", project)
-            shell.hint("The next run starts from these weights. Ctrl+Z undoes it.")
+            editor.apply(tr("Start from weights"), project)
+            shell.hint(tr("The next run starts from these weights. Ctrl+Z undoes it."))
 
     def prune(self) -> None:
         """Make the network of the run that is shown smaller, and open the project that is made."""
         self._training.catch_up()
         folder = self._training.run_folder
         if folder is None or folder.kept() is None:
-            self._shell.show_error("There is no trained network yet", "Pruning takes one: train the network first.")
+            self._shell.show_error(
+                tr("There is no trained network yet"), tr("Pruning takes one: train the network first.")
+            )
             return
         open_dialog("prune", self._shell, folder, self._open_project)
 
@@ -74,11 +73,11 @@ class WeightsCommands:
         editor = self._shell.editor
         if len(editor.selection) == 1:
             (id,) = editor.selection
-            self._freeze("/".join((*editor.scope, id)), f"Freeze up to {editor.network.layers[id].name}")
+            self._freeze("/".join((*editor.scope, id)), tr("Freeze up to {name}", name=editor.network.layers[id].name))
 
     def freeze_none(self) -> None:
         """Let all layers learn again, apart from those whose field Freeze is on."""
-        self._freeze("", "Freeze no layers")
+        self._freeze("", tr("Freeze no layers"))
 
     def _freeze(self, layer: str, text: str) -> None:
         editor = self._shell.editor

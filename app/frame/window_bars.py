@@ -17,21 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.app.frame.actions import ACTIONS, RUNS, SHOWN
+from netwright.app.frame.actions import ACTIONS
 from netwright.app.widgets import NO_LIMIT
-from netwright.designer import markup, theme
+from netwright.designer import markup, shortcuts, theme
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
-from netwright.engine.core.errors import plural
-from netwright.engine.core.text import format_number
+from netwright.designer.language import noop, tr, translation
+from netwright.engine.core.text import format_bytes, format_number
 
 SEGMENT_PADDING = 14  # with the border
 STOP_WORDS, STOP_WORDS_FOLDED, STOP_PADDING = 200, 90, 52
 FOLDED = 40
 """Width of a button that shows its icon only."""
 GAP = 8
-TEST = (("test", "Test"),) if "test" in SHOWN else ()
-TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), *TEST, ("experiments", RUNS))
+TABS = (("data", noop("Data")), ("design", noop("Design")), ("runs", noop("Runs")))
 
 
 class TopBar(QWidget):
@@ -48,7 +47,7 @@ class TopBar(QWidget):
         row.setContentsMargins(GAP, 0, GAP, 0)  # the toolbar around it has its own
         row.setSpacing(GAP)
         self._running = ""
-        self._environment, self._where = "Environment auto", "Where training runs. Click to choose."
+        self._environment, self._where = tr("Environment auto"), tr("Where training runs. Click to choose.")
         self._icons: list[QToolButton] = []
         left, right = QWidget(), QWidget()
         self._fill_left(left, actions)
@@ -74,7 +73,7 @@ class TopBar(QWidget):
                 button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
                 button.setIconSize(QSize(18, 18))
                 button.setAutoRaise(True)
-                button.setAccessibleName(action.text)
+                button.setAccessibleName(translation(action.text))
                 row.addWidget(button)
                 self._icons.append(button)
         self.stop = QPushButton()
@@ -91,7 +90,7 @@ class TopBar(QWidget):
         self._group = QButtonGroup(self)
         self._tabs: dict[str, QPushButton] = {}
         for key, label in TABS:
-            button = QPushButton(label)
+            button = QPushButton(translation(label))
             button.setCheckable(True)
             button.setMinimumWidth(self._room_for(button))
             button.clicked.connect(lambda _=False, key=key: self.tab_chosen.emit(key))
@@ -113,12 +112,11 @@ class TopBar(QWidget):
         row.setSpacing(GAP)
         self.environment, self.options = QPushButton(), QPushButton()
         self.environment.clicked.connect(actions["run.options"].trigger)
-        self.options.setToolTip("Training options (Ctrl+T)")
-        self.options.setAccessibleName("Training options")
+        shortcuts.set_tip(self.options, tr("Training options"), "run.options")
+        self.options.setAccessibleName(tr("Training options"))
         self.options.clicked.connect(actions["run.options"].trigger)
-        self.train = QPushButton("Train")
-        theme.mark(self.train, "primary", True)
-        self.train.clicked.connect(actions["run.train"].trigger)
+        self.train = QPushButton(tr("Train"))
+        self.train.clicked.connect(lambda: actions["run.queue" if self._running else "run.train"].trigger())
         for button in (self.environment, self.options, self.train):
             row.addWidget(button)
 
@@ -146,13 +144,13 @@ class TopBar(QWidget):
 
     def _show_folded(self, level: int) -> None:
         """Show the row so far folded: options and environment as icons, then Stop with few words, then fewer icons."""
-        _set_words(self.options, "Training options…", "settings", is_folded=level > 0)
+        _set_words(self.options, tr("Training options…"), "settings", is_folded=level > 0)
         _set_words(self.environment, self._environment, "chip", is_folded=level > 1)
         self.environment.setToolTip(f"{self._environment}\n{self._where}" if level > 1 else self._where)
         mode, width = Qt.TextElideMode.ElideMiddle, STOP_WORDS
         if level > 2:
             mode, width = Qt.TextElideMode.ElideRight, STOP_WORDS_FOLDED  # its number comes first
-        text = markup.elided(self.fontMetrics(), f"Stop {self._running}", mode, width)
+        text = markup.elided(self.fontMetrics(), tr("Stop {run}", run=self._running), mode, width)
         self.stop.setText(markup.without_mnemonic(text))
         for place, icon in enumerate(self._icons):
             icon.setVisible(place < len(self._icons) - max(0, level - 3))
@@ -162,21 +160,29 @@ class TopBar(QWidget):
             layout.invalidate()
 
     def set_running(self, name: str) -> None:
-        """Offer to stop the run of this name, which is under way, or to start one if the name is empty. Stop stands
-        apart from Train, where a second click stops nothing, and moves no tab."""
-        self.train.setIcon(theme.icon("play", "on_primary" if not name else "muted"))
-        self.train.setEnabled(not name)
-        self.train.setToolTip(f"{_capital(name)} is in progress. Run > Queue another run" if name else "Train (F5)")
+        """Offer to stop the run of this name, which is under way, and to queue another, or to start one if the name is
+        empty. Stop stands apart from Train, where a second click stops nothing, and moves no tab."""
         self._running = name
-        self.stop.setAccessibleName(f"Stop {name}")
+        self.train.setText(tr("Queue run") if name else tr("Train"))
+        self._dress_train()
+        queues = "run.queue" if name else "run.train"
+        shortcuts.set_tip(self.train, tr("Train the project after {run}", run=name) if name else tr("Train"), queues)
+        self.stop.setAccessibleName(tr("Stop {run}", run=name))
         self.stop.setIcon(theme.icon("stop"))
-        self.stop.setToolTip(f"Stop {name} and keep the trained weights (Shift+F5)")
+        shortcuts.set_tip(self.stop, tr("Stop {run} and keep the trained weights", run=name), "run.stop")
         self.stop.setVisible(bool(name))
         self._fold()
         self.updateGeometry()
 
+    def _dress_train(self) -> None:
+        token = "on_primary" if self.train.property("primary") else "text"
+        self.train.setIcon(theme.icon("plus" if self._running else "play", token))
+
     def set_tab(self, key: str) -> None:
-        """Show which tab is chosen; the start page is none of them."""
+        """Show which tab is chosen; the start page is none of them. Train is the next step in Design and Data; Runs has
+        another one."""
+        theme.mark(self.train, "primary", key != "runs")
+        self._dress_train()
         self._group.setExclusive(False)
         entry = key if key in self._tabs else TABS[0][0]
         for name, button in self._tabs.items():
@@ -201,12 +207,13 @@ def _set_words(button: QPushButton, words: str, icon: str, *, is_folded: bool) -
     button.setMaximumWidth(FOLDED if is_folded else NO_LIMIT)
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 HINT_MS = 6000
-ENGINE = {"starting": "○ Engine starting…", "ready": "● Engine ready", "off": "", "failed": "✕ Engine failed"}
+ENGINE = {
+    "starting": noop("○ Engine starting…"),
+    "ready": noop("● Engine ready"),
+    "off": "",
+    "failed": noop("✕ Engine failed"),
+}
 
 
 class StatusLine(QObject):
@@ -220,13 +227,13 @@ class StatusLine(QObject):
         self.engine = QLabel()
         for label in (self.summary, self.engine):
             theme.mark(label, "role", "help")
-        self.errors = QPushButton("No errors")  # which is not shown, but has a name
-        self.errors.setToolTip("Show the problems")
+        self.errors = QPushButton(tr("No errors"))  # which is not shown, but has a name
+        self.errors.setToolTip(tr("Show the problems"))
         self.errors.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         theme.mark(self.errors, "role", "link")
         theme.mark(self.errors, "flush", True)
         self.errors.setStyleSheet("font-size: 12px; min-height: 0;")  # as the figures beside it
-        self.weights = QPushButton("No weights")  # which is not shown, but has a name
+        self.weights = QPushButton(tr("No weights"))  # which is not shown, but has a name
         self.weights.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         theme.mark(self.weights, "role", "link")
         theme.mark(self.weights, "flush", True)
@@ -252,33 +259,41 @@ class StatusLine(QObject):
     def show_weights(self, words: str, more: str, is_wrong: bool) -> None:
         """Show the weights that a run starts from; nothing for an empty text."""
         self._has_weights = bool(words)
-        self.weights.setText(markup.without_mnemonic(words or "No weights"))
+        self.weights.setText(markup.without_mnemonic(words or tr("No weights")))
         self.weights.setIcon(theme.icon("warning", "warning") if is_wrong else QIcon())
-        self.weights.setToolTip(f"{more}\nClick for transfer learning.".strip())
+        self.weights.setToolTip("\n".join(filter(None, (more, tr("Click for transfer learning.")))))
         self.weights.setVisible(self._has_weights and not self.summary.isHidden())
 
     def show_engine(self, state: str) -> None:
         """Show the state of the engine, a key of `ENGINE`."""
-        self.engine.setText(ENGINE[state])
+        self.engine.setText(translation(ENGINE[state]))
 
     def _show_summary(self, _result: object = None) -> None:
-        from netwright.engine.network.layer_table import layers_text
+        from netwright.engine.network.layer_table import has_blocks, num_layers
         from netwright.engine.network.memory import all_known
         from netwright.engine.project.check import memory_of
 
         project, result = self._editor.project, self._editor.check_result
-        analysis = result.analysis
+        network, analysis = project.network, result.analysis
         memory = memory_of(project, analysis, self._editor.dataset_info)
-        least = "" if all_known(project.network, analysis) else "at least "
+        least, about = tr("at least {count}"), tr("about {count}")
+        whole = "{count}" if all_known(network, analysis) else least
         parts = [
-            layers_text(project.network),
-            f"{least}{analysis.parameters:,} parameters",
-            f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs per sample",
+            tr("%n layer(s) ({total:,} with blocks)", "", len(network), total=num_layers(network))
+            if has_blocks(network)
+            else tr("%n layer(s)", "", len(network)),
+            tr("{count} parameters", count=whole.format(count=f"{analysis.parameters:,}")),
+            tr(
+                "{count}FLOPs per sample",
+                count=("{count}" if memory.is_whole else least).format(count=_grouped(analysis.flops)),
+            ),
         ]
         if analysis.shapes:
-            parts.append(memory.describe())
+            hedge = least if not memory.is_whole else about if memory.is_rough else "{count}"
+            size = hedge.format(count=format_bytes(memory.total))
+            parts.append(tr("{memory} at batch {batch:,}", memory=size, batch=memory.batch))
         self.summary.setText("     ".join(parts))
-        self.errors.setText(plural(len(result.errors), "error"))
+        self.errors.setText(tr("%n error(s)", "", len(result.errors)))
         self.errors.setVisible(bool(result.errors) and not self.summary.isHidden())
 
     def show_figures(self, is_shown: bool) -> None:

@@ -1,9 +1,9 @@
-"""The commands behind menu entries: dialogs, the theme, and the overlays of the canvas."""
+"""The commands behind menu entries: dialogs, the theme, and what is found and measured on the canvas."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog
@@ -16,18 +16,25 @@ from netwright.app.runs.execution_environment import ExecutionEnvironment
 from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
 from netwright.app.user_code_tracker import UserCodeTracker
+from netwright.app.widgets import within_screen
 from netwright.designer import theme
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
+from netwright.engine.operations.data_requests import PREVIEW, PreviewRequest
 from netwright.engine.project.project import Project
 from netwright.engine.project.sweeps import with_parameter, without_parameter
 
 if TYPE_CHECKING:
-    from netwright.designer.canvas.find_bar import FindBar
-    from netwright.designer.canvas.legends import TintLegend
-    from netwright.engine.runs.folder import RunFolder
+    from PySide6.QtPrintSupport import QPrinter
 
-SETTING = "theme"
-PICTURES = {".png": "PNG picture (*.png)", ".svg": "SVG drawing (*.svg)", ".pdf": "PDF document (*.pdf)"}
+    from netwright.designer.canvas.find_bar import FindBar
+
+SETTING, TEXT_SIZE = "theme", "text_size"
+PICTURES = {
+    ".png": noop("PNG picture (*.png)"),
+    ".svg": noop("SVG drawing (*.svg)"),
+    ".pdf": noop("PDF document (*.pdf)"),
+}
 
 
 class SweepCommands:
@@ -39,12 +46,12 @@ class SweepCommands:
 
     def begin(self, path: str) -> None:
         """Let the value at a path vary, around the present one, and show how all values vary."""
-        if self._shell.editor.edit(f"Vary {path}", lambda project: with_parameter(project, path)):
+        if self._shell.editor.edit(tr("Vary {path}", path=path), lambda project: with_parameter(project, path)):
             self.show()
 
     def end(self, path: str) -> None:
         """Let the value at a path vary no more."""
-        self._shell.editor.edit(f"Vary {path} no more", lambda project: without_parameter(project, path))
+        self._shell.editor.edit(tr("Vary {path} no more", path=path), lambda project: without_parameter(project, path))
 
 
 class DialogCommands:
@@ -64,12 +71,6 @@ class DialogCommands:
         self._sweeps = sweeps
         self._dataset, self._user_code = dataset, user_code
         self._environment, self._training = environment, training
-
-    def edit_webhook(self) -> None:
-        """Set the address that is told when a run ends."""
-        from netwright.app.dialogs.webhook_dialog import WebhookDialog
-
-        WebhookDialog(self._shell.server, self._shell.dialog_parent).exec()
 
     def edit_training_options(self, page: str = "") -> bool:
         """Open the Training Options, perhaps with one of their pages. Return whether they were confirmed."""
@@ -91,7 +92,7 @@ class DialogCommands:
             changed = replace(editor.project, training=project.training, environment=project.environment)
             changed = changed.with_section("experiment", project.experiment)
             if changed != editor.project:
-                editor.apply("Change training options", changed)
+                editor.apply(tr("Change training options"), changed)
             if dialog.sweeps.leads_to_search:
                 self._sweeps.show()
         self._training.state_changed.disconnect(follow)
@@ -100,14 +101,9 @@ class DialogCommands:
 
     def _sample(self, project: Project, folder: str, count: int, epoch: int, show: OnResult, fail: OnError) -> None:
         """Ask for pictures of samples as a project changes them in an epoch."""
-        request: dict[str, Any] = {
-            "data": project.data.write(),
-            "base": str(self._shell.documents.base),
-            "folder": folder,
-        }
-        request |= {"count": count, "training": project.training.write(), "epoch": epoch}
-        request["hosts"] = self._shell.documents.hosts
-        self._shell.server.request("preview", request, show, fail)
+        documents = self._shell.documents
+        request = PreviewRequest.of(project, documents.base, folder, count, epoch)
+        self._shell.server.ask(PREVIEW, request, show, fail, hosts=documents.hosts)
 
     def trust_code(self) -> None:
         """Ask whether the project's folder is trusted."""
@@ -125,8 +121,34 @@ class DialogCommands:
         if (run := self._training.run_folder) is not None:
             open_dialog("run_report", self._shell, run)
         else:
-            text = "A report is about a run: train the network, or choose a run in the Experiments tab."
-            self._shell.show_error("There is no run yet", text)
+            text = tr("A report is about a run: train the network, or choose a run in Runs.")
+            self._shell.show_error(tr("There is no run yet"), text)
+
+    def show_tune(self) -> None:
+        """Search better values for the open project."""
+        if self._user_code.ask():
+            open_dialog("tune", self._shell)
+
+    def show_doctor(self, kind: str = "") -> None:
+        """Examine the open project, and show what is wrong with it; first what explains a finding about a run."""
+        if self._user_code.ask():
+            open_dialog("doctor", self._shell, kind)
+
+    def open_run(self) -> None:
+        """Ask for the folder of a run, and show it."""
+        from netwright.engine.runs.folder import open_run
+
+        shell = self._shell
+        start = str(shell.documents.folder / "runs")
+        name = QFileDialog.getExistingDirectory(shell.dialog_parent, tr("Open the folder of a run"), start)
+        if not name:
+            return
+        try:
+            self._training.follow(open_run(Path(name)))
+        except UserError as error:
+            shell.show_error(tr("This is not a run"), str(error))
+            return
+        shell.show_tab("runs")
 
     def save_picture(self) -> None:
         """Save the whole network as a picture."""
@@ -134,17 +156,55 @@ class DialogCommands:
 
         shell = self._shell
         stem = Path(shell.documents.title).stem
-        start, filters = str(shell.documents.folder / f"{stem}{FORMATS[0]}"), ";;".join(PICTURES.values())
-        name, pattern = QFileDialog.getSaveFileName(shell.dialog_parent, "Save picture", start, filters)
+        start = str(shell.documents.folder / f"{stem}{FORMATS[0]}")
+        filters = ";;".join(map(translation, PICTURES.values()))
+        name, pattern = QFileDialog.getSaveFileName(shell.dialog_parent, tr("Save picture"), start, filters)
         if not name:
             return
         path = with_suffix_of(Path(name), pattern)
         try:
             save_picture(self._design.canvas.network_scene, path, stem)
         except UserError as error:
-            shell.show_error("The picture cannot be saved", str(error))
+            shell.show_error(tr("The picture cannot be saved"), str(error))
             return
-        shell.hint(f"Saved {path.name}.")
+        shell.hint(tr("Saved {file}.", file=path.name))
+
+    def print_network(self) -> None:
+        """Ask for a printer, and print the whole network."""
+        from PySide6.QtPrintSupport import QPrintDialog
+
+        from netwright.designer.scene.printed_pages import print_network
+
+        printer = self._printer()
+        dialog = QPrintDialog(printer, self._shell.dialog_parent)
+        if dialog.exec():
+            print_network(self._design.canvas.network_scene, printer)
+            self._shell.hint(tr("Sent to the printer."))
+        dialog.deleteLater()
+
+    def preview_print(self) -> None:
+        """Show the pages of the network before they are printed."""
+        from PySide6.QtPrintSupport import QPrintPreviewDialog
+
+        from netwright.designer.scene.printed_pages import print_network
+
+        printer = self._printer()  # which the dialog does not keep alive
+        dialog = QPrintPreviewDialog(printer, self._shell.dialog_parent)
+        dialog.resize(within_screen(dialog, 900, 760))
+        dialog.paintRequested.connect(lambda printer: print_network(self._design.canvas.network_scene, printer))
+        dialog.exec()
+        dialog.deleteLater()
+
+    def _printer(self) -> "QPrinter":
+        """Return the usual printer, with the page turned to the shape of the network."""
+        from PySide6.QtPrintSupport import QPrinter
+
+        from netwright.designer.scene.printed_pages import turn
+
+        printer = QPrinter(QPrinter.PrinterMode.HighResolution)
+        printer.setDocName(Path(self._shell.documents.title).stem)
+        turn(printer, self._design.canvas.network_scene)
+        return printer
 
     def compare_with(self) -> None:
         """Compare the open project with another one."""
@@ -164,31 +224,19 @@ class DialogCommands:
 
     def show_clusters(self) -> None:
         """Edit and try the cluster profiles."""
-        from netwright.app.dialogs.clusters_dialog import ClustersDialog
-
-        dialog = ClustersDialog(self._shell.dialog_parent)
-        dialog.exec()
-        dialog.deleteLater()
+        open_dialog("clusters", self._shell)
         self._environment.update()
 
     def show_cluster_jobs(self) -> None:
         """Show the runs on clusters."""
-        from netwright.app.dialogs.cluster_jobs_dialog import ClusterJobsDialog
-
-        def show(folder: "RunFolder") -> None:
-            self._shell.show_tab("train")
-            self._training.follow(folder)
-
-        dialog = ClusterJobsDialog(self._shell, show)
-        dialog.exec()
-        dialog.deleteLater()
+        open_dialog("cluster_jobs", self._shell, self._training.follow)
 
 
 def with_suffix_of(path: Path, pattern: str) -> Path:
     """Return a path with the suffix of the chosen kind of picture, if it was typed without a known one."""
     if path.suffix.lower() in PICTURES:
         return path
-    suffix = next((suffix for suffix, label in PICTURES.items() if label == pattern), ".png")
+    suffix = next((suffix for suffix, label in PICTURES.items() if translation(label) == pattern), ".png")
     return path.with_name(path.name + suffix)
 
 
@@ -201,6 +249,7 @@ class ThemeCommands(QObject):
         super().__init__(parent)
         self._settings = settings
         self.scheme: theme.Scheme = scheme or _scheme_of(settings.value(SETTING, "system"))
+        self.text_size = _size_of(settings.value(TEXT_SIZE))
         self._apply()
 
     def choose(self, scheme: theme.Scheme) -> None:
@@ -210,23 +259,33 @@ class ThemeCommands(QObject):
         self._settings.setValue(SETTING, scheme)
         self.changed.emit()
 
+    def choose_text_size(self, pixels: int) -> None:
+        """Show text in this size from now on, in pixels."""
+        self.text_size = pixels
+        self._apply()
+        self._settings.setValue(TEXT_SIZE, pixels)
+
     def _apply(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        theme.apply(app, self.scheme)
+        theme.apply(app, self.scheme, self.text_size)
 
 
 def _scheme_of(value: object) -> theme.Scheme:
     return value if value in ("system", "light", "dark") else "system"
 
 
+def _size_of(value: object) -> int:
+    text = str(value)
+    return int(text) if text.isdecimal() and int(text) in theme.TEXT_SIZES.values() else theme.FONT_PIXELS
+
+
 class CanvasCommands:
-    """Finds layers on the canvas, tints them, and measures their times."""
+    """Finds layers on the canvas, and shows how fast they are."""
 
     def __init__(self, shell: Shell, design: DesignTab, times: LayerTimesOverlay) -> None:
         self._shell, self._design, self._times = shell, design, times
         self._find_bar: FindBar | None = None
-        self._legend: TintLegend | None = None
 
     @property
     def find_bar(self) -> "FindBar":
@@ -237,32 +296,8 @@ class CanvasCommands:
             self._find_bar = FindBar(self._design.canvas)
         return self._find_bar
 
-    def tint_layers(self) -> None:
-        """Tint by parameters, FLOPs, memory, measured times if there are any, nothing, and round again."""
-        from netwright.designer.canvas.legends import next_kind
-
-        scene, _ = self._design.canvas.network_scene, self.legend
-        scene.show_tint(next_kind(scene.tint.kind, has_times=bool(scene.times)))
-
-    @property
-    def legend(self) -> "TintLegend":
-        """The legend of the tint; made when first needed."""
-        if self._legend is None:
-            from netwright.designer.canvas.legends import TintLegend
-
-            self._legend = TintLegend(self._design.canvas)
-            self._legend.measuring_requested.connect(self._times.toggle)
-            self._times.attach(self._legend)
-        return self._legend
-
     def show_roofline(self) -> None:
         """Open the dialog of the roofline; it measures the layers if they are not."""
         from netwright.app.frame.roofline import RooflineDialog
 
         RooflineDialog(self._shell, self._times).show()
-
-    def measure_layers(self) -> None:
-        """Measure the time of each layer, and tint the layers by it."""
-        scene, _ = self._design.canvas.network_scene, self.legend
-        scene.show_tint("time")
-        self._times.start()

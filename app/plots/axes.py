@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from netwright.app.plots.series import Floats
 from netwright.app.plots.timeline import Along
 from netwright.designer import markup, theme
-from netwright.engine.core.text import format_figure, format_percent
-from netwright.engine.core.ticks import decades, multiples, nice_step, with_end
+from netwright.designer.language import translation
+from netwright.engine.core.ticks import decades, multiples, nice_step, round_ticks
 
 LEFT_PIXELS, BOTTOM_PIXELS = 52, 24
 LABEL_PIXELS = 11
@@ -59,34 +59,23 @@ class Unit:
         """A number with as many decimals as ticks need that stand `apart`."""
         return f"{value / self.divisor:,.{self._decimals(apart)}f}"
 
-    def end_label(self, value: float, apart: float) -> str:
-        """The end of an axis, which is not round: with one more decimal where that tells more, and its unit."""
-        decimals = 0 if self.is_whole else self._decimals(apart) + 1
-        text = f"{value / self.divisor:,.{decimals}f}"
-        shorter = self.label(value, apart)
-        same = f"{float(shorter.replace(',', '')):,.{decimals}f}" == text
-        return f"{shorter if same and decimals else text} {self.name}"
 
-
-_OF_TIME = (
-    (7200.0, Unit(name="h", divisor=3600.0)),
-    (180.0, Unit(name="min", divisor=60.0)),
-    (0.0, Unit(name="s")),
-)
+_OF_TIME = ((7200.0, Unit(name="h", divisor=3600.0)), (180.0, Unit(name="min", divisor=60.0)), (0.0, Unit(name="s")))
 
 
 def places_axis(low: float, high: float, along: Along, count: int, *, is_log: bool = False) -> tuple[Axis, Unit]:
-    """The lower axis between two places, and how its values are told; its last tick is its end. Only places above 0
-    can be logarithmic."""
-    unit = Unit(name=along, is_whole=along == "iterations")
+    """The lower axis between two places, and how its values are told: round numbers. Only places above 0 can be
+    logarithmic."""
+    unit = Unit(name=translation(along), is_whole=along == "iterations")
     if along == "time":
         unit = next(unit for least, unit in _OF_TIME if high - low >= least)
-    if is_log and 0 < low < high:
-        ticks = [place * unit.divisor for place in decades(low / unit.divisor, high / unit.divisor, count)]
-        return Axis(low=low, high=high, ticks=with_end(ticks, high), is_log=True), unit
+    is_log = is_log and 0 < low < high
     high = max(high, low + (1.0 if along != "epochs" else 1e-9))
-    step = nice_step((high - low) / unit.divisor, count, is_whole=unit.is_whole) * unit.divisor
-    return Axis(low=low, high=high, ticks=with_end(multiples(low, high, step), high)), unit
+    begin, end = low / unit.divisor, high / unit.divisor
+    ticks = decades(begin, end, count) if is_log else []
+    if len(ticks) < 2:  # a part between two powers of ten
+        ticks = round_ticks(begin, end, count, is_whole=unit.is_whole)
+    return Axis(low=low, high=high, ticks=tuple(tick * unit.divisor for tick in ticks), is_log=is_log), unit
 
 
 def linear_axis(low: float, high: float, count: int) -> Axis:
@@ -114,11 +103,6 @@ def values_axis(values: Floats, count: int, *, is_log: bool = False) -> Axis:
     if is_log and (values > 0).any():
         return log_axis(float(values[values > 0].min()), float(values.max()), count)
     return linear_axis(float(values.min()), float(values.max()), count) if len(values) else linear_axis(0, 1, count)
-
-
-def figure(value: float, is_percent: bool) -> str:
-    """A value in words: three digits, or per cent with one decimal."""
-    return format_percent(value, 1) if is_percent else format_figure(value)
 
 
 def _short_power(text: str) -> str:
@@ -184,7 +168,8 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
         return rect.adjusted(-LEFT_PIXELS, -8, self._overhang, 8)
 
     def generateDrawSpecs(self, painter: QPainter) -> Any:
-        """Places the labels below the plot: the last one says the unit, and stands whole; those before it give way."""
+        """Places the labels: below the plot each number under its tick, and the unit once, behind the last number where
+        it does not stand over its neighbour, else behind one before."""
         if self.orientation == "left":
             return super().generateDrawSpecs(painter)
         rect, (low, high), metrics = self.mapRectFromParent(self.geometry()), self.range, QFontMetricsF(painter.font())
@@ -195,13 +180,19 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
                 box = QRectF(rect.left() + 5, middle - 8, rect.width(), 16)
                 texts.append((box, Qt.AlignmentFlag.AlignVCenter, text))
             return (_NOTHING, QPointF(), QPointF()), [], texts
-        free = rect.right() + self._overhang
-        for place, text in reversed(self._ticks):
-            middle = rect.left() + (place - low) / (high - low) * rect.width()
-            number = text.partition(" ")[0] if self._has_unit else text
-            width = metrics.horizontalAdvance(text)
-            start = middle - metrics.horizontalAdvance(number) / 2
-            start = min(start, free - width) if not texts else start
+        middles = [rect.left() + (place - low) / (high - low) * rect.width() for place, _ in self._ticks]
+        parts = [text.partition(" ") if self._has_unit else (text, "", "") for _, text in self._ticks]
+        halves = [metrics.horizontalAdvance(number) / 2 for number, _, _ in parts]
+        unit, free = "".join(parts[-1][1:]) if parts else "", rect.right() + self._overhang
+        for index in reversed(range(len(parts))):
+            width = 2 * halves[index]
+            whole = width + metrics.horizontalAdvance(unit)
+            start = middles[index] - halves[index]
+            before = middles[index - 1] + halves[index - 1] + GAP if index else -math.inf
+            text = parts[index][0]
+            if unit and max(before, start if texts else before) <= min(start, free - whole):
+                text, unit, width, start = text + unit, "", whole, min(start, free - whole)
+            start = start if texts else min(start, free - width)
             if start + width <= free:
                 texts.append((QRectF(start, rect.top() + 6, width, metrics.height()), Qt.TextFlag.TextDontClip, text))
                 free = start - GAP

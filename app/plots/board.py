@@ -20,10 +20,23 @@ from netwright.app.plots.quantities import (
     shares_of,
 )
 from netwright.app.plots.timeline import Along, EventTicks, Timeline
+from netwright.app.plots.words import metric_title
 from netwright.designer import markup, theme
-from netwright.engine.project.options.metric_options import is_share, title_of
+from netwright.designer.language import tr
+from netwright.engine.project.options.metric_options import is_share
+from netwright.engine.runs.baselines import errors_beside
 from netwright.engine.runs.confusion import Confusion
-from netwright.engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started, ThinnedPoints
+from netwright.engine.runs.events import (
+    Best,
+    Ended,
+    Event,
+    Points,
+    Progress,
+    Requested,
+    Resumed,
+    Started,
+    ThinnedPoints,
+)
 
 FIRST = "accuracy"
 """The upper quantity until a run reports its main metric."""
@@ -87,14 +100,13 @@ class Board(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
-        self.nothing = QLabel("All plots are hidden. Plots, below, shows them again.")
+        self.nothing = QLabel(tr("All plots are hidden. Plots, below, shows them again."))
         theme.mark(self.nothing, "role", "muted")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self.nothing, 1)
-        self.choice = QPushButton("Plots")
-        self.choice.setToolTip(
-            "Show or hide plots: accuracy, loss, learn rate, speed, memory, step time, other metrics"
-        )
+        self.choice = QPushButton(tr("Plots"))
+        tip = tr("Show or hide plots: accuracy, loss, learn rate, speed, memory, step time, other metrics")
+        self.choice.setToolTip(tip)
         menu = QMenu(self.choice)
         theme.mark(menu, "role", "choices")
         menu.aboutToShow.connect(self._fill_menu)
@@ -142,6 +154,11 @@ class Board(QWidget):
                 self.choose(GRADIENT_NORM, True)
             case Requested(what="epochs") if self.x_axis.timeline.steps_per_epoch:
                 self.set_expected_steps(event.value * self.x_axis.timeline.steps_per_epoch)
+            case Ended():
+                metric, baselines = errors_beside(event.result)
+                if metric in self.plot_data:
+                    self.plot_data[metric].baselines = baselines
+                    self._refresh(metric)
             case Resumed():
                 for name, data in self.plot_data.items():
                     data.go_back(event.iteration)
@@ -186,13 +203,12 @@ class Board(QWidget):
             return
         old, was = self._main, self.plot_data
         self._main = name
-        names = {name if key == old else key: data for key, data in was.items() if key != name}
-        self.plot_data = names
+        self.plot_data = {name if key == old else key: data for key, data in was.items() if key != name}
         self._close_card(name)
         self._cards = {name if key == old else key: card for key, card in self._cards.items()}
         self.main_card.data.is_percent = is_share(name)
         self._style(name, self.main_card.data)
-        self.main_card.set_title(title_of(name))
+        self.main_card.set_title(metric_title(name))
         self._arrange()
 
     def set_expected_steps(self, count: float) -> None:
@@ -213,7 +229,7 @@ class Board(QWidget):
     def _show_confusion(self) -> None:
         """Show the confusion matrix if it was chosen and there is one."""
         if self._confusion_card is not None:
-            self._remove(self._confusion_card)
+            _remove(self._grid, self._confusion_card)
             self._confusion_card = None
         if CONFUSION in self._chosen and self._confusions:
             self._confusion_card = ConfusionCard(self._confusions)
@@ -341,15 +357,15 @@ class Board(QWidget):
         menu = self.choice.menu()
         menu.clear()
         metrics = sorted(name for name in self.plot_data if name not in (self._main, LOSS, *OFFERED))
-        tables = [CONFUSION] if self._confusions else []
-        for name, card in self._first_cards().items():
+
+        for name, card in self.first_cards().items():
             self._add_entry(name, card.title, name not in self.hidden)
         menu.addSeparator()
-        for name in (*metrics, "", *OFFERED, "", *tables):
+        for name in (*metrics, "", *OFFERED, "", *([CONFUSION] if self._confusions else [])):
             if not name:
                 menu.addSeparator()
                 continue
-            title = self.plot_data[name].title if name in self.plot_data else "Confusion matrix"
+            title = self.plot_data[name].title if name in self.plot_data else tr("Confusion matrix")
             self._add_entry(name, title, name in self._cards or name in self._chosen)
 
     def _add_entry(self, name: str, title: str, is_shown: bool) -> None:
@@ -358,7 +374,7 @@ class Board(QWidget):
         action.setChecked(is_shown)
         action.toggled.connect(lambda is_on: self.choose(name, is_on))
 
-    def _first_cards(self) -> dict[str, CurveCard]:
+    def first_cards(self) -> dict[str, CurveCard]:
         """Main metric and loss; the loss alone where a run measures nothing else."""
         return {LOSS: self.loss_card} if self._measures_loss_alone else {METRIC: self.main_card, LOSS: self.loss_card}
 
@@ -385,19 +401,14 @@ class Board(QWidget):
         if name in self._cards:
             card = self._cards.pop(name)
             card.shutdown()
-            self._remove(card)
-
-    def _remove(self, card: QWidget) -> None:
-        self._grid.removeWidget(card)
-        card.hide()
-        card.deleteLater()
+            _remove(self._grid, card)
 
     def _arrange(self) -> None:
         """Main metric and loss one below the other, the others two per row where there is room, the confusion matrix
         in a row of its own."""
         first, second, *others = self._cards.values()
         columns = self._arranged = self._columns
-        visible = [card for name, card in self._first_cards().items() if name not in self.hidden]
+        visible = [card for name, card in self.first_cards().items() if name not in self.hidden]
         for row, card in enumerate((first, second)):
             self._grid.addWidget(card, row, 0, 1, COLUMNS)
             card.setVisible(card in visible)
@@ -431,3 +442,9 @@ class Board(QWidget):
         """Let go of the plots, in order."""
         for card in self._cards.values():
             card.shutdown()
+
+
+def _remove(grid: QGridLayout, card: QWidget) -> None:
+    grid.removeWidget(card)
+    card.hide()
+    card.deleteLater()

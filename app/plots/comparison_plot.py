@@ -7,16 +7,18 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from netwright.app.plots.axes import Unit, figure, places_axis, tick_labels, values_axis
+from netwright.app.plots.axes import Unit, places_axis, tick_labels, values_axis
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_data import LinkedXAxis
 from netwright.app.plots.plot_items import Line, Markers, table_markup
 from netwright.app.plots.series import Floats
 from netwright.app.plots.timeline import Along
 from netwright.app.plots.traces import Curve, Trace
+from netwright.app.plots.words import metric_name
 from netwright.designer import markup, theme
+from netwright.designer.language import tr, translation
 from netwright.designer.markup import Markup
-from netwright.engine.core.text import format_number
+from netwright.engine.core.text import format_number, format_value
 from netwright.engine.project.options.metric_options import is_share
 
 FAMILIES = (
@@ -109,7 +111,7 @@ class ComparisonPlot(Plot):
     def __init__(self, comparison: Comparison, parent: QWidget | None = None) -> None:
         super().__init__(comparison, parent, right=RIGHT)
         self.comparison = comparison
-        self._unit = Unit(name="iterations")
+        self._unit = Unit(name=translation("iterations"))
         self._runs: list[RunItems] = []
         self.setMinimumSize(220, 120)
 
@@ -127,7 +129,7 @@ class ComparisonPlot(Plot):
         """Draws the curves that there are."""
         lines = self._lines()
         if not lines:
-            return f"These runs have no {self.comparison.name} to show."
+            return tr("These runs have no {quantity} to show.", quantity=metric_name(self.comparison.name))
         while len(self._runs) < len(self.comparison.traces):
             self._add_run()
         self.dress()
@@ -211,9 +213,9 @@ class ComparisonPlot(Plot):
             training = validation = ""
             if comparison.shows_training and len(curve.training) and step <= curve.training.last_step + 1:
                 index = min(curve.training.index(round(step)), len(curve.training) - 1)
-                training = figure(curve.training.value(index), comparison.is_percent)
+                training = format_value(curve.training.value(index), is_percent=comparison.is_percent, is_measured=True)
             if comparison.shows_validation and (nearest := curve.validation.nearest(step)):
-                validation = figure(nearest[1], comparison.is_percent)
+                validation = format_value(nearest[1], is_percent=comparison.is_percent, is_measured=True)
             if training or validation:
                 result.append((number, training, validation))
         return result
@@ -223,7 +225,7 @@ class ComparisonPlot(Plot):
         comparison = self.comparison
         where = f"{place:,.0f}" if comparison.along == "iterations" else format_number(place / self._unit.divisor, 4)
         splits = {"training": comparison.shows_training, "validation": comparison.shows_validation}
-        head = [word for word, is_shown in splits.items() if is_shown]
+        head = [translation(word) for word, is_shown in splits.items() if is_shown]
         rows: list[list[str]] = []
         for number, *values in self.readings(place):
             badge = markup.picture(badge_pixmap(number, 3), 16)

@@ -3,32 +3,17 @@
 import math
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetricsF,
-    QHelpEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QSizePolicy,
-    QToolButton,
-    QToolTip,
-    QVBoxLayout,
-    QWidget,
-)
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from netwright.app.plots.heat_map import HeatMap, StillCanvas, Texts
+from netwright.app.plots.plot_items import ZoomBox
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
+from netwright.designer.language import tr, translation
 from netwright.engine.core.text import format_percent
 from netwright.engine.runs.confusion import Confusion
 
@@ -43,6 +28,8 @@ _LEAST_CELL, _LEAST_GRID, _MOST_GRID = 38, 140, 560
 _ABOVE, _BELOW = 36, 20
 """Pixels above the cells for the names of columns, and below for precision."""
 _LIST_WIDTH = 280
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 MOST_ERRORS = 8
 FIRST = "test"
 """The split that is shown first: training and validation have shaped the network."""
@@ -62,15 +49,16 @@ class ConfusionCard(QFrame):
         super().__init__(parent)
         if can_close:
             theme.mark(self, "role", "card")
-        self.title = "Confusion matrix"
+        self.title = tr("Confusion matrix")
         self._tables, self._can_close = dict(tables), can_close
         self.choice, self.note, self.chart, self.errors = QComboBox(), QLabel(), ConfusionChart(), _make_errors()
         self.chart.cell_chosen.connect(self.cell_chosen)
-        self.choice.addItems(list(tables))
-        self.choice.setAccessibleName("Split of the confusion matrix")
+        for split in tables:
+            self.choice.addItem(translation(split), split)
+        self.choice.setAccessibleName(tr("Split of the confusion matrix"))
         self.choice.setVisible(len(tables) > 1)
-        self.choice.setCurrentText(FIRST if FIRST in tables else self.choice.itemText(0))
-        self.choice.currentTextChanged.connect(self.show_split)
+        self.choice.setCurrentIndex(max(0, self.choice.findData(FIRST)))
+        self.choice.currentIndexChanged.connect(lambda _: self.show_split(self.choice.currentData()))
         theme.mark(self.note, "role", "muted")
         column = QVBoxLayout(self)
         column.setSpacing(8)
@@ -85,15 +73,15 @@ class ConfusionCard(QFrame):
         row.addWidget(self.errors, 1, Qt.AlignmentFlag.AlignTop)
         row.addStretch()
         column.addLayout(row, 1)
-        self.show_split(self.choice.currentText())
+        self.show_split(self.choice.currentData())
 
     def _make_head(self) -> QHBoxLayout:
         heading, close = QLabel(self.title), QToolButton()
         theme.mark(heading, "role", "strong")
         close.setAutoRaise(True)
         close.setIcon(theme.icon("close", "muted"))
-        close.setToolTip("Hide this plot")
-        close.setAccessibleName(f"Close {self.title}")
+        close.setToolTip(tr("Hide this plot"))
+        close.setAccessibleName(tr("Close {title}", title=self.title))
         close.clicked.connect(self.closed)
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -113,53 +101,78 @@ class ConfusionCard(QFrame):
         """Show the matrix of a split."""
         table = self._tables[split]
         right, every = sum(row[i] for i, row in enumerate(table.counts)), sum(table.of_class)
-        share = f" ({format_percent(right / every, 1)})" if every else ""
-        text = f"{right:,} of {every:,} correct{share}"
-        self.note.setText(f"{split}: {text}" if len(self._tables) == 1 and self._can_close else text)
+        text = tr("{count:,} of {total:,} correct", count=right, total=every)
+        text = f"{text} ({format_percent(right / every, 1)})" if every else text
+        shown_split = translation(split)
+        self.note.setText(f"{shown_split}: {text}" if len(self._tables) == 1 and self._can_close else text)
         self.chart.show_table(table)
         names, size = table.classes, range(len(table.classes))
         errors = [(table.counts[i][j], i, j) for i in size for j in size if i != j and table.counts[i][j]]
         errors.sort(key=lambda error: (-error[0], error[1:]))
         self.errors.show_rows([(f"{names[i]} → {names[j]}", f"{count:,}") for count, i, j in errors[:MOST_ERRORS]])
         self.errors.setVisible(bool(errors))
-        self.setAccessibleName(f"{self.title}, {split}")
+        self.setAccessibleName(f"{self.title}, {shown_split}")
         self.setAccessibleDescription(text)
 
 
 def _make_errors() -> ValueTable:
     """The list of actual → predicted classes that are confused most often."""
-    table = ValueTable("Most frequent errors", tuple(map(str, range(MOST_ERRORS))))
+    table = ValueTable(tr("Most frequent errors"), tuple(map(str, range(MOST_ERRORS))))
     table.setMaximumWidth(_LIST_WIDTH)
     return table
 
 
-class ConfusionChart(QWidget):
+class ConfusionChart(StillCanvas):
     """Square cells coloured by the share of their row; beside each row its recall, below each column its precision.
     The pointer tells a cell in words; a click on one with samples chooses it."""
 
     cell_chosen = Signal(int, int)
 
-    def __init__(self, table: Confusion | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, table: Confusion | None = None, parent: QWidget | None = None, *, is_compact: bool = False
+    ) -> None:
+        """A compact one is as high as its width allows, and leaves the precision out."""
+        self.table = table or Confusion(("",), ((0,),))
+        self._is_compact = is_compact
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.show_table(table or Confusion(("",), ((0,),)))
-        theme.changed.connect(self.update)
+        self._map, self._lines = HeatMap(self.scene()), pg.PlotCurveItem()
+        self._map.view.addItem(self._lines, ignoreBounds=True)
+        self._texts, self._actual = Texts(), Texts()
+        self._actual.setRotation(-90)
+        for item in (self._texts, self._actual):
+            self.scene().addItem(item)
+        self.prepare_canvas()
+        self.show_table(self.table)
 
     def show_table(self, table: Confusion) -> None:
         """Show another matrix, with room for legible counts if it has few classes."""
         self.table = table
         cells = min(max(len(table.classes) * _LEAST_CELL, _LEAST_GRID), _MOST_GRID)
         self.setMinimumSize(_LEAST_GRID, cells + _ABOVE + _BELOW)
-        self.update()
+        self._limit_width()
+        self.refresh()
 
-    def words(self, row: int, column: int) -> str:
+    def words(self, at: QPointF) -> str:
+        """Return the words about the cell at a point."""
+        place = self.cell_at(at)
+        return self.words_of(*place) if place else ""
+
+    def words_of(self, row: int, column: int) -> str:
         """One cell in words."""
         table, name = self.table, self.table.classes
         count, of = table.counts[row][column], table.of_class[row]
-        share = f" ({format_percent(count / of, 1)})" if of else ""
         if row == column:
-            return f"{name[row]}: {count:,} of {of:,} predicted correctly{share}"
-        return f"{name[row]}: {count:,} of {of:,} predicted as {name[column]}{share}"
+            text = tr("{name}: {count:,} of {total:,} predicted correctly", name=name[row], count=count, total=of)
+        else:
+            text = tr(
+                "{name}: {count:,} of {total:,} predicted as {other}",
+                name=name[row],
+                count=count,
+                total=of,
+                other=name[column],
+            )
+        return f"{text} ({format_percent(count / of, 1)})" if of else text
 
     # ---- places ----
 
@@ -170,17 +183,24 @@ class ConfusionChart(QWidget):
 
     def _label_width(self) -> float:
         metrics = QFontMetricsF(self._font(11))
-        widest = max(metrics.horizontalAdvance(name) for name in (*self.table.classes, "Precision"))
+        below = () if self._is_compact else (tr("Precision", "metric"),)
+        widest = max(metrics.horizontalAdvance(name) for name in (*self.table.classes, *below))
         return min(_MOST_LABEL, widest + _GAP)
 
     def _beside(self) -> tuple[float, float]:
         """The pixels left and right of the cells."""
-        right = QFontMetricsF(self._font(11)).horizontalAdvance("Recall") + 2 * _GAP
+        right = QFontMetricsF(self._font(11)).horizontalAdvance(tr("Recall", "metric")) + 2 * _GAP
         return self._label_width() + _CAPTION, right
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Take no more width than the height needs: what stands beside the cells stays near them."""
         super().resizeEvent(event)
+        self._limit_width()
+
+    def _limit_width(self) -> None:
+        if self._is_compact:
+            self.setFixedHeight(math.ceil(self.grid().height()) + _ABOVE + _GAP)
+            return
         room = self.height() - _ABOVE - _BELOW
         side = min(room, _LARGEST_CELL * len(self.table.classes))
         self.setMaximumWidth(max(self.minimumWidth(), math.ceil(sum(self._beside()) + side)))
@@ -190,7 +210,7 @@ class ConfusionChart(QWidget):
         count, (left, right) = len(self.table.classes), self._beside()
         wide = max(1.0, self.width() - left - right)
         high = max(1.0, self.height() - _ABOVE - _BELOW)
-        side = min(wide, high, _LARGEST_CELL * count)
+        side = min(wide, _LARGEST_CELL * count, math.inf if self._is_compact else high)
         return QRectF(left, _ABOVE, side, side)
 
     def _cell(self, grid: QRectF, row: int, column: int) -> QRectF:
@@ -212,42 +232,42 @@ class ConfusionChart(QWidget):
         if event.button() == Qt.MouseButton.LeftButton and place and self.table.counts[place[0]][place[1]]:
             self.cell_chosen.emit(*place)
 
-    # ---- painting ----
+    # ---- drawing ----
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Cells, names and shares."""
-        painter = QPainter(self)
+    def draw(self) -> str:
+        """Lay out cells, names and shares."""
         grid = self.grid()
-        self._paint_cells(painter, grid)
-        self._paint_names(painter, grid)
-        self._paint_shares(painter, grid)
-        painter.end()
+        self._texts.clear(QRectF(self.rect()), self._font(11))
+        self._draw_cells(grid)
+        self._draw_names(grid)
+        self._draw_shares(grid)
+        return ""
 
-    def _paint_cells(self, painter: QPainter, grid: QRectF) -> None:
-        palette, of_class = theme.current(), self.table.of_class
+    def views(self) -> list[ZoomBox]:
+        """Return the view of the cells."""
+        return [self._map.view]
+
+    def _draw_cells(self, grid: QRectF) -> None:
+        palette, of_class, size = theme.current(), self.table.of_class, len(self.table.classes)
         cell = self._cell(grid, 0, 0)
         widest = max(f"{count:,}" for row in self.table.counts for count in row)
-        font = self._font(12)
-        room = QFontMetricsF(font).horizontalAdvance("0" * len(widest)) + 4
+        room = QFontMetricsF(self._font(12)).horizontalAdvance("0" * len(widest)) + 4
         has_text = cell.width() >= room and cell.height() >= _SMALLEST_TEXT + 4
-        painter.setFont(font)
-        painter.setPen(Qt.PenStyle.NoPen)
+        colours = np.empty((size, size, 3), np.uint8)
         for row, counts in enumerate(self.table.counts):
             for column, count in enumerate(counts):
-                place = self._cell(grid, row, column)
                 share = count / of_class[row] if of_class[row] else 0.0
                 ground = self._ground(share, is_right=row == column) if count else palette.panel
-                painter.fillRect(place, ground)
+                colours[row, column] = ground.red(), ground.green(), ground.blue()
                 if has_text and count:
-                    painter.setPen(text_on(ground))
-                    painter.drawText(place, Qt.AlignmentFlag.AlignCenter, f"{count:,}")
-        painter.setPen(QPen(palette.line, 1))
-        if cell.width() >= 6 and cell.height() >= 6:
-            for number in range(1, len(self.table.classes)):
-                line = self._cell(grid, number, number).topLeft()
-                painter.drawLine(QPointF(line.x(), grid.top()), QPointF(line.x(), grid.bottom()))
-                painter.drawLine(QPointF(grid.left(), line.y()), QPointF(grid.right(), line.y()))
-        painter.drawRect(grid)
+                    place = self._cell(grid, row, column)
+                    self._texts.add(place, _CENTRE, f"{count:,}", text_on(ground), 12)
+        self._map.show(0, colours)
+        self._map.place(grid)
+        self._lines.setVisible(cell.width() >= 6 and size > 1)
+        self._lines.setPen(palette.line)
+        ends = np.tile([0.0, 1.0], size - 1), np.repeat(np.arange(1, size) / size, 2)
+        self._lines.setData(np.concatenate(ends), np.concatenate(ends[::-1]), connect="pairs")
 
     @staticmethod
     def _ground(share: float, *, is_right: bool) -> QColor:
@@ -256,24 +276,18 @@ class ConfusionChart(QWidget):
         colour = palette.accent if is_right else palette.error
         return palette.mixed(colour, palette.panel, 0.08 + (0.42 if is_right else 0.5) * share)
 
-    def _paint_names(self, painter: QPainter, grid: QRectF) -> None:
+    def _draw_names(self, grid: QRectF) -> None:
         palette, metrics, cell = theme.current(), QFontMetricsF(self._font(11)), self._cell(grid, 0, 0)
-        painter.setFont(self._font(11))
-        painter.setPen(palette.muted)
-        wide, right = self._label_width() - _GAP, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        centre = Qt.AlignmentFlag.AlignCenter
-        painter.drawText(QRectF(grid.left(), 0, grid.width(), 16), centre, "Predicted")
-        painter.save()
-        painter.translate(8, grid.center().y())
-        painter.rotate(-90)
-        painter.drawText(QRectF(-60, -8, 120, 16), centre, "Actual")
-        painter.restore()
-        painter.setPen(palette.text)
+        wide = self._label_width() - _GAP
+        self._texts.add(QRectF(grid.left(), 0, grid.width(), 16), _CENTRE, tr("Predicted"), palette.muted)
+        self._actual.clear(QRectF(-60, -8, 120, 16), self._font(11))
+        self._actual.add(QRectF(-60, -8, 120, 16), _CENTRE, tr("Actual"), palette.muted)
+        self._actual.setPos(8, grid.center().y())
         every = max(1, round(14 / max(cell.height(), 0.1)))
         for row in range(0, len(self.table.classes), every):
             place = self._cell(grid, row, 0)
             name = markup.elided(metrics, self.table.classes[row], Qt.TextElideMode.ElideMiddle, wide)
-            painter.drawText(QRectF(_CAPTION, place.center().y() - 8, wide, 16), right, name)
+            self._texts.add(QRectF(_CAPTION, place.center().y() - 8, wide, 16), _RIGHT, name, palette.text)
         widest, room = max(metrics.horizontalAdvance(name) for name in self.table.classes), cell.width() - 4
         every = 1 if room >= _READABLE else max(1, math.ceil((widest + 4) / cell.width()))
         if every * cell.width() > 3 * _READABLE and every > 1:
@@ -282,35 +296,26 @@ class ConfusionChart(QWidget):
         for column in range(0, len(self.table.classes), every):
             place = self._cell(grid, 0, column)
             name = markup.elided(metrics, self.table.classes[column], Qt.TextElideMode.ElideMiddle, room)
-            painter.drawText(QRectF(place.center().x() - room / 2, grid.top() - 18, room, 16), centre, name)
+            at = QRectF(place.center().x() - room / 2, grid.top() - 18, room, 16)
+            self._texts.add(at, _CENTRE, name, palette.text)
 
-    def _paint_shares(self, painter: QPainter, grid: QRectF) -> None:
+    def _draw_shares(self, grid: QRectF) -> None:
         palette, cell = theme.current(), self._cell(grid, 0, 0)
-        painter.setFont(self._font(11))
-        painter.setPen(palette.muted)
         align_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if cell.height() >= 14:
-            painter.drawText(QRectF(grid.right() + _GAP, grid.top() - 18, 60, 16), align_left, "Recall")
+            head = QRectF(grid.right() + _GAP, grid.top() - 18, 60, 16)
+            self._texts.add(head, align_left, tr("Recall", "metric"), palette.muted)
             for row, share in enumerate(self.table.recall):
                 if self.table.of_class[row]:
                     at = QRectF(grid.right() + _GAP, self._cell(grid, row, 0).center().y() - 8, 60, 16)
-                    painter.drawText(at, align_left, format_percent(share))
-        if cell.width() >= _LEAST_CELL:
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(0, grid.bottom() + 3, grid.left() - _GAP, 16), right, "Precision")
+                    self._texts.add(at, align_left, format_percent(share), palette.muted)
+        if cell.width() >= _LEAST_CELL and not self._is_compact:
+            head = QRectF(0, grid.bottom() + 3, grid.left() - _GAP, 16)
+            self._texts.add(head, _RIGHT, tr("Precision", "metric"), palette.muted)
             for column, share in enumerate(self.table.precision):
                 if self.table.taken_for[column]:
                     at = QRectF(self._cell(grid, 0, column).left(), grid.bottom() + 3, cell.width(), 16)
-                    painter.drawText(at, Qt.AlignmentFlag.AlignCenter, format_percent(share))
-
-    def event(self, event: QEvent) -> bool:
-        """The pointer tells a cell in words."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            place = self.cell_at(QPointF(event.pos()))
-            words = self.words(*place) if place else ""
-            QToolTip.showText(event.globalPos(), markup.wrapped(words), self)
-            return True
-        return super().event(event)
+                    self._texts.add(at, _CENTRE, format_percent(share), palette.muted)
 
 
 def text_on(ground: QColor) -> QColor:

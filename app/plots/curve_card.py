@@ -1,97 +1,32 @@
 """The cards of the training monitor: a live plot with its legend and its newest figure."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
-from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
-from netwright.app.plots.axes import figure
 from netwright.app.plots.card import PlotCard
+from netwright.app.plots.curve_sentence import sentence
 from netwright.app.plots.plot_data import VALUE, PlotData
-from netwright.app.plots.plot_items import Line, Markers
+from netwright.app.plots.plot_items import Legend
 from netwright.app.plots.points import Points
 from netwright.app.plots.run_plot import RunPlot
 from netwright.app.plots.series import Floats, Series
 from netwright.designer import theme
-from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import tr, translation
+from netwright.designer.markup import visible
+from netwright.engine.core.text import format_value
 
 REDRAW_MS = 33
 FIGURES = ("validation", "test")
 """The splits whose newest figures a card shows in large type."""
 BEST = "best validation"
-SAMPLE, GAP, LEAST_WORD = 20, 8, 36
 HEAD_MARGINS, LEGEND_AT = 64, 2
 """Pixels of a card's head that hold nothing, and the place of the legend in it."""
 SLACK = 24
 """Pixels more than it needs that a legend must find to go up again: figures change their width."""
-
-
-class Sample(QWidget):
-    """The sample of a curve: a line, a marker, or both, with the pens of the plot."""
-
-    def __init__(self, line: Line | None, markers: Markers | None) -> None:
-        super().__init__()
-        self._line, self._markers = line, markers
-        self.setFixedSize(SAMPLE, SAMPLE)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws the line and the marker on it."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.translate(SAMPLE / 2, SAMPLE / 2)
-        if self._line is not None:
-            painter.setPen(self._line.opts["pen"])
-            painter.drawLine(QPointF(-SAMPLE / 2, 0), QPointF(SAMPLE / 2, 0))
-        if self._markers is not None:
-            look = self._markers.opts
-            drawSymbol(painter, look["symbol"], look["size"], look["pen"], look["brush"])
-        painter.end()
-
-
-class Legend(QWidget):
-    """A sample of each curve that is there, with its name, elided where there is no room for it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(GAP)
-        self.names: list[str] = []
-
-    def show_samples(self, samples: Mapping[str, tuple[Line | None, Markers | None]]) -> None:
-        """Show what stands for each curve by their names."""
-        if list(samples) == self.names:
-            return
-        self.names = list(samples)
-        while (item := self._row.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.deleteLater()
-        for name, sample in samples.items():
-            word = ElidedLabel(name, elide=Qt.TextElideMode.ElideRight)  # names of curves differ at their beginning
-            theme.mark(word, "role", "muted")
-            word.setMinimumWidth(LEAST_WORD)
-            self._row.addWidget(Sample(*sample))
-            self._row.addWidget(word)
-            self._row.addSpacing(GAP // 2)
-        self.setAccessibleName("Curves: " + ", ".join(self.names))
-        self.setToolTip(self.accessibleName())
-
-    @property
-    def whole_width(self) -> int:
-        """The width at which no name is elided."""
-        self.ensurePolished()
-        words = self.findChildren(ElidedLabel)
-        texts = sum(
-            word.fontMetrics().horizontalAdvance(word.text()) + 2 for word in words if word.text() in self.names
-        )
-        return texts + len(self.names) * (SAMPLE + 2 * GAP + GAP // 2)
-
-    def minimumSizeHint(self) -> QSize:
-        """Ask for no width: the card decides where the legend has room."""
-        return QSize(0, super().minimumSizeHint().height())
 
 
 class CurveCard(PlotCard):
@@ -107,12 +42,7 @@ class CurveCard(PlotCard):
     closed = Signal()
 
     def __init__(
-        self,
-        title: str = "",
-        parent: QWidget | None = None,
-        *,
-        token: str = "accent",
-        data: PlotData | None = None,
+        self, title: str = "", parent: QWidget | None = None, *, token: str = "accent", data: PlotData | None = None
     ) -> None:
         """`token` is the palette's colour of the training curve: "accent", or "loss" for losses. A card of a `data`
         has its title and colour from there."""
@@ -121,6 +51,7 @@ class CurveCard(PlotCard):
         super().__init__(self._run_plot, parent)
         self.title = self.data.title
         self._legend, self._log = Legend(), self._make_log()
+        self._described: object = None
         self._figures = [(QLabel(), QLabel()) for _ in FIGURES]
         self.plot.part_changed.connect(self.part_changed)
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
@@ -178,7 +109,16 @@ class CurveCard(PlotCard):
         samples = self._run_plot.samples()
         self._legend.show_samples({} if list(samples) == [VALUE] else samples)
         self._show_figure()
+        self._describe()
         self._place_legend()
+
+    def _describe(self) -> None:
+        """Tell a screen reader in a sentence what the curves show, after each validation."""
+        points = self.data.points
+        state = (self.title, points["validation"].last_step or self.data.training.last_step, len(points["test"]))
+        if state != self._described:
+            self._described = state
+            self.plot.setAccessibleDescription(visible(sentence(self.data)))
 
     def shutdown(self) -> None:
         """Stops drawing for good, before the window goes."""
@@ -210,9 +150,7 @@ class CurveCard(PlotCard):
         self.head.addStretch(1)
         self._below = QHBoxLayout()
         self._below.addStretch(1)
-        column = self.layout()
-        assert isinstance(column, QVBoxLayout)
-        column.insertLayout(1, self._below)
+        self.column.insertLayout(1, self._below)
         for value, split in self._figures:
             theme.mark(value, "role", "large")
             theme.mark(split, "role", "muted")
@@ -228,12 +166,13 @@ class CurveCard(PlotCard):
         self.head.addSpacing(8)
         self.head.addWidget(self._log)
         self.head.addWidget(self._close)
+        self.controls += [self._log, self._close]
 
     def _make_log(self) -> QPushButton:
-        button = QPushButton("log")
+        button = QPushButton(tr("log"))
         theme.mark(button, "role", "chip")
         button.setCheckable(True)
-        button.setToolTip("Logarithmic vertical axis")
+        button.setToolTip(tr("Logarithmic vertical axis"))
         button.clicked.connect(self.log_changed)
         return button
 
@@ -241,13 +180,13 @@ class CurveCard(PlotCard):
         button = QToolButton()
         button.setAutoRaise(True)
         button.setIcon(theme.icon("close", "muted"))
-        button.setToolTip("Hide this plot")
+        button.setToolTip(tr("Hide this plot"))
         button.clicked.connect(self.closed)
         return button
 
     def _name_buttons(self) -> None:
-        self._log.setAccessibleName(f"Logarithmic axis of {self.title}")
-        self._close.setAccessibleName(f"Close {self.title}")
+        self._log.setAccessibleName(tr("Logarithmic axis of {title}", title=self.title))
+        self._close.setAccessibleName(tr("Close {title}", title=self.title))
 
     def _restyle(self) -> None:
         self._close.setIcon(theme.icon("close", "muted"))
@@ -256,17 +195,10 @@ class CurveCard(PlotCard):
 
     @contextlib.contextmanager
     def as_picture(self, scale: float = 1.0) -> Iterator[None]:
-        """In here there is no button either."""
+        """In here the newest points are drawn, without buttons."""
         self.flush()
-        buttons = [button for button in (self._log, self._close) if not button.isHidden()]
-        for button in buttons:
-            button.hide()
-        try:
-            with super().as_picture(scale):
-                yield
-        finally:
-            for button in buttons:
-                button.show()
+        with super().as_picture(scale):
+            yield
 
     def _newest(self) -> list[tuple[str, float, float]]:
         """The figures that count, as name, step and value: validation, or the newest training value before there is
@@ -291,14 +223,17 @@ class CurveCard(PlotCard):
         newest = self._newest()
         for number, (label, name) in enumerate(self._figures):
             word, step, value = newest[number] if number < len(newest) else ("", 0.0, None)
-            text = "" if value is None else figure(value, self.data.is_percent)
+            text = "" if value is None else format_value(value, is_percent=self.data.is_percent, is_measured=True)
+            caption = translation(word) if word != VALUE else ""
             # Setting the same text again would lay the card out again.
-            if (label.text(), name.text()) != (text, word if word != VALUE else ""):
+            if (label.text(), name.text()) != (text, caption):
                 label.setText(text)
-                name.setText(word if word != VALUE else "")
+                name.setText(caption)
                 name.setVisible(bool(name.text()))
                 label.setVisible(bool(text) or number == 0)
-            tip = f"{word} after iteration {step:,.0f}" if word in (*FIGURES, BEST) else ""
+            tip = ""
+            if word in (*FIGURES, BEST):
+                tip = tr("{curve} after iteration {step:,.0f}", curve=caption, step=step)
             for part in (label, name):
                 if part.toolTip() != tip:
                     part.setToolTip(tip)

@@ -16,6 +16,7 @@ from netwright.app.plots.plot_data import PlotData
 from netwright.app.plots.series import Floats
 from netwright.app.plots.timeline import Along, Timeline
 from netwright.app.plots.traces import Curve, Trace
+from netwright.designer.language import tr
 from netwright.engine.core.csv_text import CsvWriter, csv_line
 
 PLACES: tuple[Along, ...] = ("epochs", "time")
@@ -41,30 +42,27 @@ class ExportButton(QPushButton):
     """Asks for the kind of file and its name, and writes it."""
 
     def __init__(
-        self,
-        cards: Callable[[], Sequence[Pictured]],
-        write: Callable[[Path], Iterator[int]],
-        total: Callable[[], int],
+        self, cards: Callable[[], Sequence[Pictured]], write: Callable[[Path], Iterator[int]], total: Callable[[], int]
     ) -> None:
         """`cards` are those that are shown now; `write` writes all numbers, and yields how many of `total` it has."""
-        super().__init__("Export")
+        super().__init__(tr("Export"))
         self._cards, self._write, self._total = cards, write, total
-        self.setToolTip("Save the plots as PNG or SVG, or all values as CSV")
+        self.setToolTip(tr("Save the plots as PNG or SVG, or all values as CSV"))
         menu = QMenu(self)
-        menu.addAction("Plots as PNG…", lambda: self.export_pictures("png"))
-        menu.addAction("Plots as SVG…", lambda: self.export_pictures("svg"))
-        menu.addAction("Values as CSV…", self.export_csv)
+        menu.addAction(tr("Plots as PNG…"), lambda: self.export_pictures("png"))
+        menu.addAction(tr("Plots as SVG…"), lambda: self.export_pictures("svg"))
+        menu.addAction(tr("Values as CSV…"), self.export_csv)
         self.setMenu(menu)
 
     def export_pictures(self, kind: str) -> None:
         """One file for each card that is shown."""
-        name, _ = QFileDialog.getSaveFileName(self, "Export the curves", f"curves.{kind}", f"*.{kind}")
+        name, _ = QFileDialog.getSaveFileName(self, tr("Export the curves"), f"curves.{kind}", f"*.{kind}")
         if not name:
             return
         base = Path(name).with_suffix("")
         targets = {base.with_name(f"{base.name}-{_file_word(card.title)}.{kind}"): card for card in self._cards()}
         existing = [target.name for target in targets if target.exists()]
-        if existing and not messages.ask(self, "Replace these files?", "\n".join(existing), "Replace"):
+        if existing and not messages.ask(self, tr("Replace these files?"), "\n".join(existing), tr("Replace")):
             return
         try:
             for target, card in targets.items():
@@ -74,11 +72,11 @@ class ExportButton(QPushButton):
 
     def export_csv(self) -> None:
         """Every point, shown or not. Millions take a while: the window stays alive, and it can be cancelled."""
-        name, _ = QFileDialog.getSaveFileName(self, "Export the curves", "curves.csv", "*.csv")
+        name, _ = QFileDialog.getSaveFileName(self, tr("Export the curves"), "curves.csv", "*.csv")
         if not name:
             return
         path, total = Path(name), self._total()
-        waiting = QProgressDialog("Writing the curves…", "Cancel", 0, max(1, total), self)
+        waiting = QProgressDialog(tr("Writing the curves…"), tr("Cancel"), 0, max(1, total), self)
         waiting.setWindowModality(Qt.WindowModality.WindowModal)
         waiting.setMinimumDuration(500)
         try:
@@ -94,7 +92,11 @@ class ExportButton(QPushButton):
             waiting.deleteLater()
 
     def _complain(self, name: str, error: OSError) -> None:
-        messages.show_error(self, "The curves cannot be exported", f"{name} cannot be written: {error.strerror}.")
+        messages.show_error(
+            self,
+            tr("The curves cannot be exported"),
+            tr("{name} cannot be written: {strerror}.", name=name, strerror=error.strerror),
+        )
 
 
 def export_of(board: Board) -> ExportButton:

@@ -9,9 +9,10 @@ import pyqtgraph as pg
 from netwright.app.plots.axes import Axis, Unit, linear_axis
 from netwright.app.plots.plot import Plot
 from netwright.designer import markup, theme
+from netwright.designer.language import tr
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_number
-from netwright.engine.core.ticks import multiples, nice_step
+from netwright.engine.core.ticks import round_ticks
 
 HEIGHT = 168
 
@@ -30,7 +31,7 @@ class HistogramPlot(Plot):
         middles, width = (self._edges[:-1] + self._edges[1:]) / 2, self._edges[1] - self._edges[0]
         self._bars = pg.BarGraphItem(x=middles, height=self._counts, width=width * 0.9)
         self.addItem(self._bars, ignoreBounds=True)
-        self.setAccessibleName(f"Number of {of} by {unit}")
+        self.setAccessibleName(tr("Number of {of} by {unit}", of=of, unit=unit))
 
     def dress(self) -> None:
         """In the accent colour, without borders."""
@@ -39,10 +40,8 @@ class HistogramPlot(Plot):
     def draw(self) -> str:
         """Round numbers on both axes."""
         low, high = float(self._edges[0]), float(self._edges[-1])
-        step = nice_step(high - low, self.num_x_ticks, is_whole=self._is_whole)
-        inner = multiples(low, high - step / 3, step)
         y = linear_axis(0.0, float(self._counts.max()), 3)
-        x = Axis(low=low, high=high, ticks=(*inner, float(np.floor(high)) if self._is_whole else high))
+        x = Axis(low=low, high=high, ticks=tuple(round_ticks(low, high, self.num_x_ticks, is_whole=self._is_whole)))
         self.show_axes(x, Unit(name=self._unit, is_whole=self._is_whole), y, [f"{tick:,.0f}" for tick in y.ticks])
         return ""
 
@@ -52,8 +51,9 @@ class HistogramPlot(Plot):
         first, last = self._edges[number], self._edges[number + 1]
         if self._is_whole:
             first, last = np.ceil(first), np.ceil(last) - 1
-            values = f"{first:,.0f}" if first == last else f"{first:,.0f} to {last:,.0f}"
+            values = f"{first:,.0f}" if first == last else tr("{first:,.0f} to {last:,.0f}", first=first, last=last)
         else:
-            values = f"{format_number(first)} to {format_number(last)}"
-        text = markup.filled("{} {}<br>{} {}", values, self._unit, f"{self._counts[number]:,.0f}", self._of)
+            values = tr("{first} to {last}", first=format_number(first), last=format_number(last))
+        values = f"{values} {self._unit}".rstrip()
+        text = markup.filled("{}<br>{} {}", values, f"{self._counts[number]:,.0f}", self._of)
         return float(self._edges[number] + self._edges[number + 1]) / 2, text

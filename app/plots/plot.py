@@ -91,10 +91,9 @@ class Plot(Canvas, pg.PlotWidget):  # type: ignore[misc]
         """Set ranges and ticks. The last label below says the unit. Above the values there is a little room, so that a
         curve at the upper end is seen whole."""
         self.x, self.y = x, y
-        apart = x.ticks[1] - x.ticks[0] if len(x.ticks) > 2 else x.high - x.low
-        labels = [unit.label(tick, tick if x.is_log else apart) for tick in x.ticks[:-1]]
-        ends = [unit.end_label(tick, tick if x.is_log else apart) for tick in x.ticks[-1:]]
-        self._x_axis.show_ticks(x, [*labels, *ends])
+        apart = x.ticks[1] - x.ticks[0] if len(x.ticks) > 1 else x.high - x.low
+        labels = [unit.label(tick, tick if x.is_log else apart) for tick in x.ticks]
+        self._x_axis.show_ticks(x, [*labels[:-1], *(f"{label} {unit.name}".strip() for label in labels[-1:])])
         self._y_axis.show_ticks(y, y_labels)
         ranges = [axis.to_view(np.array([axis.low, axis.high])).tolist() for axis in (x, y)]
         ranges[1][1] += HEADROOM * (ranges[1][1] - ranges[1][0])
@@ -104,7 +103,7 @@ class Plot(Canvas, pg.PlotWidget):  # type: ignore[misc]
         is_part = self._zoomable is not None and self._zoomable.x_axis.part is not None
         self.view.setFlag(self.view.GraphicsItemFlag.ItemClipsChildrenToShape, is_part)
 
-    def lay(self, item: Line | Markers, places: Floats, values: Floats, **options: bool) -> None:
+    def lay(self, item: Line | Markers, places: Floats, values: Floats, **options: bool | str) -> None:
         """Give an item its points, or hide it where there are none; gaps (NaN) break lines."""
         x, y = self.x.to_view(places), self.y.to_view(values)
         good = np.isfinite(x) & np.isfinite(y)

@@ -106,6 +106,8 @@ class PlotData:
     """Step and value of what was best so far at its time, the newest last."""
     beside: dict[str, Beside] = field(default_factory=dict)
     """Further lines, by their names."""
+    baselines: dict[str, float] = field(default_factory=dict)
+    """Values of answers that need no network, by their names."""
 
     @property
     def is_empty(self) -> bool:
@@ -152,7 +154,7 @@ class PlotData:
         """Forget all points, for another run."""
         self.training = type(self.training)()
         self.points = {"validation": Points(), "test": Points()}
-        self.bests = []
+        self.bests, self.baselines = [], {}
         for other in self.beside.values():
             other.line = type(other.line)()
 
@@ -161,7 +163,7 @@ class PlotData:
         self.training.truncate(self.training.index(step + 1))
         for split, points in self.points.items():
             points.truncate(-1 if split == "test" else step)
-        self.bests = [best for best in self.bests if best[0] <= step]
+        self.bests, self.baselines = [best for best in self.bests if best[0] <= step], {}
         for other in self.beside.values():
             other.line.truncate(other.line.index(step + 1))
 

@@ -10,18 +10,23 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from netwright.app.plots.axes import Unit, figure, linear_axis, tick_labels, values_axis
+from netwright.app.plots.axes import Unit, linear_axis, tick_labels, values_axis
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, Markers
+from netwright.app.plots.words import metric_title
 from netwright.designer import markup, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_percent
-from netwright.engine.project.options.metric_options import is_share, title_of
+from netwright.engine.project.options.metric_options import format_score, is_share
 
 NEAR_PIXELS = 16.0
 """Distance within which a click means an amount."""
-EMPTY = "Accuracy against size is shown here as soon as it is measured."
-UNITS = ((1e9, "billion weights"), (1e6, "million weights"), (1e3, "thousand weights"), (1.0, "weights"))
+EMPTY = noop("Accuracy against size is shown here as soon as it is measured.")
+UNITS = (
+    *((1e9, noop("billion weights")), (1e6, noop("million weights"))),
+    *((1e3, noop("thousand weights")), (1.0, noop("weights"))),
+)
 
 
 class PruningPlot(Plot):
@@ -37,14 +42,14 @@ class PruningPlot(Plot):
         self._line, self._points, self._ring = Line(), Markers(size=8), Markers(size=15)
         for item in (self._line, self._points, self._ring):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName("Score by weights that are kept")
+        self.setAccessibleName(tr("Score by weights that are kept"))
 
     def show_rows(self, rows: Sequence[Mapping[str, Any]], metric: str) -> None:
         """Show the rows of `netwright-engine prune` by one of their metrics."""
         self._rows, self._metric, self._chosen = rows, metric, -1
         self._x = np.array([row["nonzero"] for row in rows], dtype=float)
         self._y = np.array([row["metrics"].get(metric, math.nan) for row in rows], dtype=float)
-        self.heading = f"{title_of(metric)} by weights that are not zero" if metric else ""
+        self.heading = tr("{metric} by weights that are not zero", metric=metric_title(metric)) if metric else ""
         self.refresh()
 
     def choose(self, row: int) -> None:
@@ -64,12 +69,12 @@ class PruningPlot(Plot):
     def draw(self) -> str:
         """Weights from 0 on; shares between 0 and 100 %."""
         if not len(self._x) or not np.isfinite(self._y).any():
-            return EMPTY
+            return translation(EMPTY)
         divisor, name = next(((d, n) for d, n in UNITS if self._x.max() >= d), UNITS[-1])
         x = linear_axis(0.0, float(self._x.max()), self.num_x_ticks)
         is_percent = is_share(self._metric)
         y = values_axis(np.append(self._y, [0.0, 1.0]) if is_percent else self._y, self.num_y_ticks)
-        self.show_axes(x, Unit(name=name, divisor=divisor), y, tick_labels(y, is_percent=is_percent))
+        self.show_axes(x, Unit(name=translation(name), divisor=divisor), y, tick_labels(y, is_percent=is_percent))
         order = np.argsort(self._x, kind="stable")
         self.lay(self._line, self._x[order], self._y[order])
         self.lay(self._points, self._x, self._y)
@@ -83,10 +88,10 @@ class PruningPlot(Plot):
             return place, Markup()
         nearest = int(np.abs(self._x - place).argmin())
         row = self._rows[nearest]
-        value = f"{title_of(self._metric)} {figure(float(self._y[nearest]), is_share(self._metric))}"
-        text = markup.filled(
-            "{} removed<br>{} weights<br>{}", format_percent(row["amount"]), f"{row['nonzero']:,}", value
-        )
+        value = f"{metric_title(self._metric)} {format_score(self._metric, float(self._y[nearest]))}"
+        removed = tr("{share} removed", share=format_percent(row["amount"]))
+        weights = tr("%n weight(s)", "", int(row["nonzero"]))
+        text = markup.filled("{}<br>{}<br>{}", removed, weights, value)
         return float(self._x[nearest]), text
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

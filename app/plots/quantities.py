@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from netwright.app.plots.plot_data import VALUE, Beside, LinkedXAxis, PlotData
 from netwright.app.plots.points import Points, Track
 from netwright.app.plots.series import Series
-from netwright.engine.project.options.metric_options import is_share, title_of
+from netwright.app.plots.words import metric_title
+from netwright.designer.language import noop, tr, translation
+from netwright.engine.project.options.metric_options import is_share
 from netwright.engine.runs.events import Progress
 
 LOSS = "loss"
@@ -25,34 +27,40 @@ class Quantity:
 
 
 OF_PROGRESS = {
-    "learn_rate": Quantity("Learn rate", can_smooth=False),
-    "samples_per_second": Quantity("Samples per second"),
+    "learn_rate": Quantity(noop("Learn rate"), can_smooth=False),
+    "samples_per_second": Quantity(noop("Samples per second")),
     "peak_share": Quantity(
-        "Share of measured peak",
+        noop("Share of measured peak"),
         is_percent=True,
-        waiting="What the layers compute, as a share of what the device was measured to do, appears here once a "
-        "training has lasted a few seconds.",
+        waiting=noop(
+            "What the layers compute, as a share of what the device was measured to do, "
+            "appears here once a training has lasted a few seconds."
+        ),
     ),
-    "memory": Quantity("Memory, MiB", can_smooth=False),
+    "memory": Quantity(noop("Memory, MiB"), can_smooth=False),
     "utilisation": Quantity(
-        "Utilisation",
+        noop("Utilisation"),
         is_percent=True,
-        waiting="How busy the processors or GPUs are appears here when training starts, where it is known.",
+        waiting=noop("How busy the processors or GPUs are appears here when training starts, where it is known."),
     ),
 }
 """Values of each report, a few times per second."""
 OTHERS = {
     GRADIENT_NORM: Quantity(
-        "Gradient norm",
-        waiting="No gradient norm is measured. Switch it on with ⋯ beside the buttons of a run that trains, or in the "
-        "training options for the next one.",
-    ),
+        noop("Gradient norm"),
+        waiting=noop(
+            "No gradient norm is measured. Switch it on with ⋯ beside the buttons of a run "
+            "that trains, or in the training options for the next one."
+        ),
+    )
 }
 SHARES = "time_shares"
 DATA, COMPUTING, COMMUNICATION = "data", "computing", "communication"
 BESIDE = {DATA: "warning", COMMUNICATION: "Pooling"}
 """The other parts of the time of a step, waiting for data and for other workers: a colour or a layer family each."""
-_SHARES = Quantity("Step time", can_smooth=False, is_percent=True, waiting="Shares of the time of steps appear here.")
+_SHARES = Quantity(
+    noop("Step time"), can_smooth=False, is_percent=True, waiting=noop("Shares of the time of steps appear here.")
+)
 OFFERED = (*OF_PROGRESS, SHARES, *OTHERS)
 """The quantities of every run beside its loss and its metrics."""
 
@@ -62,11 +70,11 @@ def plot_data_of(name: str, x_axis: LinkedXAxis) -> PlotData:
     quantity = OF_PROGRESS.get(name) or OTHERS.get(name) or (_SHARES if name == SHARES else None)
     points = {"validation": Points(), "test": Points()}
     if quantity is None:
-        title = "Loss" if name == LOSS else title_of(name)
+        title = tr("Loss") if name == LOSS else metric_title(name)
         token = "loss" if name == LOSS else "accent"
         return PlotData(title, token, Series(), points, x_axis=x_axis, is_percent=is_share(name))
     return PlotData(
-        quantity.title,
+        translation(quantity.title),
         "accent",
         Track() if name in (*OF_PROGRESS, SHARES) else Series(),
         points,
@@ -75,7 +83,7 @@ def plot_data_of(name: str, x_axis: LinkedXAxis) -> PlotData:
         can_smooth=quantity.can_smooth,
         smoothing=0.0,
         is_percent=quantity.is_percent,
-        waiting=quantity.waiting,
+        waiting=translation(quantity.waiting),
         beside={word: Beside(token, Track()) for word, token in BESIDE.items()} if name == SHARES else {},
     )
 

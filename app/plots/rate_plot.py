@@ -12,9 +12,9 @@ from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.engine.core.errors import plural
+from netwright.designer.language import tr, translation
 from netwright.engine.core.text import format_number
-from netwright.engine.core.ticks import multiples, nice_step, with_end
+from netwright.engine.core.ticks import round_ticks
 from netwright.engine.project.schedules import rate_at
 from netwright.engine.project.training import TrainingLength, TrainingOptions, training_length
 
@@ -31,7 +31,7 @@ class RatePlot(QWidget):
         self.options = TrainingOptions()
         self.samples: int | None = None
         self.scale = 1.0
-        self.setAccessibleName("Learn rate over the run")
+        self.setAccessibleName(tr("Learn rate over the run"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(HEIGHT)
         self._caption, self._curve = ElidedLabel(), RateCurve(self)
@@ -54,8 +54,15 @@ class RatePlot(QWidget):
     def _describe(self) -> None:
         """In words, for who does not see it."""
         rates = [rate for _, rate in self.points(101)]
-        from_to = " to ".join(format_number(rate) for rate in (rates[0], rates[-1]))
-        self.setAccessibleDescription(f"{self.caption}. From {from_to}, at most {format_number(max(rates))}.")
+        first, last, most = (format_number(rate) for rate in (rates[0], rates[-1], max(rates)))
+        text = tr(
+            "{caption}. From {first} to {last}, at most {most}.",
+            caption=self.caption,
+            first=first,
+            last=last,
+            most=most,
+        )
+        self.setAccessibleDescription(text)
 
     @property
     def length(self) -> TrainingLength:
@@ -68,12 +75,16 @@ class RatePlot(QWidget):
     def caption(self) -> str:
         """The quantity of the curve, and its range."""
         length = self.length
-        run = f"Learn rate over {plural(length.epochs, 'epoch')}, {plural(length.total_steps, 'iteration')}"
         if length.is_full_batch:
-            return f"Learn rate over {plural(length.epochs, 'iteration')}, each of all samples"
+            return tr("Learn rate over %n iteration(s), each of all samples", "", length.epochs)
+        epochs = tr("%n epoch(s)", "", length.epochs)
+        iterations = tr("%n iteration(s)", "", length.total_steps)
+        run = tr("Learn rate over {epochs}, {iterations}", epochs=epochs, iterations=iterations)
         if "plateau" in self.options.schedules:
-            return f"{run}, as long as validations get better"
-        return run if self.samples else f"{run}: {STAND_IN} per epoch are assumed, as there is no data yet"
+            return tr("{range}, as long as validations get better", range=run)
+        if not self.samples:
+            return tr("{range}: {count} per epoch are assumed, as there is no data yet", range=run, count=STAND_IN)
+        return run
 
     def points(self, most: int) -> Iterator[tuple[float, float]]:
         """Share of the run and rate, of all steps or of so many of them, evenly spread with both ends."""
@@ -95,7 +106,7 @@ class RateCurve(Plot):
     def __init__(self, owner: RatePlot) -> None:
         super().__init__(parent=owner, right=16)
         self._owner = owner
-        self.setAccessibleName("Learn rate over the run")
+        self.setAccessibleName(tr("Learn rate over the run"))
         self._line = Line(antialias=True)
         self.addItem(self._line, ignoreBounds=True)
 
@@ -108,13 +119,13 @@ class RateCurve(Plot):
         length = self._owner.length
         shares, rates = (np.array(values) for values in zip(*self._owner.points(2 * self.columns), strict=True))
         top = float(rates.max()) or 1.0
-        unit = "iterations" if length.is_full_batch else "epochs"
-        step = nice_step(length.epochs, self.num_x_ticks, is_whole=True)
-        x = Axis(low=0, high=length.epochs, ticks=with_end(multiples(0, length.epochs, step), length.epochs))
+        if length.epochs == 1:
+            unit = tr("iteration") if length.is_full_batch else tr("epoch")
+        else:
+            unit = translation("iterations" if length.is_full_batch else "epochs")
+        x = Axis(low=0, high=length.epochs, ticks=tuple(round_ticks(0, length.epochs, self.num_x_ticks, is_whole=True)))
         y = Axis(low=0, high=top, ticks=(0.0, 0.5 * top, top))
-        self.show_axes(
-            x, Unit(name=unit if length.epochs != 1 else unit[:-1]), y, [format_number(rate) for rate in y.ticks]
-        )
+        self.show_axes(x, Unit(name=unit), y, [format_number(rate) for rate in y.ticks])
         if len(shares) == 1:
             shares, rates = np.array([0.0, 1.0]), np.repeat(rates, 2)
         self.lay(self._line, shares * length.epochs, rates)

@@ -17,6 +17,7 @@ from netwright.app.plots.axes import Unit, log_axis
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
+from netwright.designer.language import tr
 from netwright.designer.markup import Markup
 from netwright.engine.core.csv_text import csv_text
 from netwright.engine.core.text import format_flops, format_number, format_percent
@@ -39,7 +40,7 @@ class RooflinePlot(Plot):
         self._roof, self._points = Line(), Markers(size=8)
         for item in (self._roof, self._points):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName("Speed of layers by arithmetic intensity")
+        self.setAccessibleName(tr("Speed of layers by arithmetic intensity"))
 
     def show_costs(self, device: Mapping[str, Any], costs: Sequence[Mapping[str, Any]]) -> None:
         """Show the records `device` and `layer` of `netwright.engine.launch.layer_profile`, without layers that have no
@@ -60,14 +61,14 @@ class RooflinePlot(Plot):
     def draw(self) -> str:
         """Decades on both axes; the bend of the roof is in view."""
         if not self.costs or not self.device:
-            return "Layers with floating-point operations are shown here as they are measured."
+            return tr("Layers with floating-point operations are shown here as they are measured.")
         flops, speed = float(self.device["peak_flops"]), float(self.device["peak_bytes"])
         bend = flops / speed
         x = log_axis(min(float(self._x.min()), bend), max(float(self._x.max()), bend), self.num_x_ticks)
         y = log_axis(min(float(self._y.min()), x.low * speed), max(float(self._y.max()), flops), self.num_y_ticks)
         labels = [format_flops(tick) for tick in y.ticks]
         self.show_axes(
-            x, Unit(name="FLOP per byte"), y, [text.replace("FLOP/s", "") for text in labels[:-1]] + labels[-1:]
+            x, Unit(name=tr("FLOP per byte")), y, [text.replace("FLOP/s", "") for text in labels[:-1]] + labels[-1:]
         )
         places = np.array([x.low, bend, x.high])
         self.lay(self._roof, places, np.minimum(places * speed, flops))
@@ -83,8 +84,12 @@ class RooflinePlot(Plot):
 
     def _described(self, number: int) -> Markup:
         cost = self.costs[number]
-        text = f"{format_flops(self._y[number])}, {format_number(self._x[number])} FLOP per byte"
-        share = f"{format_percent(cost['roof'])} of what the device allows"
+        text = tr(
+            "{speed}, {intensity} FLOP per byte",
+            speed=format_flops(self._y[number]),
+            intensity=format_number(self._x[number]),
+        )
+        share = tr("{share} of what the device allows", share=format_percent(cost["roof"]))
         return markup.filled("{} ({})<br>{}<br>{}", cost["name"], cost["type"], text, share)
 
     def layer_at(self, x: float, y: float) -> str:

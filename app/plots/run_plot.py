@@ -1,18 +1,21 @@
 """The plot of one quantity of a run."""
 
+from functools import partial
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from netwright.app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
+from netwright.app.plots.axes import Axis, places_axis, tick_labels, values_axis
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_data import PlotData
 from netwright.app.plots.plot_items import Line, Markers, icon_markup, table_markup
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
+from netwright.designer.language import tr, translation
 from netwright.designer.markup import Markup
-from netwright.engine.core.text import format_duration
+from netwright.engine.core.text import format_duration, format_value
 
 MAX_SMOOTHED_POINTS = 600
 MAX_EPOCH_LINES = 60
@@ -21,6 +24,12 @@ MAX_DASHED = 60
 MAX_NAMED = 4
 """Of the marks under the pointer so many are named."""
 NEAR_PIXELS = 5.0
+FIRST_LABEL, LABELS_APART = 0.98, 0.25
+"""Place of the name of the first baseline along its line, and the way to the next: values that are close to each other
+have their names side by side."""
+LABEL_PIXELS = 18
+FARTHEST = 1.0
+"""Heights of the curves that a baseline may be away from them, and the axis still reaches it."""
 TICK_PIXELS = 6
 SYMBOLS = {"validation": ("o", 9), "test": ("d", 13)}
 """A disc for validation, a diamond for test, and their sizes in pixels: told apart without colour."""
@@ -44,6 +53,7 @@ class RunPlot(Plot):
         self._splits = {split: Line(antialias=True) for split in data.points}
         self._markers = {split: Markers(symbol=SYMBOLS[split][0], size=SYMBOLS[split][1]) for split in data.points}
         self._best = Markers(symbol="o", size=15, brush=None)
+        self._baselines: list[pg.InfiniteLine] = []
         self._warning = QLabel(self)
         self._warning.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._warning.hide()
@@ -79,6 +89,8 @@ class RunPlot(Plot):
             self._splits[split].setPen(data.split_colour(split), dash=[4, 3])
             self._markers[split].setPen(palette.panel)
             self._markers[split].setBrush(data.split_colour(split))
+        for line in self._baselines:
+            self._dress_baseline(line)
         self._best.setPen(palette.text, width=1.5)
         self._nonfinite.setPen(palette.warning)
         self._first_nonfinite.setPen(palette.warning)
@@ -89,18 +101,18 @@ class RunPlot(Plot):
         data, x_axis = self.data, self.data.x_axis
         if data.is_empty:
             if data.is_reading:
-                return "Reading the run…"
+                return tr("Reading the run…")
             title = data.title
             name = title if title[1:2].isupper() else title[:1].lower() + title[1:]
-            return data.waiting or f"The {name} appears here when training starts."
+            return data.waiting or tr("The {name} appears here when training starts.", name=name)
         low, high = x_axis.view(data.last_step)
         x, y = data.window(low, high, self.columns)
         smooth = min(MAX_SMOOTHED_POINTS, max(2, int(self.columns * 0.75)))
         self._smoothed = data.smoothed(low, high, smooth) if data.smoothing > 0 else (np.empty(0), np.empty(0))
         splits = {split: points.between(low, high) for split, points in data.points.items()}
         beside = {name: other.line.window(low, high, self.columns) for name, other in data.beside.items()}
-        values = [y, *(y for _, y in splits.values()), *(y for _, y in beside.values())]
-        self._set_axes(low, high, np.concatenate(values))
+        values = np.concatenate([y, *(y for _, y in splits.values()), *(y for _, y in beside.values())])
+        self._set_axes(low, high, np.concatenate([values, self._baselines_near(values)]))
         # A zigzag denser than the pixels is slow to smooth, and its spikes would fade.
         is_fine = len(x) <= self.columns
         self._lay(self._raw, x, y, antialias=is_fine)
@@ -113,6 +125,7 @@ class RunPlot(Plot):
             self._lay(self._markers[split], x[mask], y[mask])
         best = np.array(data.bests[-1:], np.float64).reshape(-1, 2)
         self._lay(self._best, best[:, 0], best[:, 1])
+        self._draw_baselines(end=float(values[np.isfinite(values)][-1:].sum()))
         self._draw_marks(low, high)
         self._draw_nonfinite(low, high)
         return ""
@@ -143,6 +156,45 @@ class RunPlot(Plot):
         if data.is_percent and x_axis.part is None and bool(((good >= 0) & (good <= 1)).all()):
             y = Axis(low=0, high=1, ticks=(0.0, 0.25, 0.5, 0.75, 1.0) if self.num_y_ticks >= 4 else (0.0, 0.5, 1.0))
         self.show_axes(x, unit, y, tick_labels(y, is_percent=data.is_percent))
+
+    def _baselines_near(self, values: Floats) -> Floats:
+        """The baselines that are not so far from the curves that these would be flat beside them."""
+        values, baselines = values[np.isfinite(values)], np.array([*self.data.baselines.values()], np.float64)
+        if not len(values):
+            return baselines[:0]
+        reach = FARTHEST * float(np.ptp(values))
+        near: Floats = baselines[(baselines >= values.min() - reach) & (baselines <= values.max() + reach)]
+        return near
+
+    def _draw_baselines(self, end: float) -> None:
+        """Dotted lines with name and value, as far as the axis reaches them. `end`: a newest value of the curves."""
+        named = [*self.data.baselines.items()]
+        while len(self._baselines) < len(named):
+            place = max(0.1, FIRST_LABEL - LABELS_APART * len(self._baselines))
+            self._baselines.append(pg.InfiniteLine(angle=0, label="", labelOpts={"position": place}))
+            self.addItem(self._baselines[-1], ignoreBounds=True)
+            self._dress_baseline(self._baselines[-1])
+        heights = self.y.to_view(np.array([value for _, value in named], np.float64))
+        bottom, top = self.view.viewRange()[1]
+        room = (top - bottom) * LABEL_PIXELS / max(1.0, self.view.height())
+        for number, line in enumerate(self._baselines):
+            is_shown = number < len(named) and bool(bottom <= heights[number] <= top)
+            line.setVisible(is_shown)
+            if is_shown:
+                (name, value), height = named[number], float(heights[number])
+                # On the side where the curves do not end, if there is room.
+                is_below = height - room >= bottom and (end > value or height + room > top)
+                line.label.anchors = [(1, 0 if is_below else 1)] * 2
+                line.setPos(height)
+                line.label.updatePosition()
+                told = format_value(value, is_percent=self.data.is_percent, is_measured=True)
+                line.label.setFormat(f"{translation(name)} {told}".replace("{", "{{"))
+
+    def _dress_baseline(self, line: pg.InfiniteLine) -> None:
+        palette = theme.current()
+        line.setPen(palette.baseline, dash=[1, 3])
+        line.label.setColor(palette.muted)
+        line.label.setFont(self.font())
 
     def _draw_marks(self, low: float, high: float) -> None:
         """Where epochs end, while there is room for that; what was asked of the run, and its checkpoints."""
@@ -186,7 +238,10 @@ class RunPlot(Plot):
         if not len(x):
             return
         count = self.data.training.num_nonfinite
-        words = f"Not a number at {steps[0]:,.0f}" + (f", {count:,} in all" if count > 1 else "")
+        if count > 1:
+            words = tr("Not a number at {step:,.0f}, {count:,} in all", step=steps[0], count=count)
+        else:
+            words = tr("Not a number at {step:,.0f}", step=steps[0])
         markup.show(self._warning, markup.filled("{} {}", icon_markup("warning", "warning"), words))
         self._warning.adjustSize()
         rect, first = self.view.sceneBoundingRect(), self.view.mapViewToScene(QPointF(float(x[0]), 0)).x()
@@ -206,33 +261,36 @@ class RunPlot(Plot):
 
     def readings(self, step: float) -> list[tuple[str, str]]:
         """The values of the curves at a step, as pairs of name and value."""
-        data, series, is_percent = self.data, self.data.training, self.data.is_percent
+        data, series = self.data, self.data.training
+        told = partial(format_value, is_percent=data.is_percent, is_measured=True)
         result: list[tuple[str, str]] = []
         if len(series):
             index = min(series.index(round(step)), len(series) - 1)
             place = float(series.steps(np.array([index]))[0])
             result += self._where(place)
-            result.append((data.word, figure(series.value(index), is_percent)))
+            result.append((translation(data.word), told(series.value(index))))
             x, y = self._smoothed
             if data.smoothing > 0 and len(x):
-                result.append(("smoothed", figure(float(np.interp(place, x, y)), is_percent)))
+                result.append((translation("smoothed"), told(float(np.interp(place, x, y)))))
             for name, other in data.beside.items():
                 if len(other.line):
                     index = min(other.line.index(place), len(other.line) - 1)
-                    result.append((name, figure(other.line.value(index), is_percent)))
+                    result.append((translation(name), told(other.line.value(index))))
+        result += [(translation(name), told(value)) for name, value in data.baselines.items()]
         for split, points in data.points.items():
             if nearest := points.nearest(step):
-                result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], is_percent)))
+                name = tr("{split} at {step:,.0f}", split=translation(split), step=nearest[0])
+                result.append((name, told(nearest[1])))
         return result
 
     def _where(self, step: float) -> list[tuple[str, str]]:
         """The step in iterations, and as the lower axis counts."""
         x_axis = self.data.x_axis
-        rows, place = [("iteration", f"{step:,.0f}")], x_axis.timeline.place(step, x_axis.along)
+        rows, place = [(tr("iteration"), f"{step:,.0f}")], x_axis.timeline.place(step, x_axis.along)
         if x_axis.along == "epochs":
-            rows.append(("epoch", f"{place:,.2f}"))
+            rows.append((tr("epoch"), f"{place:,.2f}"))
         if x_axis.along == "time":
-            rows.append(("time", format_duration(place)))
+            rows.append((tr("time"), format_duration(place)))
         return rows
 
     def marks_near(self, place: float) -> list[tuple[str, str]]:
@@ -242,8 +300,8 @@ class RunPlot(Plot):
         near = NEAR_PIXELS * (high - low) / self.columns
         ends = [x_axis.timeline.step_at(self.x.from_view(middle + side), x_axis.along) for side in (-near, near)]
         marks = x_axis.event_ticks.between(*ends)
-        rows = [(f"at {step:,.0f}", words) for step, words in marks[:MAX_NAMED]]
-        return rows + ([("", f"and {len(marks) - MAX_NAMED:,} more")] if len(marks) > MAX_NAMED else [])
+        rows = [(tr("at {step:,.0f}", step=step), words) for step, words in marks[:MAX_NAMED]]
+        return rows + ([("", tr("and {count:,} more", count=len(marks) - MAX_NAMED))] if len(marks) > MAX_NAMED else [])
 
     def samples(self) -> dict[str, tuple[Line | None, Markers | None]]:
         """The sample of each curve, by its name in the legend: a line, a marker, or both."""

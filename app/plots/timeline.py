@@ -8,8 +8,9 @@ import numpy as np
 
 from netwright.app.plots.points import MOST_POINTS, Growing
 from netwright.app.plots.series import Floats
+from netwright.app.plots.words import done_in_words
+from netwright.designer.language import tr
 from netwright.engine.runs.events import Checkpointed, Event, Progress, Requested, Resumed, Started
-from netwright.engine.runs.requests import done_text
 
 Along = Literal["iterations", "epochs", "time"]
 LONGEST = 48
@@ -72,12 +73,12 @@ def words_of(event: Event) -> str:
     """The words of a mark: empty for events that leave none."""
     match event:
         case Requested():
-            return done_text(event)
+            return done_in_words(event)
         case Resumed():
-            words = f"resumed: {event.reason}" if event.reason else "resumed"
+            words = tr("resumed: {reason}", reason=event.reason) if event.reason else tr("resumed")
             return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
         case Checkpointed():
-            return "checkpoint"
+            return tr("checkpoint")
     return ""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.app.documents import EXAMPLES, TEMPLATES
+from netwright.designer.language import translation
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.own_files import SUFFIX
 
@@ -18,20 +19,22 @@ INDEX = TEMPLATES / "index.json"
 
 @dataclass(frozen=True, kw_only=True)
 class GalleryEntry:
-    """One card: a project file and its texts. `source` tells where the network comes from."""
+    """One card: a project file and its texts. `source` tells where the network comes from, `english` has the title and
+    the description in English, which are searched, too."""
 
     path: Path
     title: str
     description: str
     source: str = ""
+    english: str = ""
     is_recent: bool = False
 
     @property
     def words(self) -> str:
         """The text that is searched."""
-        return (
-            f"{self.title} {self.path.stem} {self.path.stem.replace('_', ' ')} {self.description} {self.source}".lower()
-        )
+        stem = self.path.stem
+        texts = (self.title, stem, stem.replace("_", " "), self.description, self.source, self.english)
+        return " ".join(texts).lower()
 
     def is_found_by(self, search: str) -> bool:
         """Return whether the text contains every word of the search."""
@@ -80,9 +83,10 @@ def _shipped(section: str, folder: Path) -> list[GalleryEntry]:
 def _entry(row: dict[str, str], folder: Path) -> GalleryEntry:
     return GalleryEntry(
         path=folder / f"{row['name']}{SUFFIX}",
-        title=row["title"],
-        description=row["description"],
+        title=translation(row["title"]),
+        description=translation(row["description"]),
         source=row.get("source", ""),
+        english=f"{row['title']} {row['description']}",
     )
 
 

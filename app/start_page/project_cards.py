@@ -26,7 +26,9 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 from netwright.app.start_page.gallery import GalleryEntry
 from netwright.app.start_page.thumbnail_program import Thumbnail
 from netwright.designer import icons, markup, theme
+from netwright.designer.language import tr
 from netwright.engine.drawing.outline import HEIGHT, WIDTH
+from netwright.engine.network.layer_table import short_count
 
 NARROWEST, GAP = 212, 16
 PICTURE = 132
@@ -78,20 +80,20 @@ class ProjectCard(QAbstractButton):
     def size_text(self) -> str:
         """The line below the description."""
         if self.is_gone:
-            return "No longer exists"
+            return tr("No longer exists")
         if self.thumbnail is None:
             return ""
         if self.thumbnail.excuse:
-            return "No preview"
-        return "Cannot be opened" if self.thumbnail.problem else self.thumbnail.size
+            return tr("No preview")
+        return tr("Cannot be opened") if self.thumbnail.problem else size_in_words(self.thumbnail)
 
     def _update_texts(self) -> None:
         entry = self.entry
         problem = (self.thumbnail.problem or self.thumbnail.excuse) if self.thumbnail else ""
-        texts = (entry.title, entry.description, self.size_text, "recent project" if entry.is_recent else "")
+        texts = (entry.title, entry.description, self.size_text, tr("recent project") if entry.is_recent else "")
         self.setAccessibleName(". ".join(part.rstrip(".") for part in texts if part))
         self.setAccessibleDescription(problem or entry.source)
-        way_out = "Press Del to remove it from the list." if self.is_gone else ""
+        way_out = tr("Press Del to remove it from the list.") if self.is_gone else ""
         about = (str(entry.path),) if entry.is_recent else (entry.description, entry.source)
         self.setToolTip("\n".join(part for part in (entry.title, *about, problem, way_out) if part))
 
@@ -129,9 +131,9 @@ class ProjectCard(QAbstractButton):
         if not self.entry.is_recent:
             return
         menu = QMenu(self)
-        opening = menu.addAction("Open", self.click)
+        opening = menu.addAction(tr("Open"), self.click)
         opening.setEnabled(not self.is_gone)
-        menu.addAction("Remove from this list", self.removed.emit)
+        menu.addAction(tr("Remove from this list"), self.removed.emit)
         menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -172,7 +174,7 @@ class ProjectCard(QAbstractButton):
 
     def _small(self) -> QFont:
         font = QFont(self.font())
-        font.setPixelSize(12)
+        font.setPixelSize(theme.pixels(12))
         return font
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -275,6 +277,17 @@ class ProjectCard(QAbstractButton):
         painter.setBrush(palette.hover if is_on else palette.panel)
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
         icons.draw(painter, "trash", box.adjusted(5, 5, -5, -5), palette.text if is_on else palette.muted)
+
+
+def size_in_words(thumbnail: Thumbnail) -> str:
+    """Return the number of layers and parameters; that the network is unfinished, where these cannot be known."""
+    if not thumbnail.layers:
+        return tr("a very large network") if thumbnail.layers is None else tr("empty")
+    layers, parameters = tr("%n layer(s)", "", thumbnail.layers), thumbnail.parameters
+    if parameters is None:
+        return tr("{layers} · unfinished", layers=layers)
+    count = short_count(parameters) if parameters >= 1_000_000 else f"{parameters:,}"
+    return tr("{layers} · {count} parameters", layers=layers, count=count)
 
 
 def wrapped(text: str, font: QFont, width: float, lines: int, elide: Qt.TextElideMode) -> list[str]:

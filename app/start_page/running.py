@@ -12,7 +12,9 @@ from netwright.app.processes import ChildProcess
 from netwright.app.start_page.running_program import MODULE, RunningRun
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.language import tr
 from netwright.engine.core.process import module_command
+from netwright.engine.core.text import format_duration
 
 ENDING_S = 1.0
 BAR_WIDTH, PROGRESS_WIDTH = 160, 250
@@ -72,7 +74,7 @@ class RunningRow(QFrame):
         self.progress = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.progress.setFixedWidth(PROGRESS_WIDTH)
         self.progress.setFont(theme.figures(self.progress.font()))
-        self.follow = QPushButton("Show curves")
+        self.follow = QPushButton(tr("Show curves"))
         self.follow.clicked.connect(self.clicked)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 8, 8)
@@ -85,19 +87,44 @@ class RunningRow(QFrame):
 
     def show_run(self, run: RunningRun) -> None:
         """Show a run as it is now."""
-        self.title.setText(run.title, note=run.run_dir)
-        self.project.setText(run.project, note=run.project_path)
+        title = tr("Experiment {name}", name=run.title) if run.is_experiment else run.title
+        project = run.project if run.project_path else tr("{name}, not saved when it began", name=run.project)
+        self.title.setText(title, note=run.run_dir)
+        self.project.setText(project, note=run.project_path)
         self.bar.setValue(round(1000 * run.share))
-        self.bar.setAccessibleName(f"Progress of {run.title}")
-        self.progress.setText(run.progress)
-        self.follow.setText("Show trials" if run.is_experiment else "Show curves")
-        self.follow.setAccessibleName(f"{self.follow.text()} of {run.title}, {run.project}")
+        self.bar.setAccessibleName(tr("Progress of {title}", title=title))
+        self.progress.setText(progress_in_words(run))
+        if run.is_experiment:
+            self.follow.setText(tr("Show trials"))
+            self.follow.setAccessibleName(tr("Show trials of {title}, {project}", title=title, project=project))
+        else:
+            self.follow.setText(tr("Show curves"))
+            self.follow.setAccessibleName(tr("Show curves of {title}, {project}", title=title, project=project))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Follow the run with a click anywhere on its row."""
         super().mouseReleaseEvent(event)
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.clicked.emit()
+
+
+def progress_in_words(run: RunningRun) -> str:
+    """Return how far a run or an experiment is."""
+    if run.is_experiment:
+        if run.total:
+            return tr("{count:,} of %n trial(s)", "", run.total, count=run.count)
+        return tr("%n trial(s) done", "", run.count)
+    if not run.count:
+        return tr("Starting")
+    if run.total:
+        epoch = tr("Epoch {epoch:,} of {epochs:,}", epoch=run.count, epochs=run.total)
+    else:
+        epoch = tr("Epoch {epoch:,}", epoch=run.count)
+    if run.is_paused:
+        return tr("{progress} · paused", progress=epoch)
+    if run.remaining_s is None:
+        return epoch
+    return tr("{progress} · {time} left", progress=epoch, time=format_duration(run.remaining_s))
 
 
 class RunningList(QWidget):
@@ -112,8 +139,8 @@ class RunningList(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 8)
         self._column.setSpacing(8)
-        heading = QLabel("IN PROGRESS")
-        heading.setAccessibleName("Runs and experiments in progress")
+        heading = QLabel(tr("IN PROGRESS"))
+        heading.setAccessibleName(tr("Runs and experiments in progress"))
         heading.setContentsMargins(0, 8, 0, 0)
         theme.mark(heading, "role", "section")
         self._column.addWidget(heading)

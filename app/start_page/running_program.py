@@ -15,10 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.platform import lower_priority
 from netwright.engine.core.process import print_line, readable
-from netwright.engine.core.text import format_duration
 from netwright.engine.project.file import load
 from netwright.engine.project.trials import num_trials
 from netwright.engine.runs.events import ENDS
@@ -37,8 +36,8 @@ LOOK_S = 1.0
 
 @dataclass(frozen=True)
 class RunningRun:
-    """A run or an experiment under way. `share` is the part that is done, in [0, 1]; `progress` says the same in
-    words."""
+    """A run or an experiment under way, at epoch `count` of `total`, or with so many of its trials done; zero is not
+    known. `share` is the part that is done, in [0, 1]."""
 
     run_dir: str
     """The folder of the run or of the experiment."""
@@ -47,7 +46,10 @@ class RunningRun:
     project_path: str
     project_id: str
     share: float
-    progress: str
+    count: int
+    total: int
+    remaining_s: float | None = None
+    is_paused: bool = False
     is_experiment: bool = False
 
 
@@ -96,17 +98,18 @@ class _Trials:
         info, stamp = self.folder.read_info(), self.folder.project.stat().st_mtime_ns
         self._reader.read()
         if stamp != self._stamp:  # its budget may have changed
-            self._title, self._stamp = f"Experiment {experiment_title(self.folder)}", stamp
+            self._title, self._stamp = experiment_title(self.folder), stamp
             self._total = num_trials(load(self.folder.project).project)
         count, total = sum(trial.is_over for trial in self._reader.trials.values()), self._total
         return RunningRun(
             str(self.folder.path),
             self._title,
-            info.name if info.project_path else f"{info.name}, not saved when it began",
+            info.name,
             info.project_path,
             info.project_id,
             round(min(1.0, count / total), 3) if total else 0.0,
-            f"{count:,} of {plural(total, 'trial')}" if total else f"{plural(count, 'trial')} done",
+            count,
+            total,
             is_experiment=True,
         )
 
@@ -121,19 +124,19 @@ def experiments(readers: dict[Path, _Trials]) -> Iterator[RunningRun]:
 def _described(folder: RunFolder) -> RunningRun:
     info = folder.read_info()
     started, progress = last_events(folder.path)
-    share, words = 0.0, "Starting"
-    if progress is not None:
-        total = progress.elapsed_s + progress.remaining_s
-        share = progress.elapsed_s / total if math.isfinite(total) and total > 0 else 0.0
-        of = f" of {started.epochs:,}" if started is not None else ""
-        words = f"Epoch {progress.epoch:,}{of}{_left(info.state, progress.remaining_s)}"
-    name = info.name if info.project_path else f"{info.name}, not saved when it began"
+    share, remaining_s = 0.0, None
+    if progress is not None and math.isfinite(progress.remaining_s):
+        whole_s, remaining_s = progress.elapsed_s + progress.remaining_s, round(progress.remaining_s, 1)
+        share = progress.elapsed_s / whole_s if whole_s > 0 else 0.0
     return RunningRun(
-        str(folder.path), title_of(folder), name, info.project_path or "", info.project_id, round(share, 3), words
+        str(folder.path),
+        title_of(folder),
+        info.name,
+        info.project_path or "",
+        info.project_id,
+        round(share, 3),
+        progress.epoch if progress is not None else 0,
+        started.epochs if started is not None else 0,
+        remaining_s,
+        is_paused=info.state == "paused",
     )
-
-
-def _left(state: str, remaining_s: float) -> str:
-    if state == "paused":
-        return " · paused"
-    return f" · {format_duration(remaining_s)} left" if math.isfinite(remaining_s) else ""

@@ -12,12 +12,14 @@ from netwright.app.start_page.project_cards import CardGrid, ProjectCard
 from netwright.app.start_page.running import RunningList, RunningRuns
 from netwright.app.start_page.thumbnail_program import Thumbnail
 from netwright.app.start_page.thumbnails import ThumbnailLoader
-from netwright.designer import markup, theme
+from netwright.app.start_page.tour_offer import TourOffer
+from netwright.designer import markup, shortcuts, theme
+from netwright.designer.language import noop, tr, translation
 from netwright.designer.panels.parts import SearchField
 
 MARGIN = 32
-SECTIONS = (("recent", "Recent"), ("examples", "Examples"), ("templates", "Templates"))
-NOTHING_RECENT = "Projects that you open or save appear here."
+SECTIONS = (("recent", noop("Recent")), ("examples", noop("Examples")), ("templates", noop("Templates")))
+NOTHING_RECENT = noop("Projects that you open or save appear here.")
 
 
 class StartPage(QWidget):
@@ -30,6 +32,7 @@ class StartPage(QWidget):
     back_requested = Signal()
     run_requested = Signal(object)
     """A run under way, to be followed."""
+    tour_requested = Signal()
 
     def __init__(self, documents: Documents, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,23 +65,23 @@ class StartPage(QWidget):
         row = QHBoxLayout(header)
         row.setContentsMargins(MARGIN, 24, MARGIN, 16)
         row.setSpacing(8)
-        title = QLabel("Start")
+        title = QLabel(tr("Start"))
         theme.mark(title, "role", "large")
-        self.search = SearchField("Search projects, examples, templates…", "Search the start page")
+        self.search = SearchField(tr("Search projects, examples, templates…"), tr("Search the start page"))
         self.search.setMinimumWidth(160)
         self.search.setMaximumWidth(320)
         self.search.textChanged.connect(self._filter)
         self.search.returnPressed.connect(self._open_first)
-        self.blank = QPushButton("Blank project")
+        self.blank = QPushButton(tr("Blank project"))
         self.blank.setIcon(theme.icon("plus"))
-        self.blank.setToolTip("An empty canvas (Ctrl+Shift+N)")
+        shortcuts.set_tip(self.blank, tr("An empty canvas"), "file.blank")
         self.blank.clicked.connect(self.blank_requested)
-        self.browse = QPushButton("Open…")
+        self.browse = QPushButton(tr("Open…"))
         self.browse.setIcon(theme.icon("folder"))
-        self.browse.setToolTip("A project file on this machine (Ctrl+O)")
+        shortcuts.set_tip(self.browse, tr("A project file on this machine"), "file.open")
         self.browse.clicked.connect(self.browse_requested)
-        self.back = QPushButton("Back to the project")
-        self.back.setToolTip("Leave this page (Esc)")
+        self.back = QPushButton(tr("Back to the project"))
+        self.back.setToolTip(tr("Leave this page (Esc)"))
         self.back.setIcon(theme.icon("chevron-left"))
         self.back.clicked.connect(self.back_requested)
         row.addWidget(title)
@@ -95,12 +98,16 @@ class StartPage(QWidget):
         column = QVBoxLayout(content)
         column.setContentsMargins(MARGIN, 0, MARGIN, MARGIN)
         column.setSpacing(8)
+        self.tour = TourOffer(content)
+        self.tour.accepted.connect(self.tour_requested)
+        column.addWidget(self.tour)
         self.running = RunningList()
         self.running.chosen.connect(self.run_requested)
         self._watcher = RunningRuns(self)
         self._watcher.changed.connect(self.running.show_runs)
         column.addWidget(self.running)
-        for key, title in SECTIONS:
+        for key, text in SECTIONS:
+            title = translation(text)
             heading = QLabel(title.upper())
             heading.setAccessibleName(title)
             heading.setContentsMargins(0, 8, 0, 0)
@@ -112,7 +119,7 @@ class StartPage(QWidget):
             grid.moved.connect(self._move)
             column.addWidget(heading)
             if key == "recent":
-                self.nothing_recent = QLabel(NOTHING_RECENT)
+                self.nothing_recent = QLabel(translation(NOTHING_RECENT))
                 theme.mark(self.nothing_recent, "role", "muted")
                 self.nothing_recent.hide()  # until the recent projects are listed
                 column.addWidget(self.nothing_recent)
@@ -121,7 +128,7 @@ class StartPage(QWidget):
             self.grids[key], self._headings[key] = grid, heading
         self.nothing_found = QLabel()
         theme.mark(self.nothing_found, "role", "muted")
-        self.clear = QPushButton("Clear the search")
+        self.clear = QPushButton(tr("Clear the search"))
         self.clear.clicked.connect(self._clear)
         column.addWidget(self.nothing_found)
         column.addWidget(self.clear, 0, Qt.AlignmentFlag.AlignLeft)
@@ -185,7 +192,7 @@ class StartPage(QWidget):
     def show_way_back(self, title: str) -> None:
         """Name the project that is open behind the page; without a title the button is hidden."""
         name = markup.elided(self.fontMetrics(), title, Qt.TextElideMode.ElideMiddle, 160)
-        self.back.setText(markup.without_mnemonic(f"Back to {name}"))
+        self.back.setText(markup.without_mnemonic(tr("Back to {name}", name=name)))
         self.back.setVisible(bool(title))
 
     def _show_thumbnail(self, path: Path, thumbnail: Thumbnail) -> None:
@@ -207,7 +214,7 @@ class StartPage(QWidget):
             self.grids[key].setVisible(bool(matches[key]))
         self.nothing_recent.setVisible(not search and not matches["recent"])
         is_lost = bool(search) and not any(matches.values())
-        self.nothing_found.setText(f"Nothing matches “{search}”.")
+        self.nothing_found.setText(tr("Nothing matches “{search}”.", search=search))
         self.nothing_found.setVisible(is_lost)
         self.clear.setVisible(is_lost)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MODULE = "netwright.app.start_page.thumbnail_program"
 NICENESS = 10
 """The window has priority."""
-FORMAT = 4
+FORMAT = 5
 LARGEST_BYTES = 2 * 2**20
 """The largest project that is drawn: some ten thousand layers, a second of work."""
 MOST_KEPT = 300
@@ -35,12 +35,14 @@ MOST_KEPT = 300
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """The outline of a network, without colours, and its size in words. `problem` says why a file cannot be opened,
-    `excuse` why there is no preview of one that may be sound."""
+    """The outline of a network, without colours, and its size. `layers` is None for a file that is too large to draw,
+    `parameters` where they cannot be known. `problem` says why a file cannot be opened, `excuse` why there is no
+    preview of one that may be sound."""
 
     bars: "tuple[Bar, ...]" = ()
     curves: "tuple[FlatCurve, ...]" = ()
-    size: str = ""
+    layers: int | None = 0
+    parameters: int | None = None
     problem: str = ""
     excuse: str = ""
 
@@ -49,7 +51,8 @@ def thumbnail_from(values: dict[str, Any]) -> Thumbnail:
     """Return a thumbnail from its fields in JSON. Raises `TypeError`, `ValueError` or `KeyError` for others."""
     bars = tuple((float(x), float(y), float(w), float(h), str(family)) for x, y, w, h, family in values["bars"])
     curves = tuple(tuple(map(float, curve)) for curve in values["curves"])
-    return Thumbnail(bars, curves, str(values["size"]), str(values["problem"]))
+    layers, parameters = (None if values[name] is None else int(values[name]) for name in ("layers", "parameters"))
+    return Thumbnail(bars, curves, layers, parameters, str(values["problem"]))
 
 
 # The window's side
@@ -113,7 +116,7 @@ def make_thumbnail(path: Path) -> Thumbnail:
     except OSError as error:
         return Thumbnail(problem=f"The file cannot be read: {error.strerror}.")
     if len(data) > LARGEST_BYTES:
-        return Thumbnail(size="a very large network")
+        return Thumbnail(layers=None)
     key = hashlib.sha256(f"{FORMAT} {VERSION}\n".encode() + data).hexdigest()[:32]
     cached = thumbnail_folder() / f"{key}.json"
     if (stored := _read(cached)) is not None:
@@ -123,25 +126,20 @@ def make_thumbnail(path: Path) -> Thumbnail:
     except (UserError, UnicodeDecodeError) as error:
         return Thumbnail(problem=f"The file cannot be opened: {error}")
     picture = outline(project.network, project.layout)
-    thumbnail = Thumbnail(picture.bars, picture.curves, size_in_words(project.network))
+    thumbnail = Thumbnail(picture.bars, picture.curves, *size_of(project.network))
     _write(cached, thumbnail)
     return thumbnail
 
 
-def size_in_words(network: "Network") -> str:
-    """Return the number of layers and parameters; that it is unfinished, where parameters cannot be known."""
+def size_of(network: "Network") -> tuple[int, int | None]:
+    """Return the number of layers, and of parameters where it is known."""
     from netwright.engine.network.analysis import analyse
-    from netwright.engine.network.layer_table import num_layers, short_count
+    from netwright.engine.network.layer_table import num_layers
 
     if not network.layers:
-        return "empty"
+        return 0, None
     analysis = analyse(network)
-    count = num_layers(network)
-    layers = f"{count:,} layer{'' if count == 1 else 's'}"
-    if analysis.has_errors:
-        return f"{layers} · unfinished"
-    parameters = analysis.parameters
-    return f"{layers} · {short_count(parameters) if parameters >= 1_000_000 else f'{parameters:,}'} parameters"
+    return num_layers(network), None if analysis.has_errors else analysis.parameters
 
 
 def thumbnail_folder() -> Path:

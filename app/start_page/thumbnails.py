@@ -13,14 +13,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from netwright.app.processes import ChildProcess
 from netwright.app.start_page import thumbnail_program
 from netwright.app.start_page.thumbnail_program import Thumbnail
+from netwright.designer.language import noop, translation
 from netwright.engine.core.process import module_command
 
 PATIENCE_MS = 10_000
 """How long a file may take: an unreachable disk delays the files behind it no longer than this."""
 RETRY_MS, MOST_RETRIES = 5_000, 5
 """The pause before a file without an answer is tried again, doubled each time, and how often that is."""
-NO_ANSWER = "No preview yet: the disk of the file does not answer, or the machine is too busy."
-FAILED = "No preview yet: the process that draws it ended too early."
+NO_ANSWER = noop("No preview yet: the disk of the file does not answer, or the machine is too busy.")
+FAILED = noop("No preview yet: the process that draws it ended too early.")
 
 
 class ThumbnailLoader(QObject):
@@ -125,7 +126,7 @@ class ThumbnailLoader(QObject):
         """Keep what is known of a file, or say that there is no preview; try it again later."""
         self._unanswered.pop(path, None)
         if path not in self._known:
-            self.ready.emit(path, Thumbnail(excuse=why))
+            self.ready.emit(path, Thumbnail(excuse=translation(why)))
         self._retries[path] = count = self._retries.get(path, 0) + 1
         if count <= MOST_RETRIES and not self._is_closed:
             self._postponed[path] = None

@@ -11,6 +11,11 @@ from netwright.designer.forms.field_labels import HelpLine
 
 SMALL = (1280 - 16, 720 - 48)
 """What a frame leaves of the smallest screen that is spoken of."""
+BREAKS = re.compile(r"[\s\u200b/-]+|(?<=[\u3000-\u9fff\uff00-\uffef])")
+"""Where a line may end: at spaces, and behind each Chinese character."""
+
+BREAKS = re.compile(r"[\s\u200b/-]+|(?<=[\u2e80-\uffef])")
+"""Where a text may break: also behind every Chinese character."""
 
 
 def settle(widget: QWidget) -> None:
@@ -37,7 +42,7 @@ def _cut(label: QLabel) -> bool:
     room = label.contentsRect()
     if label.wordWrap():
         metrics = label.fontMetrics()
-        widest = max(metrics.horizontalAdvance(word) for word in re.split(r"[\s\u200b/-]+", label.text()))
+        widest = max(metrics.horizontalAdvance(word) for word in BREAKS.split(label.text()))
         return label.height() < label.heightForWidth(label.width()) - 2 or widest > room.width() + 1
     return label.width() < label.sizeHint().width() - 1
 

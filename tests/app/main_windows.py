@@ -84,7 +84,7 @@ class Modal:
 
 
 def entries(menu: QMenu) -> list[str]:
-    return [action.text() for action in menu.actions() if action.text()]
+    return [action.text().replace("&", "") for action in menu.actions() if action.text()]
 
 
 def is_enabled(window: MainWindow, id: str) -> bool:

@@ -69,7 +69,7 @@ def test_a_widget_without_a_name_is_found(qtbot) -> None:
 
 
 def test_every_tab_of_the_window_says_what_its_widgets_are(window: MainWindow) -> None:
-    for tab in ("design", "data", "train", "experiments", "start"):
+    for tab in ("design", "data", "runs", "start"):
         window.show_tab(tab)
         QApplication.processEvents()
     assert sorted(set(nameless(window))) == []

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QGraphicsView,
     QInputDialog,
     QLabel,
-    QMenu,
     QMessageBox,
     QPlainTextEdit,
     QProgressDialog,
@@ -34,7 +33,7 @@ from PySide6.QtWidgets import (
 
 from netwright.app import messages
 from netwright.app.history.run_comparison import ComparePage
-from netwright.app.history.runs_tab import RunsTab
+from netwright.app.history.runs_page import RunsPage
 from netwright.app.plots.plot_items import table_markup
 from netwright.app.window import MainWindow
 from netwright.designer import items, markup, theme
@@ -174,19 +173,19 @@ def check_plain(window: QWidget) -> None:
         assert "&now" not in action.text().replace("&&", ""), action.text()
 
 
-def test_the_train_tab_shows_what_a_run_says(
+def test_the_page_of_a_run_shows_what_it_says(
     hostile_window: MainWindow, runs: list[RunFolder], was_read: Callable[[], bool], qtbot
 ) -> None:
     window = hostile_window
-    window.show_tab("train")
+    window.show_tab("runs")
     log = EventLog(runs[0])
     for event in events():
         log.append(event)
     log.close()
     window.training.follow(runs[0])
     monitor = window.training.monitor
-    qtbot.waitUntil(lambda: not monitor.facts.reason.isHidden())
-    assert SHOWN in monitor.facts.reason.text()
+    qtbot.waitUntil(lambda: not monitor.facts.head.reason.isHidden())
+    assert SHOWN in monitor.facts.head.reason.text()
     monitor.log_button.click()
     for card in monitor.board.cards:
         card.grab()
@@ -198,18 +197,17 @@ def test_the_list_of_runs_shows_what_a_run_says(
     hostile_window: MainWindow, runs: list[RunFolder], was_read: Callable[[], bool], qtbot
 ) -> None:
     window = hostile_window
-    window.show_tab("experiments")
-    tab = window.tabs.page("experiments")
-    assert isinstance(tab, RunsTab)
-    qtbot.waitUntil(lambda: tab.history.is_read and tab.model.rowCount() == 2)
-    tab.table.selectRow(0)
-    qtbot.waitUntil(lambda: SHOWN in tab.details.reason.text())
-    menu = QMenu(window)
-    tab.table.fill_columns_menu(menu)
+    window.show_tab("runs")
+    runs_page = window.tabs.page("runs")
+    assert isinstance(runs_page, RunsPage)
+    rail = runs_page.rail
+    qtbot.waitUntil(lambda: runs_page.history.is_read and rail.model.rowCount() == 2)
+    assert SHOWN in str(rail.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole))
+    rail.list.grab()
+    rail.order.menu().aboutToShow.emit()
     check_plain(window)
-    tab.table.selectAll()
-    tab.compare_runs(tab.table.selected)
-    page = tab.pages.currentWidget()
+    rail.list.selectAll()
+    page = runs_page.pages.currentWidget()
     assert isinstance(page, ComparePage)
     qtbot.waitUntil(lambda: page.quantity.count() > 0)
     page.grab()

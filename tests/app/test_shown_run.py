@@ -1,4 +1,4 @@
-"""Which run the Train tab shows when another project is opened."""
+"""Which run the page Runs shows, when another project is opened, and while others go on."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from netwright.app.history.runs_tab import RunsTab
+from netwright.app.history.runs_page import RunsPage
 from netwright.app.runs.change_run import ChangeRun
 from netwright.app.runs.monitor import Monitor
 from netwright.app.runs.phases import Phase
@@ -74,9 +74,7 @@ def ended_run_of(path: Path, name: str) -> RunFolder:
 
 
 def monitor_of(window: MainWindow) -> Monitor:
-    monitor = window.tabs.page("train")
-    assert isinstance(monitor, Monitor)
-    return monitor
+    return window.training.monitor
 
 
 def test_an_export_knows_the_last_run_before_the_train_tab_was_seen(
@@ -95,17 +93,17 @@ def test_another_project_shows_its_own_last_run(qtbot: QtBot, window: MainWindow
     run = ended_run_of(one, "run_one")
     window.open_path(one)
     assert window.training.run_folder is None  # nobody has looked yet
-    window.show_tab("train")
+    window.show_tab("runs")
     assert window.training.run_folder == run
     qtbot.waitUntil(lambda: not window.training.is_running)
     assert "finished" not in window.status.hints.text().lower()  # that is no news
     window.open_path(other)
     assert window.training.run_folder is None
-    assert monitor_of(window).facts.name.text() == "No run yet"
+    assert monitor_of(window).facts.head.name.text() == "No run yet"
     window.open_path(one)
-    assert monitor_of(window).facts.name.text() == "run_one"
+    assert monitor_of(window).facts.head.name.text() == "run_one"
     window.files.new()
-    assert monitor_of(window).facts.name.text() == "No run yet"
+    assert monitor_of(window).facts.head.name.text() == "No run yet"
 
 
 def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
@@ -128,19 +126,20 @@ def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
     )
     update_info(folder, state="finished")
     window.open_path(one)
-    window.show_tab("train")
+    window.show_tab("runs")
     facts, seen = monitor_of(window).facts, []
-    window.training.received.connect(lambda _: seen.append((facts.status.text(), facts.buttons.stop.isVisible())))
+    head = facts.head
+    window.training.received.connect(lambda _: seen.append((head.status.text(), head.buttons.stop.isVisible())))
     assert not seen
-    assert facts.status.text() == "✓ Finished"
-    assert facts.reason.text() == "", "the state says so"
+    assert facts.head.status.text() == "✓ Finished"
+    assert facts.head.reason.text() == "", "the state says so"
     assert facts.progress.text("Iteration") == "300"
     assert not window.training.is_running
     assert not window.training.can_resume, "it has left no checkpoint"
     qtbot.waitUntil(lambda: len(seen) == 9)
     assert set(seen) == {("✓ Finished", False)}
     qtbot.waitUntil(lambda: facts.progress.text("Iteration") == "300 of 300")
-    assert facts.left.text() == ""
+    assert facts.head.left.text() == ""
 
 
 def test_a_paused_run_is_shown_as_paused_before_its_events_are_read(
@@ -156,31 +155,55 @@ def test_a_paused_run_is_shown_as_paused_before_its_events_are_read(
     assert lock is not None
     with contextlib.closing(log):
         window.open_path(one)
-        window.show_tab("train")
+        window.show_tab("runs")
         facts, seen = monitor_of(window).facts, []
-        window.training.received.connect(lambda _: seen.append((facts.status.text(), window.training.phase)))
-        assert facts.status.text() == "II Paused"
+        window.training.received.connect(lambda _: seen.append((facts.head.status.text(), window.training.phase)))
+        assert facts.head.status.text() == "II Paused"
         qtbot.waitUntil(lambda: len(seen) == 5)
         assert set(seen) == {("II Paused", Phase.PAUSED)}
         update_info(folder, state="running")  # first, as the coordinator does
         log.append(StateChanged(state="running"))
-        qtbot.waitUntil(lambda: facts.status.text() == "● Training")
+        qtbot.waitUntil(lambda: facts.head.status.text() == "● Training")
         assert window.training.phase is Phase.RUNNING
     os.close(lock)
 
 
-def test_a_run_that_goes_on_stays_in_the_train_tab(qtbot: QtBot, window: MainWindow, one: Path, other: Path) -> None:
-    ended_run_of(other, "run_other")
+def test_a_run_goes_on_unseen_while_another_project_is_open(
+    qtbot: QtBot, window: MainWindow, one: Path, other: Path
+) -> None:
+    """It can be stopped, and its end is told."""
+    ended = ended_run_of(other, "run_other")
     run = run_of(one, "run_one")
     lock = take_lock(run)
-    try:
+    assert lock is not None
+    window.training.follow(run)
+    window.open_path(other)
+    assert "continues" in window.status.hints.text()
+    window.show_tab("runs")
+    assert window.training.run_folder == ended
+    assert (window.training.is_running, window.bar.stop.isVisible()) == (True, True)
+    window.bar.stop.click()
+    assert run.take_requests() == [{"do": "stop"}]
+    update_info(run, state="stopped")
+    os.close(lock)
+    qtbot.waitUntil(lambda: not window.training.is_running)
+    assert window.status.hints.text().startswith("run_one: Stopped")
+    assert window.bar.stop.isHidden()
+
+
+def test_a_run_goes_on_unseen_while_another_one_is_chosen(qtbot: QtBot, window: MainWindow, one: Path) -> None:
+    window.open_path(one)
+    ended = ended_run_of(one, "a")
+    with living(window, one) as run:
+        window.training.follow(ended)
+        assert (window.training.is_running, window.training.unseen) == (True, [run])
+        qtbot.waitUntil(lambda: window.training.phase is Phase.REPLAYED)
+        assert not window.menus.actions_by_id["run.pause"].isEnabled(), "the one that is shown has ended"
+        assert window.menus.actions_by_id["run.stop"].isEnabled()
+        assert monitor_of(window).facts.head.status.text() == "✓ Finished"
         window.training.follow(run)
-        window.open_path(other)
-        assert window.training.run_folder == run
-        assert "run_one continues" in window.status.hints.text()
-        assert "run_one continues" in monitor_of(window).facts.events.rows[0][1]
-    finally:
-        os.close(lock)
+        assert not window.training.unseen
+        assert window.menus.actions_by_id["run.pause"].isEnabled()
 
 
 @contextlib.contextmanager
@@ -211,9 +234,9 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
     with living(window, one) as run:
         facts = monitor_of(window).facts
         qtbot.waitUntil(lambda: facts.rate_and_epochs is not None)
-        facts.buttons.pause.click()
+        facts.head.buttons.pause.click()
         for slot in ("pause.release", "checkpoint", "validate", "set", "watch.layers"):
-            facts.buttons.more.actions_by_slot[slot].trigger()
+            facts.head.buttons.more.actions_by_slot[slot].trigger()
         asked = run.take_requests()
     assert asked == [
         {"do": "pause"},
@@ -253,11 +276,9 @@ def test_stop_names_its_run_and_stands_apart_from_train(
         window.open_path(other)
         window.training.state_changed.emit()
         assert (bar.stop.text(), stop.text()) == ("Stop run 5 (one)", "Stop run 5 (one)")
-        assert (bar.stop.isVisible(), bar.stop.property("primary"), bar.train.isEnabled()) == (True, None, False)
+        assert (bar.stop.isVisible(), bar.stop.property("primary"), bar.train.text()) == (True, None, "Queue run")
         window.grab()
         assert not place(bar.stop).intersects(train_at)
-        bar.train.click()
-        assert run.take_requests() == []
         bar.stop.click()
         assert run.take_requests() == [{"do": "stop"}]
 
@@ -267,18 +288,18 @@ def test_a_run_that_ended_without_a_checkpoint_is_not_resumed(qtbot: QtBot, wind
     run = ended_run_of(one, "a")
     update_info(run, state="failed")
     window.open_path(one)
-    window.show_tab("train")
+    window.show_tab("runs")
     qtbot.waitUntil(lambda: not window.training.is_running)
     resume = window.menus.actions_by_id["run.resume"]
-    assert (monitor_of(window).facts.buttons.extend.isVisible(), resume.isEnabled()) == (False, False)
+    assert (monitor_of(window).facts.head.buttons.extend.isVisible(), resume.isEnabled()) == (False, False)
     (run.checkpoints / "000000005").mkdir(parents=True)
     window.training.follow(run)
-    assert (monitor_of(window).facts.buttons.extend.isVisible(), resume.isEnabled()) == (True, True)
+    assert (monitor_of(window).facts.head.buttons.extend.isVisible(), resume.isEnabled()) == (True, True)
 
 
 def test_the_queue_shows_no_run_of_another_project(qtbot: QtBot, window: MainWindow, one: Path, other: Path) -> None:
     window.open_path(one)
-    window.show_tab("train")
+    window.show_tab("runs")
     run, own = run_of(other, "theirs"), run_of(one, "ours")
     queue = window.training.queue_follower.queue
     entries = [queue.queue.add("{}", path.stem, project_path=str(path)) for path in (other, one)]
@@ -289,10 +310,10 @@ def test_the_queue_shows_no_run_of_another_project(qtbot: QtBot, window: MainWin
             assert window.training.run_folder == (None if folder == run else own)
     panel = window.training.queue_follower.panel
     assert panel is not None
-    assert list(panel.rows) == [entries[1].id]
+    assert not panel.rows, "the rail has the runs"
 
 
-def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_others(
+def test_the_next_window_follows_the_newest_run_that_is_alive(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def answer(do: str, given: dict, on_result, on_error, on_progress=None) -> None:
@@ -308,18 +329,11 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     assert window.training.run_folder == alive[0]
     assert "the newest of 2" in window.status.hints.text()
     assert window.tabs.current == "design"
-    panel = window.training.queue_follower.panel
-    assert panel is not None
-    assert [row.name.text() for row in panel.other_rows] == ["old"]
     alive.append(run_of(one, "late"))
     locks.append(take_lock(alive[2]))
     window.training.queue_follower.find_alive()
-    assert window.status.hints.text() == "1 more run of this project in progress, listed in the Train tab."
+    assert window.status.hints.text() == "1 more run of this project in progress, listed in Runs."
     assert window.training.run_folder == alive[0]
-    del alive[2]
-    window.training.queue_follower.find_alive()
-    panel.shown.emit(alive[1])
-    assert [row.name.text() for row in panel.other_rows] == ["new"]
     for lock in locks:
         os.close(lock)
 
@@ -359,7 +373,7 @@ def test_a_run_that_ended_is_resumed_with_more_epochs(
     update_info(run, state="finished")
     window.open_path(one)
     window.training.resume_run(run)
-    given = {"run_dir": str(run.path), "settings": ["training.max_epochs=9"], "allow_changed_data": False}
+    given = {"run_dir": str(run.path), "settings": ["training.max_epochs=9"]}
     assert [one for one in asked if one[0] == "resume"] == [("resume", given)]
     assert window.training.is_running
 
@@ -392,11 +406,11 @@ def test_a_run_whose_data_has_changed_is_resumed_if_that_is_wanted(
     run = ended_run_of(one, "run")
     window.open_path(one)
     window.training.follow(run)
-    assert monitor_of(window).facts.data_changes.text() == "The data has changed since:\na.csv is newer."
+    assert monitor_of(window).facts.head.data_changes.text() == "The data has changed since:\na.csv is newer."
     window.training.resume_run(run)
     assert said[0].startswith("a.csv is newer.\n")
     resumed = [given for do, given in asked if do == "resume"]
-    assert [given["allow_changed_data"] for given in resumed] == [True] * is_wanted
+    assert [given.get("allow_changed_data", False) for given in resumed] == [True] * is_wanted
     assert window.training.is_running == is_wanted
 
 
@@ -412,22 +426,23 @@ def test_a_run_that_failed_goes_on_with_what_it_offers(
     update_info(run, state="failed")
     window.training.follow(run)
     facts = monitor_of(window).facts
-    qtbot.waitUntil(lambda: not facts.offer.isHidden())
-    facts.offer.click()
+    qtbot.waitUntil(lambda: not facts.head.offer.isHidden())
+    facts.head.offer.click()
     assert [given["settings"] for do, given in asked if do == "resume"] == [[setting]]
-    assert not facts.offer.isEnabled()
+    assert not facts.head.offer.isEnabled()
 
 
 def test_a_run_is_shown_by_its_folder(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, other = ended_run_of(one, "run"), one.parent
-    monkeypatch.setattr("netwright.app.training.QFileDialog.getExistingDirectory", lambda *_: str(run.path))
+    choose = "netwright.app.frame.window_commands.QFileDialog.getExistingDirectory"
+    monkeypatch.setattr(choose, lambda *_: str(run.path))
     window.menus.actions_by_id["run.open"].trigger()
     assert window.training.run_folder == run
     told: list[str] = []
     monkeypatch.setattr(window, "show_error", lambda title, text: told.append(title))
-    monkeypatch.setattr("netwright.app.training.QFileDialog.getExistingDirectory", lambda *_: str(other))
+    monkeypatch.setattr(choose, lambda *_: str(other))
     window.menus.actions_by_id["run.open"].trigger()
     assert told == ["This is not a run"]
     assert window.training.run_folder == run
@@ -468,7 +483,7 @@ def test_a_run_of_an_unsaved_project_is_followed_once_it_is_saved_and_opened_aga
     asked = next(request for request in server.asked if request.do == "train").given
     own = own_runs()
     assert own is not None
-    assert asked["project_path"] is None
+    assert "project_path" not in asked
     identity = loads(asked["project"]).project.identity
     run = create(own / "a", asked["project"], RunInfo(name="untitled", project_id=identity, state="running"))
     lock = take_lock(run)
@@ -477,11 +492,31 @@ def test_a_run_of_an_unsaved_project_is_followed_once_it_is_saved_and_opened_aga
 
     next_window = make_window(FakeServer())
     next_window.open_path(tmp_path / "mine.netwright")
-    next_window.show_tab("train")
+    next_window.show_tab("runs")
     assert next_window.training.run_folder == run
     assert next_window.training.is_running
-    next_window.show_tab("experiments")
-    tab = next_window.tabs.page("experiments")
-    assert isinstance(tab, RunsTab)
-    qtbot.waitUntil(lambda: [shown.path for shown in tab.model.rows] == [run.path])
+    page = next_window.tabs.page("runs")
+    assert isinstance(page, RunsPage)
+    qtbot.waitUntil(lambda: [row.path for row in page.rail.model.rows] == [run.path])
     os.close(lock)
+
+
+def test_the_page_of_a_run_that_nobody_has_seen_is_released_too(
+    window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its plots listen to the theme, which outlives the window."""
+    released: list[Monitor] = []
+    shutdown = Monitor.shutdown
+
+    def release(monitor: Monitor) -> None:
+        if monitor not in released:
+            released.append(monitor)
+            shutdown(monitor)
+
+    monkeypatch.setattr(Monitor, "shutdown", release)
+    window.training.follow(ended_run_of(one, "a"))
+    assert window.tabs.current == "design"
+    window.training.close()
+    assert released == [window.training.monitor]
+    window.training.close()
+    window.close()

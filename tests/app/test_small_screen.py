@@ -29,10 +29,9 @@ from netwright.app.dialogs.training_options import TrainingOptionsDialog
 from netwright.app.exchange.export_dialog import ExportDialog
 from netwright.app.frame.help_dialogs import CommandFinder, about_dialog, shortcuts_dialog
 from netwright.app.frame.network_commands import BlockName
+from netwright.app.plots.bar_rows import BarRows
 from netwright.app.runs.change_run import ChangeRun
-from netwright.app.widgets import WrappedRow
 from netwright.app.window import MainWindow
-from netwright.designer.elided_label import ElidedLabel
 from netwright.engine.core.types import image
 from netwright.engine.layers.addons import AddOn
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
@@ -83,7 +82,7 @@ def test_every_tab_is_read_whole(window: MainWindow) -> None:
     window.resize(1280, 720)
     window.editor.open(Project(classifier()))
     found = []
-    for tab in ("design", "data", "train", "experiments", "start"):
+    for tab in ("design", "data", "runs", "start"):
         window.show_tab(tab)
         settle(window)
         found += [f"{tab}: {one}" for one in clipped(window)]
@@ -188,7 +187,7 @@ def test_the_bar_folds(qtbot: QtBot, window: MainWindow, width: int, running: st
         name = button.accessibleName() or button.text()
         assert (button.isVisible(), bar.rect().contains(at)) == (True, True), name
         assert button.width() >= button.sizeHint().width() - 1 or button.text() == ""
-    assert bar.train.text() == "Train"
+    assert bar.train.text() == ("Queue run" if running else "Train")
     assert bar.environment.accessibleName() == "Environment multi-cpu · 16 workers"
     assert "multi-cpu" in (bar.environment.text() or bar.environment.toolTip())
     if width == 1440:
@@ -202,7 +201,7 @@ def test_the_bar_folds(qtbot: QtBot, window: MainWindow, width: int, running: st
 def test_on_the_smallest_screen_every_tab_is_read_whole(window: MainWindow, server: FakeServer) -> None:
     window.editor.open(Project(classifier()))
     found = []
-    for tab in ("design", "data", "train", "test", "experiments", "start"):
+    for tab in ("design", "data", "runs", "start"):
         window.show_tab(tab)
         window.resize(800, 500)
         settle(window)
@@ -212,7 +211,7 @@ def test_on_the_smallest_screen_every_tab_is_read_whole(window: MainWindow, serv
     assert found == []
 
 
-def test_figures_of_the_data_wrap(qtbot: QtBot) -> None:
+def test_cards_beside_the_samples_go_below_them_on_a_narrow_page(qtbot: QtBot) -> None:
     preview = Preview()
     qtbot.addWidget(preview)
     info = DatasetInfo(
@@ -222,15 +221,12 @@ def test_figures_of_the_data_wrap(qtbot: QtBot) -> None:
     preview.show_answer({}, info)
     preview.show()
     settle(preview)
-    (row,) = preview.content.findChildren(WrappedRow)
-    one_row = row.height()
+    (chart,) = preview.content.findChildren(BarRows)
+    top = chart.mapTo(preview, QPoint()).y()
     preview.resize(420, 600)
     settle(preview)
-    assert row.height() > 1.5 * one_row
-    figures = [label for label in row.findChildren(ElidedLabel) if label.property("role") != "muted"]
-    assert len(figures) == 5
-    for figure in figures:
-        assert figure.width() >= figure.fontMetrics().horizontalAdvance(figure.text()), figure.text()
+    assert chart.mapTo(preview, QPoint()).y() >= top
+    assert preview.content.width() <= 420, "the cards stand below the samples"
 
 
 def test_what_is_cut_off_is_found(qtbot) -> None:

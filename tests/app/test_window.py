@@ -43,10 +43,10 @@ def test_the_toolbar_holds_what_the_table_says(window: MainWindow) -> None:
 
 def test_a_shortcut_reaches_its_action(qtbot, window: MainWindow) -> None:
     window.design.canvas.setFocus()
-    qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
-    assert window.tabs.stack.currentWidget() is not window.design.canvas
     qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget() is not window.design.page
+    qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
+    assert window.tabs.stack.currentWidget() is window.design.page
 
 
 def test_actions_follow_what_can_be_done(window: MainWindow) -> None:
@@ -70,7 +70,7 @@ def test_a_selected_connection_can_be_deleted_from_the_menu(window: MainWindow) 
 
 def test_the_panels_go_with_the_design_tab_and_come_back(window: MainWindow) -> None:
     window.design.docks[1].hide()
-    run(window, "view.train")
+    run(window, "view.runs")
     assert [dock.isVisible() for dock in window.design.docks] == [False, False, False]
     assert not window.menus.panels.isEnabled()
     run(window, "view.data")
@@ -81,7 +81,7 @@ def test_the_panels_go_with_the_design_tab_and_come_back(window: MainWindow) -> 
 
 def test_a_small_window_holds_everything(qtbot, window: MainWindow) -> None:
     window.open_path(DIGITS)
-    for tab in ("data", "train", "design"):
+    for tab in ("data", "runs", "design"):
         window.show_tab(tab)
     window.hint("A very long hint that goes on and on. " * 12)
     window.resize(1000, 640)
@@ -176,7 +176,7 @@ def test_the_keyboard_goes_along_to_another_tab(qtbot, window: MainWindow) -> No
     window.activateWindow()
     window.design.canvas.setFocus()
     qtbot.waitUntil(window.design.canvas.hasFocus, timeout=60_000)
-    for key in ("data", "train", "experiments"):
+    for key in ("data", "runs"):
         window.show_tab(key)
         assert window.tabs.page(key).hasFocus()
     window.show_tab("design")
@@ -213,13 +213,13 @@ def test_undo_says_what_it_undid_and_shows_where(window: MainWindow) -> None:
     editor = window.editor
     training = editor.project.training.replace(max_epochs=99)
     editor.apply("Change training options", replace(editor.project, training=training))
-    window.show_tab("train")
+    window.show_tab("runs")
     run(window, "edit.undo")
-    assert window.tabs.current == "train"
+    assert window.tabs.current == "runs"
     assert re.fullmatch(r"Undid: Training options: max epochs is \d+ again\.", window.status.hints.text())
     window.show_tab("design")
     editor.add_layer("relu", (0.0, 0.0))
-    window.show_tab("train")
+    window.show_tab("runs")
     run(window, "edit.undo")
     assert window.tabs.current == "design"
     assert window.status.hints.text().startswith("Undid: Add ReLU: relu_")
@@ -229,9 +229,9 @@ def test_an_empty_project_shows_no_error_and_is_not_trained(window: MainWindow, 
     assert window.status.errors.isHidden()
     assert window.design.bottom.is_folded
     assert [problem.severity for problem in window.editor.problems] == ["note", "note"]
-    window.show_tab("train")
+    window.show_tab("runs")
     run(window, "run.train")
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget() is window.design.page
     assert "Add an input layer" in window.status.hints.text()
     assert server.count("train") == 0
 
@@ -239,9 +239,9 @@ def test_an_empty_project_shows_no_error_and_is_not_trained(window: MainWindow, 
 def test_training_with_problems_leads_to_them(window: MainWindow, server: FakeServer) -> None:
     window.open_path(DIGITS)
     window.editor.disconnect_all([next(iter(window.editor.network.connections))])
-    window.show_tab("train")
+    window.show_tab("runs")
     run(window, "run.train")
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget() is window.design.page
     assert window.design.bottom.currentWidget() is window.design.problems
     assert "before training" in window.status.hints.text()
     assert server.count("train") == 0
@@ -259,9 +259,9 @@ def test_training_without_data_leads_to_the_data_tab(window: MainWindow, server:
 def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: FakeServer) -> None:
     window.open_path(DIGITS)
     run(window, "run.train")
-    monitor = window.tabs.page("train")
+    monitor = window.training.monitor
     assert isinstance(monitor, Monitor)
-    panel = monitor.facts
+    panel = monitor.facts.head
     assert window.bar.stop.text() == "Stop the run of digits"
     assert panel.status.text() == "○ Starting"
     server.refuse("train", "This machine has no GPU. Choose another environment.")
@@ -279,9 +279,9 @@ def test_layers_that_nobody_gave_a_place_do_not_lie_on_one_spot(window: MainWind
 
 
 def test_the_tab_key_comes_to_the_tab_that_is_seen(window: MainWindow) -> None:
-    for key in ("data", "train"):
+    for key in ("data", "runs"):
         window.show_tab(key)
         stops = [name for name, button in window.bar._tabs.items() if button.focusPolicy() & Qt.FocusPolicy.TabFocus]
         assert stops == [key]
     window.show_start()
-    assert window.bar._tabs["design"].focusPolicy() & Qt.FocusPolicy.TabFocus
+    assert window.bar._tabs["data"].focusPolicy() & Qt.FocusPolicy.TabFocus

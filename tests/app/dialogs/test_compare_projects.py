@@ -164,6 +164,9 @@ def test_the_window_compares_with_a_file(window: MainWindow, tmp_path: Path, mon
     assert dialog.views[0].accessibleName() == "Before: old.netwright"
     assert "fc_1.outputs: 8 → 12" in rows(dialog)
     assert dialog.editors[1].project is window.editor.project
+    module.show_comparison(window, tmp_path / "old.netwright", is_newer=True)
+    assert seen[1].views[1].accessibleName() == "After: old.netwright"
+    assert seen[1].editors[0].project is window.editor.project
 
 
 def test_a_file_that_cannot_be_read_is_said_in_words(

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 
 from netwright.app.dialogs.phase_list import PhaseList
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
@@ -22,7 +23,7 @@ def shown(qtbot) -> PhaseList:
 
 
 def test_rows_say_what_the_phases_are(shown: PhaseList) -> None:
-    assert [row.schedule.currentText() for row in shown.rows] == ["warmup", "piecewise", "cosine"]
+    assert [row.schedule.currentText() for row in shown.rows] == ["Warm-up", "Piecewise", "Cosine"]
     assert [row.length.text() for row in shown.rows] == ["100", "9", "0"]
     assert [row.unit.isEnabled() for row in shown.rows] == [True, True, False]
     assert [row.factor.text() for row in shown.rows] == ["1", "0.5", "1"]
@@ -35,7 +36,7 @@ def test_each_edit_gives_the_whole_chain(qtbot, shown: PhaseList) -> None:
         qtbot.keyClick(shown.rows[0].length, "7")
     assert told.args[0][0] == Phase("warmup", 7, "iterations")
     with qtbot.waitSignal(shown.edited) as told:
-        shown.rows[1].schedule.setCurrentText("exponential")
+        shown.rows[1].schedule.setCurrentText("Exponential")
         shown.rows[1].schedule.activated.emit(shown.rows[1].schedule.currentIndex())
     assert told.args[0][1] == Phase("exponential", 9, "epochs", 0.5)
     with qtbot.waitSignal(shown.edited) as told:
@@ -77,14 +78,18 @@ def test_the_dialog_shows_it_for_a_chain_and_follows_it(qtbot) -> None:
     assert dialog.rate_plot.options == chosen
 
 
-def test_a_group_without_options_leaves_the_list(qtbot) -> None:
+def test_the_heading_of_a_group_without_options_leaves_its_page(qtbot) -> None:
     dialog = TrainingOptionsDialog(Project(), None, None)
     qtbot.addWidget(dialog)
-    (row,) = (r for r in range(dialog.groups.count()) if dialog.groups.item(r).text() == "Schedule")
+    dialog.show()
+    (row,) = (r for r in range(dialog.groups.count()) if dialog.groups.item(r).text() == "Optimisation")
+    dialog.groups.setCurrentRow(row)
+    (heading,) = (label for label in dialog.findChildren(QLabel) if label.text() == "SCHEDULE")
+    assert heading.isVisible()
     dialog.training_form.set_value("solver", "lm")
-    assert dialog.groups.item(row).isHidden()
+    assert not heading.isVisible()
     dialog.training_form.set_value("solver", "adam")
-    assert not dialog.groups.item(row).isHidden()
+    assert heading.isVisible()
 
 
 def test_in_the_training_options_the_tab_key_goes_through_the_rows_not_their_lists(qtbot) -> None:

@@ -2,12 +2,14 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu, QPushButton, QWidget
 
 from netwright.app.dialogs.environment_cards import card_texts
+from netwright.app.dialogs.option_pages import PAGES
 from netwright.app.dialogs.option_sweeps import EDIT
 from netwright.app.dialogs.training_options import TrainingOptionsDialog
+from netwright.app.manual_window import ManualWindow
 from netwright.designer.forms.field_editors import PathEditor
 from netwright.designer.forms.row import sentence
 from netwright.engine.core.fields import Choice, first_clause
@@ -215,7 +217,7 @@ def test_search_filters_over_all_groups(qtbot, shown) -> None:
     assert shown_rows == ["validation_patience", "objective_metric"]
     assert dialog.cards.isHidden() or not dialog.cards.isVisible()
     groups = [dialog.groups.item(row) for row in range(dialog.groups.count())]
-    assert [item.text() for item in groups if not item.isHidden()] == ["Validation"]
+    assert [item.text() for item in groups if not item.isHidden()] == ["Validation and stopping"]
     qtbot.keyClicks(dialog.search, "zzz")
     assert dialog.nothing.text() == "No option matches “patiencezzz”."
     assert dialog.nothing.isVisible()
@@ -227,24 +229,28 @@ def test_search_filters_over_all_groups(qtbot, shown) -> None:
 def test_common_options_come_first_and_each_group_has_a_page(qtbot, shown) -> None:
     dialog = shown()
     names = [dialog.groups.item(row).text() for row in range(dialog.groups.count())]
-    assert names[:5] == ["Common", "Environment", "Solver", "Loss", "Metrics"]
+    assert names == [
+        *("Common", "Environment", "Optimisation", "Data flow", "Validation and stopping", "Saving", "Advanced"),
+    ]
+    groups = [group for groups in PAGES.values() for group in groups]
+    assert sorted(groups) == sorted({field.group for field in TrainingOptions.fields.values()}), "each once"
     assert dialog.groups.currentRow() == 0
     assert dialog.cards.isVisible()
     assert [name for name, row in dialog.training_form.rows.items() if row.is_shown] == [
         *("solver", "initial_learn_rate", "max_epochs", "mini_batch_size", "shuffle"),
         *("validation_frequency", "validation_frequency_unit", "validation_patience"),
     ]
-    at = dialog.groups.visualItemRect(dialog.groups.item(names.index("Batches"))).center()
+    at = dialog.groups.visualItemRect(dialog.groups.item(names.index("Saving"))).center()
     qtbot.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=at)
     rows = dialog.training_form.rows
-    assert {row.field.group for row in rows.values() if row.is_shown} == {"Batches"}
+    assert {row.field.group for row in rows.values() if row.is_shown} == {"Checkpoints", "Monitoring"}
     assert not dialog.cards.isVisible()
     dialog.search.setText("momentum")
     assert rows["momentum"].is_shown
     assert dialog.groups.currentRow() == -1
     dialog.search.clear()
-    assert dialog.groups.currentItem().text() == "Batches"
-    assert rows["last_batch"].is_shown
+    assert dialog.groups.currentItem().text() == "Saving"
+    assert rows["checkpoint_unit"].is_shown
 
 
 def test_nothing_moves_once_a_page_or_a_search_is_shown(qtbot, shown) -> None:
@@ -434,9 +440,7 @@ def test_a_preset_with_another_solver_offers_its_rate(qtbot, shown) -> None:
     assert not row.has_offer, "the preset sets the rate itself"
 
 
-def test_every_line_of_help_has_room_and_leads_to_the_documentation(qtbot, shown, monkeypatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+def test_every_line_of_help_has_room_and_leads_to_the_documentation(qtbot, shown) -> None:
     dialog = shown(facts=None)
     dialog.resize(1080, 700)
     dialog.search.setText("a")
@@ -447,9 +451,10 @@ def test_every_line_of_help_has_room_and_leads_to_the_documentation(qtbot, shown
     assert not [help.text() for help in helps if metrics.horizontalAdvance(help.text()) > room]
     notes = {note for row in rows if isinstance(row.field, Choice) for note in row.field.notes.values()}
     assert not [note for note in map(first_clause, notes) if metrics.horizontalAdvance(note) > room]
-    assert "Click to open docs/training-options.md." in helps[0].toolTip()
+    assert "Click to open training-options.md." in helps[0].toolTip()
     qtbot.mouseClick(next(help for help in helps if help.isVisible()), Qt.MouseButton.LeftButton)
-    assert [path.endswith("/docs/training-options.md") for path in opened] == [True]
+    manual = dialog.findChild(ManualWindow)
+    assert (manual.isVisible(), manual.page) == (True, "training-options.md")
 
 
 def words_of(dialog: TrainingOptionsDialog) -> list[str]:

@@ -42,15 +42,15 @@ def made(qtbot: QtBot, server: FakeServer, base: Path, info: DatasetInfo | None 
 
 
 def asked(server: FakeServer) -> Project:
-    return loads(server.asked[-1].given["project"]).project
+    return loads(server.asked[-1].given["text"]).project
 
 
 def test_a_file_is_compared_and_its_rows_are_shown(qtbot: QtBot, server: FakeServer, tmp_path: Path) -> None:
     dialog = made(qtbot, server, tmp_path)
     dialog.use(tmp_path / "old.safetensors")
-    qtbot.waitUntil(lambda: server.count("weights") == 1)
+    qtbot.waitUntil(lambda: server.count("weights match") == 1)
     assert asked(server).weights.file == "old.safetensors", "relative to the folder of the project"
-    server.answer("weights", REPORT)
+    server.answer("weights match", REPORT)
     assert dialog.state.text() == REPORT["sentence"]
     assert list(rows_of(REPORT)) == [
         ("fc_2.weight", "head.weight", "3 x 8 here, 10 x 8 in the file"),
@@ -67,8 +67,8 @@ def test_a_file_is_compared_and_its_rows_are_shown(qtbot: QtBot, server: FakeSer
 def test_a_name_set_by_hand_is_compared_again(qtbot: QtBot, server: FakeServer, tmp_path: Path) -> None:
     dialog = made(qtbot, server, tmp_path)
     dialog.use(tmp_path / "old.safetensors")
-    qtbot.waitUntil(lambda: server.count("weights") == 1)
-    server.answer("weights", REPORT)
+    qtbot.waitUntil(lambda: server.count("weights match") == 1)
+    server.answer("weights match", REPORT)
     table = dialog.table
     item = table.item(1, 1)
     assert item is not None
@@ -77,10 +77,10 @@ def test_a_name_set_by_hand_is_compared_again(qtbot: QtBot, server: FakeServer, 
     assert [box.itemText(number) for number in range(box.count())] == ["", "old.weight"]
     box.setCurrentText("old.weight")
     table.itemDelegateForColumn(1).setModelData(box, table.model(), table.model().index(1, 1))
-    qtbot.waitUntil(lambda: server.count("weights") == 2)
+    qtbot.waitUntil(lambda: server.count("weights match") == 2)
     assert asked(server).weights.map == (("fc_1.weight", "old.weight"),)
     dialog.clear_map.click()
-    qtbot.waitUntil(lambda: server.count("weights") == 3)
+    qtbot.waitUntil(lambda: server.count("weights match") == 3)
     assert asked(server).weights.map == ()
 
 
@@ -103,8 +103,8 @@ def test_names_of_the_same_part_follow_one_that_is_chosen() -> None:
 def test_a_weight_without_a_name_says_that_one_can_be_chosen(qtbot: QtBot, server: FakeServer, tmp_path: Path) -> None:
     dialog = made(qtbot, server, tmp_path)
     dialog.use(tmp_path / "old.safetensors")
-    qtbot.waitUntil(lambda: server.count("weights") == 1)
-    server.answer("weights", REPORT)
+    qtbot.waitUntil(lambda: server.count("weights match") == 1)
+    server.answer("weights match", REPORT)
     delegate, model = dialog.table.itemDelegateForColumn(1), dialog.table.model()
     assert isinstance(delegate, QStyledItemDelegate)
     said = []
@@ -118,8 +118,8 @@ def test_a_weight_without_a_name_says_that_one_can_be_chosen(qtbot: QtBot, serve
 def test_weights_that_cannot_be_read_keep_ok_disabled(qtbot: QtBot, server: FakeServer, tmp_path: Path) -> None:
     dialog = made(qtbot, server, tmp_path)
     dialog.use(tmp_path / "gone.pt")
-    qtbot.waitUntil(lambda: server.count("weights") == 1)
-    server.refuse("weights", "The weights gone.pt cannot be read.")
+    qtbot.waitUntil(lambda: server.count("weights match") == 1)
+    server.refuse("weights match", "The weights gone.pt cannot be read.")
     assert dialog.state.text() == "The weights gone.pt cannot be read."
     assert not dialog.ok.isEnabled()
     dialog.source.setCurrentIndex(0)
@@ -164,13 +164,13 @@ def test_published_weights_are_downloaded_only_on_request(
     assert (facts["Address"], facts["Licence"], facts["Size"]) == ("https://x.example/away.pth", "MIT", "5.0 MiB")
     assert server.asked == []
     dialog.go.click()
-    server.tell("fetch_weights", 2**20, 5 * 2**20, "bytes")
+    server.tell("weights fetch", 2**20, 5 * 2**20, "bytes")
     assert dialog.state.text() == "Downloading: 20 % (1.0 MiB of 5.0 MiB)"
     dialog.cancel.click()
-    assert server.cancelled == ["fetch_weights"]
+    assert server.cancelled == ["weights fetch"]
     dialog.go.click()
-    server.refuse("fetch_weights", "The checksum is another one.")
+    server.refuse("weights fetch", "The checksum is another one.")
     assert dialog.state.text() == "The checksum is another one."
     dialog.go.click()
-    server.answer("fetch_weights", {"path": str(away.path)})
+    server.answer("weights fetch", {"path": str(away.path)})
     assert dialog.chosen == away

@@ -47,8 +47,8 @@ def _served(engine: EngineServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ExportDialog, "server", engine, raising=False)
 
 
-def make(qtbot, project: Project, target: Path, run: Path | None = None, *, has_untrained: bool = True) -> ExportDialog:
-    dialog = ExportDialog(project, target.parent, run, target, has_untrained=has_untrained)
+def make(qtbot, project: Project, target: Path, run: Path | None = None) -> ExportDialog:
+    dialog = ExportDialog(project, target.parent, run, target)
     dialog.show()
     qtbot.addWidget(dialog, before_close_func=lambda _: dialog.done(0))
     return dialog
@@ -170,9 +170,9 @@ def test_files_that_would_be_replaced_are_asked_about(qtbot, tmp_path: Path, mon
 
 def test_best_and_last_weights_of_a_run_can_be_chosen(qtbot, tmp_path: Path) -> None:
     run = run_of(project_of_digits(tmp_path), tmp_path / "run")
-    dialog = make(qtbot, Project(NET), tmp_path / "net.py", run.path, has_untrained=False)
+    dialog = make(qtbot, Project(NET), tmp_path / "net.py", run.path)
     shown = [button for button in dialog.weights.group.buttons() if button.isVisible()]
-    assert [button.text() for button in shown] == ["Best", "Last"]
+    assert [button.text() for button in shown] == ["Best", "Last", "Untrained"]
     assert shown[0].isChecked()
     assert "pixels 0 to 16" in dialog.takes.text()
     dialog.weights.group.button(2).click()
@@ -198,7 +198,9 @@ def test_the_weights_follow_a_run_that_ends_behind_the_dialog(
     dialog = make(qtbot, Project(NET), tmp_path / "net.py", shown[0].path)
     dialog.follow(window.training)
     result, other, untrained = (dialog.weights.group.button(id) for id in (RESULT, OTHER, UNTRAINED))
-    assert (result.isEnabled(), other.isVisible(), untrained.isChecked()) == (False, False, True)
+    assert (result.isEnabled(), other.isVisible(), untrained.isChecked()) == (False, False, False)
+    dialog.start()
+    assert dialog.outcome.text() == "Choose the weights to write.", "initial weights are not for a run"
     assert dialog.weights.text(RESULT) == NOT_YET.format(run="Run 7 · sgdm, 0.01")
     shutil.copytree(run.best, shown[0].best)
     window.training.received.emit(Best(iteration=3, objective="loss", value=0.5))

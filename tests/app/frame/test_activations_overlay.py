@@ -1,4 +1,4 @@
-"""Activations on the canvas: of which run and sample they are, where they are drawn, and what is said without a run."""
+"""Activations and attribution on the canvas: of which run and sample, where they are drawn, and without a run."""
 
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ import pytest
 
 from netwright.app.frame.activations_overlay import ActivationsOverlay, read_pictures, visible
 from netwright.app.window import MainWindow
+from netwright.designer.scene.lens import NO_RUN
 from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project
 from netwright.engine.runs.summary import RunSummary
@@ -50,7 +51,7 @@ def test_the_newest_run_is_shown_sample_by_sample(
     overlay: ActivationsOverlay, window: MainWindow, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = next(iter(window.editor.project.network.layers))
-    overlay.switch()
+    window.design.lenses.choose("activations")
     history = overlay._history
     assert history is not None
     monkeypatch.setattr(history, "is_of_project", lambda run: True)
@@ -58,30 +59,37 @@ def test_the_newest_run_is_shown_sample_by_sample(
     history.is_read = True
     history.changed.emit()
     asked = server.asked[-1]
-    assert (asked.do, asked.given["run_dir"]) == ("explain", str(RUN))
+    assert (asked.do, asked.given["model"]) == ("explain", str(RUN))
     assert (asked.given["method"], "sample" in asked.given) == ("thumbnails", False)
     answered(overlay, server, tmp_path, id)
     scene = window.design.canvas.network_scene
     assert [len(images) for images in scene.strips.images.values()] == [2]
-    assert overlay._legend is not None
-    assert overlay._legend.text.text() == "Sample 0 of 5"
-    assert overlay._legend.note.text() == "labelled cat, answer dog"
-    overlay._legend.stepped.emit(-1)
+    bar = window.design.lens_bar
+    assert (bar.sample.text(), bar.text.text()) == ("Sample 0 of 5", "labelled cat, answer dog")
+    bar.before.click()
     assert server.asked[-1].given["sample"] == "4"
-    overlay.switch()
-    assert not scene.strips.images
+    window.design.lenses.choose("attribution")
     assert server.cancelled == ["explain"]
+    assert not scene.strips.images
+    assert (server.asked[-1].given["method"], server.asked[-1].given["sample"]) == ("attributions", "4")
+    window.design.lenses.choose("structure")
+    assert server.cancelled == ["explain"] * 2
+    assert not bar.sample.text()
 
 
 def test_without_a_run_it_says_what_to_do_first(overlay: ActivationsOverlay, window: MainWindow, monkeypatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(window, "hint", said.append)
-    overlay.show()
+    window.design.lenses.choose("activations")
     assert overlay._history is not None
     overlay._history.is_read = True
     overlay._history.changed.emit()
-    assert said == ["Train the network first: activations are those of a run that has ended."]
-    assert not overlay.is_on
+    assert said == [NO_RUN]
+    assert window.design.lenses.current == "structure"
+    assert window.design.lens_bar.buttons["attribution"].toolTip() == NO_RUN
+    assert not window.menus.actions_by_id["lens.activations"].isEnabled()
+    window.training.state_changed.emit()
+    assert window.menus.actions_by_id["lens.activations"].isEnabled(), "there may be a run now"
 
 
 def test_pictures_are_read_and_those_of_layers_that_are_gone_left_out(tmp_path: Path) -> None:

@@ -81,14 +81,15 @@ def test_undo_in_the_find_bar_is_the_projects(qtbot: QtBot, digits: MainWindow) 
     assert digits.editor.network.layer("conv_1").type.replace(filters=16) == digits.editor.network.layer("conv_1").type
 
 
-def test_the_tint_goes_round_by_its_key(qtbot: QtBot, digits: MainWindow) -> None:
-    shown = []
-    for _ in range(4):
-        qtbot.keyClick(digits.design.canvas, Qt.Key.Key_H, CONTROL | SHIFT)
-        shown.append(digits.design.canvas.network_scene.tint.kind)
-    assert shown == ["parameters", "flops", "memory", ""]
-    assert digits.canvas_commands.legend is not None
-    assert digits.canvas_commands.legend.isHidden()
+def test_lenses_have_keys(qtbot: QtBot, digits: MainWindow) -> None:
+    scene = digits.design.canvas.network_scene
+    qtbot.keyClick(digits.design.canvas, Qt.Key.Key_H, CONTROL | SHIFT)
+    assert scene.tint.kind == "parameters"
+    qtbot.keyClick(digits.design.canvas, Qt.Key.Key_T, CONTROL | SHIFT)
+    assert (scene.tint.kind, bool(scene.stages)) == ("", True)
+    qtbot.keyClick(digits.design.canvas, Qt.Key.Key_1)
+    assert not scene.stages
+    assert digits.design.canvas.overlays.legend.isHidden()
 
 
 @pytest.mark.parametrize(

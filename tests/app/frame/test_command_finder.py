@@ -11,12 +11,12 @@ def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
     finder = CommandFinder(window.menus.actions_by_id, window)
     qtbot.addWidget(finder)
     finder.show()
-    qtbot.keyClicks(finder.search, "view train")  # other commands have it in their help: the name comes first
+    qtbot.keyClicks(finder.search, "view runs")  # other commands have it in their help: the name comes first
     first = finder.list.topLevelItem(0)
     assert first is not None
-    assert "Train" in first.text(0)
+    assert "Runs" in first.text(0)
     qtbot.keyClick(finder.search, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: window.bar._tabs["train"].isChecked())
+    qtbot.waitUntil(lambda: window.bar._tabs["runs"].isChecked())
     assert finder.result() == CommandFinder.DialogCode.Accepted
 
 
@@ -28,7 +28,7 @@ def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
         ("analyze", "view.layers"),
         pytest.param("import", "file.import", marks=pytest.mark.part("exchange")),
         pytest.param("sweep", "view.search", marks=pytest.mark.part("experiments")),
-        ("predict", "view.test"),
+        pytest.param("predict", "run.predict", marks=pytest.mark.part("analysis")),
         ("onnx", "file.import"),
         ("deploy", "file.export"),
         ("settings", "run.options"),

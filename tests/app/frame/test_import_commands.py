@@ -57,8 +57,8 @@ class Engine(FakeServer):
 
     def finish(self, **more: Any) -> None:
         asked = self.waiting[-1].given
-        save(Project(classifier(), identity=new_identity()), Path(asked["to"]))
-        self.answer("import", report(Path(asked["path"]), Path(asked["to"]), **more))
+        save(Project(classifier(), identity=new_identity()), Path(asked["output"]))
+        self.answer("import", report(Path(asked["file"]), Path(asked["output"]), **more))
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_file_becomes_the_open_project_with_a_report(window: MainWindow, serve
     assert canvas.visible_area().contains(canvas.network_scene.content_box())
     assert dialogs.said == ["Importing: 30 % (3 of 10 operators)"]
     assert dialogs.tables == [
-        ["y", "fc", "1e-06", "2", "yes"],
+        ["y", "fc", "1e-6", "2", "yes"],
         ["Gemm", "2", "2 Fully connected"],
         ["x", "1 x 28 x 28"],
     ]
@@ -229,8 +229,8 @@ def drop(window: MainWindow, path: Path) -> None:
 
 
 def test_sizes_are_read_from_a_line() -> None:
-    assert sizes_in(" height=224 , width=64") == ({"height": 224, "width": 64}, "")
-    assert sizes_in("") == ({}, "")
+    assert sizes_in(" height=224 , width=64") == (("height=224", "width=64"), "")
+    assert sizes_in("") == ((), "")
     assert sizes_in("height=-1")[1]
 
 
@@ -335,7 +335,7 @@ def test_a_class_of_a_python_file_runs_only_where_its_folder_is_trusted(
         window.imports.start(path)
     assert asked == ["To import Wide, models.py has to run. May it?"] * 2
     (request,) = [one for one in server.asked if one.do == "import"]
-    assert request.given["class"] == "Wide"
+    assert request.given["file"] == f"{path}:Wide"
     assert request.given["inputs"] == ["3x8x8", "12:int64"]
     assert request.given["arguments"] == "width=2"
 
@@ -375,7 +375,7 @@ def test_exported_source_runs_to_compare_its_numbers_only_after_trust(
     assert asked == ["To compare its numbers, net.py has to run. May it?"] * 2
     requests = [one.given for one in server.asked if one.do == "import"]
     assert [one.get("compares", True) for one in requests] == [True, True, True, False]  # the first two without trust
-    assert not any("class" in one for one in requests)
+    assert {one["file"] for one in requests} == {str(path)}
     with Modal(look):
         window.imports.start(path)
 
@@ -406,5 +406,5 @@ def test_exported_source_that_was_edited_has_to_run(
         window.imports.start(path)
     assert asked == ["To import Network, net.py has to run. May it?"] * 2
     (request,) = [one.given for one in server.asked if one.do == "import"]
-    assert "class" not in request
+    assert request["file"] == str(path)
     assert request.get("compares", True)

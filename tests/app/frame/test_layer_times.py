@@ -1,8 +1,9 @@
 """Measured times of layers: from the lines of the process to the canvas, blocks and edits included."""
 
+import pytest
+
 from netwright.app.frame.canvas_overlays import times_in
 from netwright.app.window import MainWindow
-from netwright.designer.scene.tint import Tint
 from tests.blocks import behind, block_of, residual
 from tests.builders import chain, layer
 
@@ -23,26 +24,37 @@ def test_a_block_has_the_sum_of_its_copies() -> None:
     assert times_in(seconds, network, (block,)) == {inner: 4_000_000}
 
 
-def test_times_are_shown_as_they_come_and_called_old_after_an_edit(window: MainWindow) -> None:
+@pytest.fixture
+def timed(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> MainWindow:
+    """A window with a network, whose process of measurements starts nothing."""
     window.editor.edit_network("Make", lambda _: NETWORK)
-    times, legend, editor = window.layer_times, window.canvas_commands.legend, window.editor
-    scene = window.design.canvas.network_scene
-    scene.show_tint("time")
-    assert (legend.state.text(), legend.measure_button.text()) == ("Not measured yet", "Measure")
-    times._measured = editor.project.network
+    monkeypatch.setattr(window.layer_times.process, "start", lambda command: None)
+    return window
+
+
+def test_times_are_shown_as_they_come_and_called_old_after_an_edit(timed: MainWindow) -> None:
+    times, lenses, editor = timed.layer_times, timed.design.lenses, timed.editor
+    scene, legend = timed.design.canvas.network_scene, timed.design.canvas.overlays.legend
+    lenses.choose("time")
+    assert (legend.note.text(), legend.link.text()) == ("Not measured yet", "Measure")
+    assert times._measured == editor.project.network, "measuring begins with the lens"
     fc = next(id for id, found in editor.network.layers.items() if found.name == "fc_1")
     for line in (DEVICE, cost(fc, 1e-3, 2e-3)):
         times.process.said.emit(line)
-    assert scene.tint == Tint("time", editor.project.training.mini_batch_size, 3_000_000, {fc: 3_000_000})
-    assert (legend.state.text(), legend.measure_button.text()) == ("64 samples on cpu, 2 threads", "Measure again")
+    assert scene.nodes.nodes[fc].content.count == "3.00 ms · 100 %"
+    assert (legend.note.text(), legend.link.text()) == ("64 samples on cpu, 2 threads", "Measure again")
     editor.set_fields([fc], {"outputs": 5})
-    assert legend.state.text() == "64 samples on cpu, 2 threads, before the last edits"
+    assert legend.note.text() == "64 samples on cpu, 2 threads, before the last edits"
     editor.undo()
-    assert legend.state.text() == "64 samples on cpu, 2 threads"
+    assert legend.note.text() == "64 samples on cpu, 2 threads"
+    lenses.choose("structure")
+    lenses.choose("time")
+    assert times.costs, "what was measured stays"
+    legend.link.click()
+    assert not times.costs
 
 
-def test_a_refusal_is_said(window: MainWindow) -> None:
-    window.editor.edit_network("Make", lambda _: NETWORK)
-    window.layer_times.process.said.emit({"error": "The device 'cuda:0' cannot be used: it is gone."})
-    assert "it is gone" in window.status.hints.text()
-    assert window.canvas_commands.legend.state.text() == "Not measured yet"
+def test_a_refusal_is_said(timed: MainWindow) -> None:
+    timed.layer_times.process.said.emit({"error": "The device 'cuda:0' cannot be used: it is gone."})
+    assert "it is gone" in timed.status.hints.text()
+    assert timed.design.lenses.remarks["time"].note == "Not measured yet"

@@ -1,7 +1,6 @@
 """The window knows how many workers there are, and offers stages as an action, a card and a field."""
 
 from netwright.app.window import MainWindow
-from netwright.designer.canvas.legends import StageLegend
 from netwright.designer.panels.property_sections import StageRow
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.project.environment import EnvironmentOptions
@@ -13,7 +12,7 @@ def test_there_are_as_many_stages_as_the_machine_has_workers(window: MainWindow,
     full = layer("fully_connected", outputs=8)
     network = chain(layer("feature_input", channels=8), full, full, full)
     window.editor.edit_network("Make", lambda _: network)
-    action = window.menus.actions_by_id["view.stages"]
+    action = window.menus.actions_by_id["lens.stages"]
     qtbot.waitUntil(action.isEnabled, timeout=60_000)
     action.trigger()
     assert action.isChecked()
@@ -21,8 +20,7 @@ def test_there_are_as_many_stages_as_the_machine_has_workers(window: MainWindow,
     window.environment.inventory = DeviceInventory(3, backends=("gloo",))
     window.environment.inventory_changed.emit(window.environment.inventory)
     qtbot.waitUntil(lambda: sorted(window.design.canvas.network_scene.stages.values()) == [0, 0, 1, 2], timeout=60_000)
-    card = window.design.canvas.findChild(StageLegend)
-    assert card is not None
+    card = window.design.canvas.overlays.legend.rows
     assert len(card.lines) == 3
     assert window.design.properties.findChild(StageRow) is None
     card.use_button.click()
@@ -35,7 +33,7 @@ def test_there_are_as_many_stages_as_the_machine_has_workers(window: MainWindow,
     assert window.editor.project.environment.stages == "fc_2: 2, fc_3: 3"
     window.menus.actions_by_id["stages.clear"].trigger()
     assert window.editor.project.environment.stages == ""
-    action.trigger()
+    window.menus.actions_by_id["lens.structure"].trigger()
     assert not action.isChecked()
     assert window.design.canvas.network_scene.stages == {}
 

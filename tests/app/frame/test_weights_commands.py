@@ -6,7 +6,6 @@ from pytestqt.qtbot import QtBot
 from netwright.app.dialogs.transfer_learning import TransferDialog
 from netwright.app.frame.help_dialogs import matching
 from netwright.app.window import MainWindow
-from netwright.designer.canvas.frozen_legend import FrozenLegend
 from netwright.engine.project.project import Project
 from netwright.engine.project.weights import WeightsOptions
 from tests.app.fake_server import FakeServer
@@ -18,16 +17,15 @@ def named(window: MainWindow, name: str) -> str:
     return window.editor.network.by_name[name].id
 
 
-def test_a_layer_is_frozen_from_the_menu_and_a_chip_says_so(window: MainWindow) -> None:
+def test_a_layer_is_frozen_from_the_menu_and_the_legend_says_so(window: MainWindow) -> None:
     window.editor.open(Project(classifier()))
-    legend = window.design.canvas.findChild(FrozenLegend)
-    assert legend is not None
+    legend = window.design.canvas.overlays.legend
     assert legend.isHidden()
     assert not is_enabled(window, "weights.freeze")
     window.editor.set_selection({named(window, "fc_1")})
     run(window, "weights.freeze")
     assert window.editor.project.weights.freeze_up_to == named(window, "fc_1")
-    assert (legend.text(), legend.isHidden()) == ("1 layer frozen", False)
+    assert (legend.frozen.text(), legend.isHidden()) == ("1 layer frozen", False)
     properties = window.design.properties
     assert properties.locked.text().startswith("Keeps its weights: frozen up to 'fc_1'.")
     run(window, "weights.unfreeze")
@@ -57,7 +55,7 @@ def test_transfer_learning_is_one_step(window: MainWindow) -> None:
     assert matching("finetune")[0].id == "weights.transfer"
 
 
-def test_a_click_on_the_chip_leads_to_the_dialog(window: MainWindow) -> None:
+def test_the_link_of_the_legend_leads_to_the_dialog(window: MainWindow) -> None:
     window.editor.open(Project(classifier()))
     window.editor.set_selection({named(window, "fc_1")})
     run(window, "weights.freeze")
@@ -68,7 +66,7 @@ def test_a_click_on_the_chip_leads_to_the_dialog(window: MainWindow) -> None:
         seen.append(dialog.freeze.currentText())
 
     with Modal(work):
-        window.design.canvas.findChild(FrozenLegend).click()  # type: ignore[union-attr]
+        window.design.canvas.overlays.legend._change.click()
     assert seen == ["fc_1 · Fully connected"]
 
 
@@ -78,13 +76,13 @@ def test_the_status_line_says_what_a_run_starts_from(qtbot: QtBot, window: MainW
     weights = WeightsOptions(file="old.safetensors")
     window.editor.open(Project(classifier(), weights=weights))
     assert (link.text(), link.isHidden()) == ("Starts from old.safetensors", False)
-    qtbot.waitUntil(lambda: server.count("weights") == 1)
+    qtbot.waitUntil(lambda: server.count("weights match") == 1)
     counts = {"matched": 3, "other_shape": 0, "missing": 1, "left_over": 2}
-    server.answer("weights", {"counts": counts, "sentence": "One layer starts fresh."})
+    server.answer("weights match", {"counts": counts, "sentence": "One layer starts fresh."})
     assert link.text() == "Starts from old.safetensors: 3 of 4 tensors"
     window.editor.set_fields([named(window, "fc_1")], {"outputs": 9})
-    qtbot.waitUntil(lambda: server.count("weights") == 2)
-    server.refuse("weights", "The file is gone.")
+    qtbot.waitUntil(lambda: server.count("weights match") == 2)
+    server.refuse("weights match", "The file is gone.")
     assert link.text() == "old.safetensors cannot be used"
     assert "The file is gone." in link.toolTip()
     window.editor.open(Project(classifier()))

@@ -1,12 +1,15 @@
+import gc
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtPrintSupport import QPrintDialog, QPrintPreviewDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from netwright.app.frame.window_commands import PICTURES, with_suffix_of
 from netwright.app.window import MainWindow
 from netwright.engine.network.arrangement import arrange
 from netwright.engine.project.project import Project
+from tests.app.main_windows import Modal, run
 from tests.builders import classifier
 
 
@@ -47,3 +50,28 @@ def test_a_place_that_cannot_be_written_is_said_in_words(
     monkeypatch.setattr(window, "show_error", lambda title, text: said.append(text))
     window.menus.actions_by_id["file.picture"].trigger()
     assert "cannot be written" in said[0]
+
+
+def test_the_network_is_printed_to_a_file_and_previewed(window: MainWindow, tmp_path: Path) -> None:
+    assert not window.menus.actions_by_id["file.print"].isEnabled(), "there is nothing to print yet"
+    network = classifier()
+    window.editor.open(Project(network, arrange(network)))
+
+    def look(dialog: QWidget) -> None:
+        assert isinstance(dialog, QPrintPreviewDialog)
+        gc.collect()  # the printer must outlive it
+        assert dialog.grab().height() > 100
+
+    def print_to_file(dialog: QWidget) -> None:
+        assert isinstance(dialog, QPrintDialog)
+        printer = dialog.printer()
+        printer.setOutputFormat(printer.OutputFormat.PdfFormat)
+        printer.setOutputFileName(str(tmp_path / "net.pdf"))
+        dialog.done(1)
+
+    with Modal(look):
+        run(window, "file.preview")
+    with Modal(print_to_file):
+        run(window, "file.print")
+    assert (tmp_path / "net.pdf").read_bytes().startswith(b"%PDF")
+    assert window.status.hints.text() == "Sent to the printer."

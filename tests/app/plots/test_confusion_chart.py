@@ -30,9 +30,9 @@ def chart(qtbot) -> ConfusionChart:
 
 
 def test_a_cell_says_what_it_means(chart: ConfusionChart) -> None:
-    assert chart.words(0, 0) == "cat: 8 of 10 predicted correctly (80.0 %)"
-    assert chart.words(0, 1) == "cat: 2 of 10 predicted as <b>dog</b> (20.0 %)"
-    assert chart.words(2, 2) == "cow: 0 of 0 predicted correctly"
+    assert chart.words_of(0, 0) == "cat: 8 of 10 predicted correctly (80.0 %)"
+    assert chart.words_of(0, 1) == "cat: 2 of 10 predicted as <b>dog</b> (20.0 %)"
+    assert chart.words_of(2, 2) == "cow: 0 of 0 predicted correctly"
 
 
 def test_every_cell_is_where_it_is_painted(chart: ConfusionChart) -> None:
@@ -99,7 +99,7 @@ def test_the_test_split_is_shown_first_with_its_most_frequent_errors(qtbot) -> N
     assert alone.note.text() == "validation: 15 of 15 correct (100.0 %)"
 
 
-def test_the_train_tab_offers_the_matrix_of_a_run_that_ended(qtbot, tmp_path: Path) -> None:
+def test_the_curves_have_the_matrix_of_a_run_that_ended(qtbot, tmp_path: Path) -> None:
     monitor = Monitor()
     qtbot.addWidget(monitor)
     monitor.resize(1200, 700)
@@ -109,10 +109,9 @@ def test_the_train_tab_offers_the_matrix_of_a_run_that_ended(qtbot, tmp_path: Pa
     monitor.take(STARTED)
     monitor.board.choose("memory", True)
     monitor.show_replay(Outcome("finished", "all done"))
-    assert monitor.facts.buttons.confusion.isVisible(), "before the events are read: no button moves then"
     monitor.show_outcome(Outcome("finished", "all done"))
     assert not monitor.findChildren(ConfusionCard)
-    monitor.facts.buttons.confusion.click()
+    monitor.board.show_confusion()
     (card,) = monitor.findChildren(ConfusionCard)
     assert card.accessibleName() == "Confusion matrix, test"
     assert card.accessibleDescription() == "13 of 15 correct (86.7 %)"
@@ -127,5 +126,4 @@ def test_the_train_tab_offers_the_matrix_of_a_run_that_ended(qtbot, tmp_path: Pa
     monitor.board._fill_menu()
     assert not [action for action in monitor.board.choice.menu().actions() if "Confusion" in action.text()]
     assert card.isHidden()
-    assert monitor.facts.buttons.confusion.isHidden()
     monitor.shutdown()

@@ -334,3 +334,24 @@ def test_the_names_in_a_legend_are_whole_at_every_width(qtbot, width: int) -> No
     qtbot.waitUntil(lambda: not any(word.is_elided for word in card._legend.findChildren(ElidedLabel)))
     assert card.width() == width, "nothing widens the card"
     card.shutdown()
+
+
+def test_a_screen_reader_gets_the_curves_as_a_sentence(card: CurveCard) -> None:
+    assert card.plot.accessibleDescription() == ""
+    card.append("training", 1, 1, [2.0, 1.5, 1.2, 1.1])
+    card.flush()
+    assert card.plot.accessibleDescription() == "Loss in training: 1.10 after iteration 4, falling."
+    card.append("validation", 10, 10, [0.9, 0.5, 0.4, 0.31])
+    card.flush()
+    assert card.plot.accessibleDescription() == "Loss in validation: 0.310 after iteration 40, falling."
+    card.append("validation", 50, 10, [0.31, 0.32, 0.31, 0.31])
+    card.data.bests = [(60, 0.305)]
+    card.append("test", 60, 10, [0.33])
+    card.flush()
+    assert card.plot.accessibleDescription() == (
+        "Loss in validation: 0.310 after iteration 80, level. Best 0.305 after iteration 60. Test 0.330."
+    )
+    card.clear()
+    card.append("validation", 10, 10, [float("nan")])
+    card.flush()
+    assert card.plot.accessibleDescription() == "Loss: no value is finite."

@@ -34,6 +34,10 @@ def test_the_index_has_words_for_every_shipped_file() -> None:
         )
 
 
+def test_there_are_ten_examples_and_more() -> None:
+    assert len(gallery.examples()) >= 10
+
+
 def test_the_templates_are_named() -> None:
     names = (
         "alexnet vgg16 googlenet resnet18 resnet50 resnet101 squeezenet1_1 mobilenet_v2 densenet121 efficientnet_b0 "

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from netwright.app.history.part_pages import ExperimentPage
+from netwright.app.runs.segments import ExperimentPage
+from netwright.app.start_page.running import progress_in_words
 from netwright.app.start_page.running_program import experiments, running
 from netwright.app.window import MainWindow
 from netwright.engine.core.locks import take_lock as take_file_lock
@@ -84,8 +85,8 @@ def experiment(tmp_path: Path) -> Iterator[ExperimentFolder]:
 
 def test_an_experiment_is_told_with_its_trials(experiment: ExperimentFolder) -> None:
     (told,) = experiments({})
-    assert told.title.startswith("Experiment grid: momentum · ")
-    assert (told.share, told.progress, told.project) == (0.333, "1 of 3 trials", "net")
+    assert told.title.startswith("Momentum · ")
+    assert (told.share, progress_in_words(told), told.project) == (0.333, "1 of 3 trials", "net")
 
 
 @pytest.mark.part("experiments")
@@ -97,9 +98,10 @@ def test_an_experiment_under_way_stands_on_the_start_page_and_a_click_shows_its_
     qtbot.waitUntil(lambda: page.running.isVisible())
     (row,) = page.running.rows
     assert (row.follow.text(), row.progress.text()) == ("Show trials", "1 of 3 trials")
+    assert row.title.text().startswith("Experiment Momentum · ")
     row.follow.click()
-    assert window.tabs.current == "experiments"
-    tab = window.tabs.page("experiments")
+    assert window.tabs.current == "runs"
+    tab = window.tabs.page("runs")
     (search,) = tab.findChildren(ExperimentPage)
     assert search.isVisible()
     assert search._folder == experiment  # type: ignore[attr-defined]
@@ -119,7 +121,7 @@ def test_closing_while_an_experiment_is_under_way_asks(
     window.open_path(Path(experiment.read_info().project_path))
     assert window.close() is may
     ((name,),) = asked
-    assert name.startswith("grid: momentum")
+    assert name.startswith("Momentum · ")
     assert experiment.take_requests() == ([{"do": "stop"}] if answer == "stop" else [])
 
 
@@ -135,10 +137,10 @@ def test_closing_asks_about_an_experiment_that_was_begun_before_another_project_
 def test_a_run_is_told_with_its_progress_until_it_has_ended(run: RunFolder) -> None:
     ended: dict[Path, int] = {}
     (told,) = running(ended)
-    assert (told.title, told.share, told.progress) == ("Run 5 · sgdm, 0.01", 0.25, "Epoch 14 of 60 · 1 m 0 s left")
-    assert told.project == "untitled, not saved when it began"
+    assert (told.title, told.share, told.project) == ("Run 5 · sgdm, 0.01", 0.25, "untitled")
+    assert progress_in_words(told) == "Epoch 14 of 60 · 1 m 0 s left"
     update_info(run, state="paused")
-    assert next(running(ended)).progress == "Epoch 14 of 60 · paused"
+    assert progress_in_words(next(running(ended))) == "Epoch 14 of 60 · paused"
     update_info(run, state="finished")
     assert list(running(ended)) == []
     assert list(ended) == [run.path]
@@ -159,7 +161,7 @@ def test_a_run_under_way_stands_on_the_start_page_and_a_click_follows_it(
     (row,) = page.running.rows
     assert (row.title.text(), row.bar.value()) == ("Run 5 · sgdm, 0.01", 250)
     QTest.mouseClick(row, Qt.MouseButton.LeftButton)
-    assert window.tabs.current == "train"
+    assert window.tabs.current == "runs"
     assert window.documents.path == tmp_path / "mine.netwright"
     assert window.training.run_folder == run
 

@@ -21,6 +21,7 @@ from netwright.engine.project.file import load, save
 
 Key = Qt.Key
 DIGITS = EXAMPLES / "digits.netwright"
+EXAMPLE_NAMES = [entry.path.stem for entry in gallery.examples()]
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_before_the_recent_projects_are_listed_they_are_not_said_to_be_missing(w
 
 def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: StartPage) -> None:
     assert page.nothing_recent.isVisible()
-    assert shown(page, "examples") == ["digits", "heating", "power", "shapes", "waves"]
+    assert shown(page, "examples") == EXAMPLE_NAMES
     digits = card(page, "examples", "digits")
     qtbot.waitUntil(lambda: page.is_drawn)
     assert all(card.thumbnail and card.thumbnail.bars for grid in page.grids.values() for card in grid.cards)
@@ -88,13 +89,13 @@ def test_the_page_hides_what_belongs_to_a_project(window: MainWindow, page: Star
 
 
 def test_cards_are_painted_in_both_schemes(qtbot, window: MainWindow, page: StartPage) -> None:
-    digits, family = card(page, "examples", "digits"), theme.current().family("Convolution")
+    digits = card(page, "examples", "digits")
     qtbot.waitUntil(lambda: digits.thumbnail is not None)
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     for scheme in ("light", "dark"):
         theme.apply(application, scheme)
-        wanted = theme.current().mixed(family, theme.current().canvas, 0.85).rgb()
+        wanted = theme.current().mixed(theme.current().family("Convolution"), theme.current().canvas, 0.85).rgb()
         image: QImage = digits.grab().toImage()
         pixels = {image.pixel(x, y) for x in range(0, image.width(), 2) for y in range(0, 130, 4)}
         assert wanted in pixels
@@ -105,7 +106,7 @@ def test_cards_are_painted_in_both_schemes(qtbot, window: MainWindow, page: Star
 
 def test_an_example_is_opened_by_a_click(window: MainWindow, page: StartPage) -> None:
     click(card(page, "examples", "digits"))
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget().isAncestorOf(window.design.canvas)
     assert window.documents.title == "digits"
     assert window.documents.path is None
 
@@ -148,7 +149,7 @@ def test_a_blank_project_and_a_file(
     window: MainWindow, page: StartPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page.blank.click()
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget().isAncestorOf(window.design.canvas)
     assert len(window.editor.network) == 0
     path = keep(window, tmp_path, "net")
     window.show_start()
@@ -158,7 +159,7 @@ def test_a_blank_project_and_a_file(
     monkeypatch.setattr("netwright.app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
     page.browse.click()
     assert window.documents.path == path
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget().isAncestorOf(window.design.canvas)
 
 
 def test_unsaved_work_is_asked_about_and_kept(
@@ -172,7 +173,7 @@ def test_unsaved_work_is_asked_about_and_kept(
     click(card(page, "examples", "digits"))
     assert window.tabs.stack.currentWidget() is page
     page.back.click()
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget().isAncestorOf(window.design.canvas)
     assert len(window.editor.network) == 1
 
 
@@ -204,7 +205,7 @@ def test_a_broken_file_says_why_on_its_card_and_when_opened(
 
 
 def test_the_search_filters_cards_and_headings(page: StartPage) -> None:
-    page.search.setText("pixels digits")
+    page.search.setText("pixels residual digits")
     assert shown(page, "examples") == ["digits"]
     assert shown(page, "recent") == []
     assert not page._headings["recent"].isVisible()
@@ -212,7 +213,7 @@ def test_the_search_filters_cards_and_headings(page: StartPage) -> None:
     assert not page.grids["examples"].isVisible()
     assert page.nothing_found.isVisible()
     page.clear.click()
-    assert shown(page, "examples") == ["digits", "heating", "power", "shapes", "waves"]
+    assert shown(page, "examples") == EXAMPLE_NAMES
     assert not page.nothing_found.isVisible()
     assert page.search.hasFocus()
 
@@ -230,7 +231,7 @@ def test_escape_clears_the_search_then_leaves(window: MainWindow, page: StartPag
     QTest.keyClick(page.search, Key.Key_Escape)
     assert page.search.text() == ""
     QTest.keyClick(page.search, Key.Key_Escape)
-    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.tabs.stack.currentWidget().isAncestorOf(window.design.canvas)
 
 
 # ---- by keyboard ----
@@ -246,7 +247,7 @@ def test_arrows_go_from_card_to_card(qtbot, window: MainWindow, page: StartPage,
     for key, wanted in (
         (Key.Key_Left, one),
         (Key.Key_Right, two),
-        (Key.Key_Down, card(page, "examples", "heating")),
+        (Key.Key_Down, page.grids["examples"].cards[1]),
         (Key.Key_Left, card(page, "examples", "digits")),
         (Key.Key_Up, one),
     ):
@@ -382,7 +383,7 @@ def test_text_is_wrapped_and_elided_in_its_lines(page: StartPage) -> None:
 def test_cards_share_the_width(qtbot) -> None:
     grid = CardGrid("Examples")
     qtbot.addWidget(grid)
-    grid.show_entries(gallery.examples())
+    grid.show_entries(gallery.examples()[:5])
     with qtbot.waitExposed(grid):
         grid.show()
     for width, rows in ((220, 5), (500, 3), (700, 2), (1400, 1)):

@@ -10,7 +10,8 @@ import pytest
 
 from netwright.app.documents import EXAMPLES
 from netwright.app.start_page import thumbnail_program
-from netwright.app.start_page.thumbnail_program import Thumbnail, make_thumbnail, size_in_words, thumbnail_folder
+from netwright.app.start_page.project_cards import size_in_words
+from netwright.app.start_page.thumbnail_program import Thumbnail, make_thumbnail, size_of, thumbnail_folder
 from netwright.engine.core.process import module_command
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network import edits
@@ -63,18 +64,20 @@ def block(*types: LayerType, repeat: int = 1) -> Block:
     return Block(chain(layer("block_input"), *types, layer("block_output")), repeat=repeat)
 
 
+def words_of(network: Network) -> str:
+    return size_in_words(Thumbnail((), (), *size_of(network)))
+
+
 def test_sizes_are_told_in_words() -> None:
-    assert size_in_words(load(DIGITS).project.network) == "15 layers · 12,650 parameters"
+    assert words_of(load(DIGITS).project.network) == "15 layers · 12,650 parameters"
     inner = block(layer("relu"), layer("tanh"), repeat=2)
     outer = block(layer("fully_connected", outputs=4), inner, repeat=3)
-    assert size_in_words(chain(layer("feature_input", channels=4), outer, layer("softmax"))) == (
-        "17 layers · 60 parameters"
-    )
+    assert words_of(chain(layer("feature_input", channels=4), outer, layer("softmax"))) == "17 layers · 60 parameters"
     many = chain(layer("feature_input", channels=4), block(layer("relu"), layer("tanh"), repeat=500))
-    assert size_in_words(many) == "1,001 layers · 0 parameters"
+    assert words_of(many) == "1,001 layers · 0 parameters"
     unfinished, _ = edits.add_layer(Network.empty(), layer("conv2d", filters=8))
-    assert size_in_words(unfinished) == "1 layer · unfinished"
-    assert size_in_words(Network.empty()) == "empty"
+    assert words_of(unfinished) == "1 layer · unfinished"
+    assert words_of(Network.empty()) == "empty"
 
 
 def test_the_same_bytes_are_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +89,7 @@ def test_the_same_bytes_are_drawn_once(tmp_path: Path, monkeypatch: pytest.Monke
         patched.setattr("netwright.engine.project.file.loads", lambda text: pytest.fail("it was read again"))
         assert make_thumbnail(path) == found
     save(replace(load(path).project, network=deep(3), layout=Layout()), path)
-    assert make_thumbnail(path).size == "3 layers · 0 parameters"
+    assert size_in_words(make_thumbnail(path)) == "3 layers · 0 parameters"
 
 
 def test_a_damaged_cache_is_made_again() -> None:
@@ -125,4 +128,6 @@ def test_what_cannot_be_drawn_says_why(tmp_path: Path, content: bytes, said: str
 def test_a_huge_file_is_not_drawn(tmp_path: Path) -> None:
     path = tmp_path / "huge.netwright"
     path.write_bytes(b" " * (thumbnail_program.LARGEST_BYTES + 1))
-    assert make_thumbnail(path) == Thumbnail(size="a very large network")
+    thumbnail = make_thumbnail(path)
+    assert thumbnail == Thumbnail(layers=None)
+    assert size_in_words(thumbnail) == "a very large network"
