@@ -1,17 +1,10 @@
-"""Writes the example projects, and the generated data of four of them. The same bytes each time.
+"""Writes the example projects, of the data that `scripts.make_example_data` has made. The same bytes each time.
 
-Run by hand: `.venv/bin/python -m scripts.make_examples [projects|data ...]`. What the data is stands
-in resources/data/ATTRIBUTION.md.
+Run by hand: `.venv/bin/python -m scripts.make_examples`.
 """
 
-import csv
-import io
-import sys
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from netwright.engine.core.files import write_atomically
 from netwright.engine.data.loading.load import facts
@@ -26,10 +19,8 @@ from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
 from netwright.engine.project.training import TrainingOptions
-from scripts.make_digits import write_npz
 
-RESOURCES = Path(__file__).parents[1] / "resources"
-EXAMPLES, DATA = RESOURCES / "examples", RESOURCES / "data"
+EXAMPLES = Path(__file__).parents[1] / "resources" / "examples"
 CENTRE, TOP, STEP = 400.0, 60.0, 60.0
 ASIDE = 236.0
 
@@ -189,7 +180,213 @@ def waves() -> Project:
     return draw.project(data, training)
 
 
-PROJECTS = {"digits": digits, "heating": heating, "power": power, "shapes": shapes, "waves": waves}
+def angles() -> Project:
+    """Convolutions that read a number off a picture."""
+    draw = Drawing()
+    last = draw.add("image", "image_input", row=0, channels=1, size=28)
+    for number, filters in enumerate((8, 16, 32), start=1):
+        last = draw.add(f"conv_{number}", "conv2d", last, row=4 * number - 3, filters=filters)
+        last = draw.add(f"bn_{number}", "batch_norm", last, row=4 * number - 2)
+        last = draw.add(f"relu_{number}", "relu", last, row=4 * number - 1)
+        last = draw.add(f"pool_{number}", "average_pool2d", last, row=4 * number, kernel=2, stride=2)
+    last = draw.add("fc", "fully_connected", last, row=13, outputs=1)
+    draw.add("angle", "inverse_norm", last, row=14, numbers="fitted")
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.005,
+        schedule="cosine",
+        normalize_targets=True,
+        metrics=("rmse", "mae"),
+        max_epochs=30,
+        mini_batch_size=64,
+        shuffle="every-epoch",
+    )
+    return draw.project(DataOptions(source="arrays", path="../data/angles.npz"), training)
+
+
+def codes() -> Project:
+    """An autoencoder: a picture becomes ten numbers, and a picture again."""
+    draw = Drawing()
+    last = draw.add("image", "image_input", row=0, channels=1, size=8, normalization="rescale-zero-one")
+    last = draw.add("fc_1", "fully_connected", last, row=1, outputs=256)
+    last = draw.add("relu_1", "relu", last, row=2)
+    last = draw.add("code", "fully_connected", last, row=3, outputs=10)
+    last = draw.add("fc_2", "fully_connected", last, row=4, outputs=256)
+    last = draw.add("relu_2", "relu", last, row=5)
+    last = draw.add("fc_3", "fully_connected", last, row=6, outputs=64)
+    last = draw.add("sigmoid", "sigmoid", last, row=7)
+    draw.add("restored", "reshape", last, row=8, layout="image", sizes=(1, 8, 8))
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.002,
+        schedule="cosine",
+        max_epochs=80,
+        mini_batch_size=32,
+        shuffle="every-epoch",
+        l2_regularization=0.0,
+    )
+    return draw.project(DataOptions(source="arrays", path="../data/codes.npz"), training)
+
+
+def orders() -> Project:
+    """Each column of words has an embedding; their vectors join the numbers."""
+    data = DataOptions(source="table", path="../data/orders.csv", response="returned", category_encoding="indices")
+    draw, sides, columns = Drawing(), [], _facts(data).inputs
+    for place, column in enumerate(columns):
+        aside = (place - (len(columns) - 1) / 2) * ASIDE
+        if column.type.kind == "real":
+            sides.append(draw.add("numbers", "feature_input", row=0, aside=aside, channels=len(column.columns)))
+            continue
+        categories = len(column.prepared[0].categories) + 1
+        last = draw.add(column.name, "sequence_input", row=0, aside=aside, content="indices", length=1)
+        last = draw.add(
+            f"{column.name}_vector", "embedding", last, row=1, aside=aside, vocabulary=categories, dimension=4
+        )
+        sides.append(draw.add(f"{column.name}_flat", "flatten", last, row=2, aside=aside))
+    last = draw.add("join", "concatenation", *sides, row=4, inputs=len(sides))
+    for number, outputs in enumerate((64, 32), start=1):
+        last = draw.add(f"fc_{number}", "fully_connected", last, row=3 * number + 2, outputs=outputs)
+        last = draw.add(f"relu_{number}", "relu", last, row=3 * number + 3)
+        last = draw.add(f"dropout_{number}", "dropout", last, row=3 * number + 4, probability=0.2)
+    last = draw.add("fc_3", "fully_connected", last, row=11, outputs=2)
+    draw.add("softmax", "softmax", last, row=12)
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.003,
+        schedule="cosine",
+        max_epochs=20,
+        mini_batch_size=64,
+        shuffle="every-epoch",
+        l2_regularization=0.001,
+    )
+    return draw.project(data, training)
+
+
+def recipes() -> Project:
+    """A small transformer that writes letter by letter."""
+    data = DataOptions(source="text", path="../data/recipes.txt", tokens="byte", text_samples="lines", block_length=160)
+    width = 64
+    draw, left = Drawing(), -0.75 * ASIDE
+    last = draw.add("letters", "sequence_input", row=0, aside=left, content="indices")
+    last = draw.add("embedding", "embedding", last, row=1, aside=left, vocabulary=256, dimension=width)
+    last = draw.add("position", "position_embedding", last, row=2, aside=left, positions=160)
+    for number in (1, 2):
+        row, aside = 3, (number - 1.5) * 1.5 * ASIDE
+        fork = last
+        last = draw.add(f"norm_{2 * number - 1}", "layer_norm", fork, row=row, aside=aside)
+        last = draw.add(f"attention_{number}", "self_attention", last, row=row + 1, aside=aside, heads=4, mask="causal")
+        fork = draw.add(f"add_{2 * number - 1}", "addition", fork, last, row=row + 2, aside=aside)
+        last = draw.add(f"norm_{2 * number}", "layer_norm", fork, row=row + 3, aside=aside)
+        last = draw.add(f"fc_{2 * number - 1}", "fully_connected", last, row=row + 4, aside=aside, outputs=4 * width)
+        last = draw.add(f"gelu_{number}", "gelu", last, row=row + 5, aside=aside)
+        last = draw.add(f"fc_{2 * number}", "fully_connected", last, row=row + 6, aside=aside, outputs=width)
+        last = draw.add(f"add_{2 * number}", "addition", fork, last, row=row + 7, aside=aside)
+    last = draw.add("norm", "layer_norm", last, row=11, aside=-left)
+    last = draw.add("scores", "fully_connected", last, row=12, aside=-left, outputs=256)
+    draw.add("softmax", "softmax", last, row=13, aside=-left)
+    training = TrainingOptions(
+        solver="adamw",
+        initial_learn_rate=0.004,
+        schedule="cosine",
+        max_epochs=12,
+        mini_batch_size=16,
+        shuffle="every-epoch",
+        gradient_threshold=1.0,
+        gradient_threshold_method="global-l2norm",
+    )
+    return draw.project(data, training)
+
+
+def reports() -> Project:
+    """Words in both directions through an LSTM."""
+    data = DataOptions(source="text", path="../data/reports.csv", response="fault", lower_case=True)
+    draw, text = Drawing(), _facts(data).inputs[0].text
+    assert text is not None
+    last = draw.add("words", "sequence_input", row=0, content="indices")
+    last = draw.add("embedding", "embedding", last, row=1, vocabulary=text.vocabulary, dimension=32)
+    last = draw.add("lstm", "bilstm", last, row=2, hidden_units=32)
+    last = draw.add("pool", "global_max_pool", last, row=3)
+    last = draw.add("dropout", "dropout", last, row=4, probability=0.3)
+    last = draw.add("fc", "fully_connected", last, row=5, outputs=len(_facts(data).classes))
+    draw.add("softmax", "softmax", last, row=6)
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.01,
+        schedule="cosine",
+        max_epochs=20,
+        mini_batch_size=32,
+        shuffle="every-epoch",
+    )
+    return draw.project(data, training)
+
+
+def sounds() -> Project:
+    """Convolutions over the mel spectrograms of drums."""
+    data = DataOptions(source="audio", path="../data/sounds")
+    draw = Drawing()
+    _, height, width = _facts(data).inputs[0].type.sizes
+    last = draw.add("spectrogram", "image_input", row=0, channels=1, size=(height, width))
+    for number, filters in enumerate((8, 16, 32), start=1):
+        last = draw.add(f"conv_{number}", "conv2d", last, row=4 * number - 3, filters=filters)
+        last = draw.add(f"bn_{number}", "batch_norm", last, row=4 * number - 2)
+        last = draw.add(f"relu_{number}", "relu", last, row=4 * number - 1)
+        if number < 3:
+            last = draw.add(f"pool_{number}", "max_pool2d", last, row=4 * number, kernel=2, stride=2)
+    last = draw.add("mean", "global_average_pool", last, row=12)
+    last = draw.add("fc", "fully_connected", last, row=13, outputs=len(_facts(data).classes))
+    draw.add("softmax", "softmax", last, row=14)
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.005,
+        schedule="cosine",
+        max_epochs=40,
+        mini_batch_size=16,
+        shuffle="every-epoch",
+    )
+    return draw.project(data, training)
+
+
+def stations() -> Project:
+    """One network for six series: a week ahead from two weeks, and from the weather that is forecast."""
+    data = DataOptions(
+        source="series",
+        path="../data/stations.csv",
+        response="bicycles",
+        time_column="day",
+        group_column="station",
+        known_columns="temperature, rain_mm, workday",
+        lags=14,
+        horizon=7,
+    )
+    draw = Drawing()
+    known, sides = _facts(data), []
+    for part, aside in zip(known.inputs, (-ASIDE / 2, ASIDE / 2), strict=True):
+        steps, channels = part.type.sizes
+        last = draw.add(part.name, "sequence_input", row=0, aside=aside, channels=channels, length=steps)
+        sides.append(draw.add(f"flat_{part.name}", "flatten", last, row=1, aside=aside))
+    last = draw.add("join", "concatenation", *sides, row=2)
+    last = draw.add("fc_1", "fully_connected", last, row=3, outputs=64)
+    last = draw.add("relu_1", "relu", last, row=4)
+    last = draw.add("fc_2", "fully_connected", last, row=5, outputs=64)
+    last = draw.add("relu_2", "relu", last, row=6)
+    last = draw.add("fc_3", "fully_connected", last, row=7, outputs=known.outputs)
+    draw.add("bicycles", "inverse_norm", last, row=8, numbers="fitted")
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.003,
+        schedule="cosine",
+        normalize_targets=True,
+        metrics=("rmse", "mae"),
+        l2_regularization=0.01,
+        max_epochs=60,
+        mini_batch_size=64,
+        shuffle="every-epoch",
+    )
+    return draw.project(data, training)
+
+
+MAKERS = (digits, shapes, angles, codes, heating, orders, power, stations, waves, sounds, reports, recipes)
+PROJECTS: Mapping[str, Callable[[], Project]] = {maker.__name__: maker for maker in MAKERS}
 
 
 def _facts(data: DataOptions) -> DatasetInfo:
@@ -211,119 +408,6 @@ def write_projects() -> None:
         write_atomically(EXAMPLES / f"{name}.netwright", dumps(project).encode())
 
 
-def make_heating(rows: int = 800) -> list[list[Any]]:
-    """Made-up houses on made-up days: a simple heat balance, with noise of 4 %."""
-    random = np.random.default_rng(1)
-    facing = np.array(["north", "east", "south", "west"])
-    gain = {"north": 0.35, "east": 0.7, "south": 1.0, "west": 0.75}
-    table: list[list[Any]] = [
-        ["floor_m2", "window_share", "wall_u_value", "facing", "occupants", "outside_c", "sun_kwh_m2", "heating_kwh"]
-    ]
-    for _ in range(rows):
-        floor, share = random.uniform(50, 220), random.uniform(0.1, 0.45)
-        wall_u, side = random.uniform(0.15, 1.4), str(random.choice(facing))
-        people, outside, sun = int(random.integers(1, 7)), random.uniform(-12, 16), random.uniform(0.2, 4.0)
-        floor, share, wall_u = round(floor, 1), round(share, 3), round(wall_u, 2)
-        outside, sun = round(outside, 1), round(sun, 2)
-        shell, window = 1.1 * floor, share * floor * 0.5
-        lost = (shell * wall_u + window * 1.3 + floor * 0.25) * (20.0 - outside) * 24 / 1000
-        gained = window * sun * gain[side] * 0.55 + people * 1.9 + floor * 0.04
-        # What is gained beyond what is lost heats nothing: a soft floor at zero.
-        needed = np.logaddexp(0.0, (lost - gained) / 4.0) * 4.0 * (1 + 0.04 * random.standard_normal())
-        table.append([floor, share, wall_u, side, people, outside, sun, round(float(needed), 2)])
-    return table
-
-
-def make_power(days: int = 77) -> list[list[Any]]:
-    """Made-up demand of a town, hour by hour from winter to spring: people get up, work and cook, stay in bed at
-    weekends, and heat when it was cold for a while; and the weather that makes them."""
-    random = np.random.default_rng(4)
-    hours = np.arange(24 * days)
-    hour, day = hours % 24, hours // 24
-    weather = np.zeros(len(hours))
-    for now in range(1, len(hours)):
-        weather[now] = 0.985 * weather[now - 1] + 0.45 * random.standard_normal()
-    outside = 3.0 + 0.14 * day + 3.5 * np.sin(2 * np.pi * (hour - 9) / 24) + weather
-    felt = np.zeros(len(hours))  # walls keep warm
-    felt[0] = outside[0]
-    for now in range(1, len(hours)):
-        felt[now] = 0.9 * felt[now - 1] + 0.1 * outside[now]
-    workday = (day % 7 < 5) & ~np.isin(day, (38, 59))  # the first day is a Monday; two holidays
-    morning = np.exp(-0.5 * ((hour - np.where(workday, 8.0, 10.0)) / 2.0) ** 2)
-    noon = np.exp(-0.5 * ((hour - 13.0) / 3.0) ** 2)
-    evening = np.exp(-0.5 * ((hour - 19.0) / 2.5) ** 2)
-    people = np.where(workday, 16 * morning + 12 * noon + 18 * evening, 7 * morning + 9 * noon + 15 * evening)
-    demand = 38.0 + people + 0.9 * np.logaddexp(0.0, 16.0 - felt) + 0.7 * random.standard_normal(len(hours))
-    start = datetime(2024, 1, 15)
-    table: list[list[Any]] = [["time", "temperature", "workday", "demand_mw"]]
-    for now in range(len(hours)):
-        time = (start + timedelta(hours=now)).isoformat(sep=" ", timespec="minutes")
-        table.append([time, round(float(outside[now]), 1), int(workday[now]), round(float(demand[now]), 1)])
-    return table
-
-
-def make_waves(count: int = 1200, steps: int = 40) -> dict[str, np.ndarray[Any, Any]]:
-    """Four wave forms of random pitch, phase and height, as two sensors a quarter of a period apart see them."""
-    random = np.random.default_rng(2)
-    names = np.array(["sawtooth", "sine", "square", "triangle"])
-    kinds = np.arange(count) % len(names)
-    random.shuffle(kinds)
-    periods, start = random.uniform(9, 20, (count, 1, 1)), random.uniform(0, 1, (count, 1, 1))
-    phase = (np.arange(steps)[:, None] / periods + start + np.array([0.0, 0.25])) % 1.0
-    forms = np.stack(
-        [
-            2 * phase - 1,
-            np.sin(2 * np.pi * phase),
-            np.where(phase < 0.5, 1.0, -1.0),
-            1 - 4 * np.abs(phase - 0.5),
-        ]
-    )
-    heights = random.uniform(0.7, 1.3, (count, 1, 1))
-    values = forms[kinds, np.arange(count)] * heights + 0.08 * random.standard_normal(phase.shape)
-    return {"x": (np.rint(values * 32) / 32).astype(np.float16), "y": names[kinds]}
-
-
-def make_shapes(count: int = 200, size: int = 24) -> dict[str, np.ndarray[Any, Any]]:
-    """Discs, squares and triangles of any grey on a darker or lighter ground, and what each pixel belongs to: 0 the
-    ground, then the three; 255, which does not count, along the edges of the picture."""
-    random = np.random.default_rng(3)
-    y, x = np.mgrid[:size, :size]
-    images, masks = np.empty((count, 1, size, size)), np.zeros((count, size, size), np.uint8)
-    for number in range(count):
-        images[number] = random.uniform(40, 90)
-        for kind in random.permutation(3)[: random.integers(1, 4)] + 1:
-            middle_y, middle_x = random.uniform(6, size - 6, 2)
-            reach = random.uniform(3.5, 6.0)
-            down, right = y - middle_y, x - middle_x
-            inside = {
-                1: down**2 + right**2 < reach**2,
-                2: np.maximum(abs(down), abs(right)) < 0.85 * reach,
-                3: (down < 0.7 * reach) & (2 * abs(right) < down + reach),
-            }[int(kind)]
-            images[number, 0][inside] = random.uniform(120, 230)
-            masks[number][inside] = kind
-    images += random.normal(0, 8, images.shape)
-    for edge in (0, -1):
-        masks[:, edge], masks[:, :, edge] = 255, 255
-    return {"x": np.clip(np.rint(images / 8) * 8, 0, 255).astype(np.uint8), "y_mask": masks}
-
-
-def write_data() -> None:
-    """Write the tables, the pictures and the sequences."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(make_heating())
-    write_atomically(DATA / "heating.csv", text.getvalue().encode())
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(make_power())
-    write_atomically(DATA / "power.csv", text.getvalue().encode())
-    write_npz(DATA / "shapes.npz", make_shapes())
-    write_npz(DATA / "waves.npz", make_waves())
-
-
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["data", "projects"]
-    if "data" in wanted:
-        write_data()
-    if "projects" in wanted:
-        write_projects()
-    print(*sorted(f"{p.name}: {p.stat().st_size:,} bytes" for p in (*DATA.iterdir(), *EXAMPLES.iterdir())), sep="\n")
+    write_projects()
+    print(*sorted(f"{path.name}: {path.stat().st_size:,} bytes" for path in EXAMPLES.glob("*.netwright")), sep="\n")
