@@ -38,6 +38,12 @@ WAYLAND = {
     "libwayland-cursor.so.0": "libwayland-cursor0",
     "libwayland-egl.so.1": "libwayland-egl1",
 }
+# What `make journeys` needs for the walk with a screen reader: a display, a session bus, an accessibility bus.
+SCREEN_READER = {
+    "Xvfb": "xvfb",
+    "dbus-daemon": "dbus",
+    "/usr/libexec/at-spi-bus-launcher": "at-spi2-core",
+}
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
 FONT_PACKAGE = "fonts-dejavu-core"
 
@@ -69,11 +75,17 @@ def has_font() -> bool:
     )
 
 
-def missing_packages(is_installing: bool) -> dict[str, str]:
+def missing_packages(is_installing: bool, with_reader: bool = False) -> dict[str, str]:
     """What lacks, as the thing that was looked for -> the Debian package that brings it."""
     missing = {
         library: package for library, package in wanted_libraries(is_installing).items() if not is_loadable(library)
     }
+    if with_reader:
+        missing |= {
+            f"the program {Path(program).name}": package
+            for program, package in SCREEN_READER.items()
+            if shutil.which(program) is None
+        }
     if not has_font():
         missing["a font"] = FONT_PACKAGE
     if is_installing and shutil.which("openssl") is None:  # runs over encrypted connections need it, and their tests
@@ -97,17 +109,19 @@ def main() -> None:
         return
     has_apt = shutil.which("apt-get") is not None
     is_installing = has_apt and os.geteuid() == 0
-    missing = missing_packages(is_installing)
+    with_reader = "--screen-reader" in sys.argv[1:]
+    missing = missing_packages(is_installing, with_reader)
     if not missing:
         return
     packages = sorted(set(missing.values()))
     if is_installing:
         install(packages)
-        missing = missing_packages(is_installing)
+        missing = missing_packages(is_installing, with_reader)
         if missing:
             sys.exit(f"setup: still missing after the installation: {', '.join(missing)}.")
         return
-    print(f"setup: Qt needs what this machine lacks: {', '.join(missing)}.", file=sys.stderr)
+    who = "the window's tests need" if with_reader else "Qt needs"
+    print(f"setup: {who} what this machine lacks: {', '.join(missing)}.", file=sys.stderr)
     if has_apt:
         sys.exit(f"Install it, then call make again:\n\n    sudo apt-get install -y {' '.join(packages)}\n")
     sys.exit(f"Install what corresponds to these Debian packages, then call make again:\n\n    {' '.join(packages)}\n")

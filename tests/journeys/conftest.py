@@ -1,7 +1,8 @@
 """What every journey has: an empty home folder, the real window with its engine, and a person at it.
 
 A journey runs on the machine as it is, and once more where engine processes get a fraction of their time
-(`tests.journeys.slowing`). `make journeys` runs all of them; those that take under 20 s are in `make test` as well.
+(`tests.journeys.slowing`), but for a few that wait for nothing which others do not wait for. `make journeys` runs all
+of them; those that take under 20 s are in `make test` as well.
 """
 
 from collections.abc import Callable, Iterator

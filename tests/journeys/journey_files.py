@@ -93,6 +93,28 @@ def flat_table(path: Path, *, rows: int = 200_000) -> None:
             writer.writerow(cells)
 
 
+def passenger_table(path: Path, *, rows: int = 800) -> None:
+    """Passengers of a ship: names that all differ, gaps in ages and ports, two classes that other columns explain."""
+    rng = random.Random(8)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", "cabin_class", "sex", "age", "fare", "port", "survived"])
+        for row in range(rows):
+            cabin, sex, age = rng.randrange(1, 4), rng.choice(("female", "male")), rng.randrange(1, 80)
+            score = 2.2 * (sex == "female") - 0.9 * (cabin - 2) - 0.02 * (age - 30) + rng.gauss(-0.9, 1)
+            port = rng.choice(("Cherbourg", "Queenstown", "Southampton"))
+            cells: list[object] = [
+                f"{rng.choice(('Adams', 'Brown', 'Clark', 'Evans'))}, Passenger {row}",
+                cabin,
+                sex,
+                "" if rng.random() < 0.2 else age,
+                f"{rng.gammavariate(2, 40 / cabin):.2f}",
+                "" if rng.random() < 0.02 else port,
+                "yes" if score > 0 else "no",
+            ]
+            writer.writerow(cells)
+
+
 def power_series(path: Path, *, series: int = 6, hours: int = 6_000) -> None:
     """Hourly loads of several towns below each other, as databases give them, each at a level of its own."""
     rng = random.Random(3)

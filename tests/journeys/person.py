@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import Path
 from typing import TypeVar
 
@@ -145,7 +146,7 @@ class Person:
         self._wait(lambda: not dialog.isVisible(), f"until '{dialog.windowTitle()}' is left")
 
     def tab(self, name: str) -> None:
-        """Click a tab of the window: Design, Data, Train, Test or Experiments."""
+        """Click a tab of the window: Data, Design or Runs."""
         tab = next(b for b in self.window.findChildren(QPushButton) if b.text() == name and b.isCheckable())
         QTest.mouseClick(tab, Qt.MouseButton.LeftButton)
 
@@ -166,7 +167,8 @@ class Person:
         if epochs:
             self.set_options(**{"Max epochs": str(epochs)})
         self._wait(lambda: self.button("Train") is not None, "for the button Train")
-        start = next(b for b in self.window.findChildren(QPushButton) if b.text() == "Train" and not b.isCheckable())
+        buttons = [b for b in self.window.findChildren(QPushButton) if b.text() == "Train" and b.isVisible()]
+        start = next(b for b in buttons if not b.isCheckable())
         QTest.mouseClick(start, Qt.MouseButton.LeftButton)
 
     def train_to_the_end(self, *, epochs: int = 0) -> None:
@@ -177,13 +179,12 @@ class Person:
 
     def make_network(self, layers: str = "^[1-9][0-9]* layers") -> None:
         """Let the data propose a network."""
-        self.click("Make a network for the data")
+        self.click("Make a network")
         self.wait_to_see(layers)
 
     def evaluate(self, score: str) -> None:
-        """Test the network on the test split."""
-        self.click("Test network")
-        self.click("Evaluate")
+        """Look at the scores of the test split."""
+        self.click("Scores")
         self.wait_to_see(score)
         self.look("scores")
 
@@ -197,9 +198,8 @@ class Person:
         self.look("predicted")
 
     def explain(self, picture: str) -> None:
-        """Ask for the explanation that is proposed."""
-        self.click("Look inside")
-        self.click("Show")
+        """Look at the explanation that is proposed."""
+        self.click("Explain")
         self.wait_to_see(picture)
         self.look("explained")
 
@@ -353,13 +353,18 @@ class Person:
         self.click("Copy code that runs it")
         self.click("Close")
 
-    def run_sweep(self, parameters: str) -> None:
-        """Type what varies on the page of experiments, and run it."""
-        self.tab("Experiments")
-        if self.button("New sweep") is not None:
-            self.click("New sweep")
-        self.type_into("Parameters", parameters)
-        self.click("Run experiment")
+    def run_sweep(self, values: Mapping[str, str]) -> None:
+        """Add what varies to a new sweep by its label, type its values as a list, and run their combinations."""
+        self.tab("Runs")
+        self.click("Sweep")
+        for label, text in values.items():
+            line = self._field("Add parameter", QLineEdit, "")
+            line.setFocus()
+            QTest.keyClicks(line, label)
+            QTest.keyClick(QApplication.activePopupWidget() or line, Qt.Key.Key_Return)
+            self.window.activateWindow()  # the offscreen platform leaves it to a list that is closed
+            self.type_into(f"Values of {label}", text)
+        self.click(f"Run {prod(len(text.split(',')) for text in values.values())} trials")
 
     def close_dialogs(self) -> None:
         """Press Escape in what is in front of the window."""

@@ -31,7 +31,7 @@ def test_a_profile_is_made_validated_and_trained_on(visit: Visit, place: Path) -
 
     def make_profile() -> None:
         person.click("Add")
-        person.choose("Kind", "ssh")
+        person.choose("Kind", "SSH")
         person.type_into("Name", "this_machine")
         person.type_into("Address", "localhost")
         person.type_into("Workers", "2")

@@ -41,13 +41,13 @@ def test_a_foreign_network_gets_a_new_head_and_runs_elsewhere(visit: Visit, plac
     person.drop(place / "shapes")
     person.wait_to_see("603 files checked")
     person.look("data")
-    options = {"Solver": "adam", "Initial learn rate": "0.002", "Mini-batch size": "32", "Max epochs": "12"}
+    options = {"Solver": "Adam", "Initial learn rate": "0.002", "Mini-batch size": "32", "Max epochs": "12"}
     person.set_options(**options)
     person.train_to_the_end()
     accuracy = re.search(r"accuracy (\d+\.\d) %", person.wait_to_see("accuracy .* loss"))
     assert accuracy is not None
     assert float(accuracy[1]) > 70, "with chance at 20"
     with person.dialog(lambda: person.export(place / "learned.onnx")):
-        person.click("Export network…")
+        person.click("Export…")
     answers = run_elsewhere(QApplication.clipboard().text(), place)
     assert answers.startswith("circle: ")

@@ -18,6 +18,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 @pytest.mark.journey
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("machine", ["usual"], indirect=True)
 def test_an_example_is_changed_trained_tested_and_exported_by_keys_alone(visit: Visit, place: Path) -> None:
     person = visit()
     person.write("heating")
@@ -48,11 +49,9 @@ def test_an_example_is_changed_trained_tested_and_exported_by_keys_alone(visit: 
     person.look("trained")
     person.wait_to_see("loss .* rmse")
 
-    person.press(Qt.Key.Key_4, ALT)
-    person.wait_to_see("^Evaluate")
+    person.tab_to("Curves")
+    person.press(Qt.Key.Key_Right)
     person.never_saw("Train the network first")
-    person.tab_to("Evaluate")
-    person.press(Qt.Key.Key_Space)
     person.wait_to_see("R²|Coefficient of determination")
     person.look("tested")
 

@@ -22,8 +22,9 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     person.wait_to_see("603 files checked")
     person.look("data")
     assert person.sees("^shapes: folder of images. 5 subfolders with 605 images: one class each.")
-    assert person.sees("^2 of 605 image files are left out because of damage: cross/cut off.jpg .*, cross/empty.png")
-    person.make_network("15 layers .* parameters")
+    assert person.sees("^2 damaged, left out$")
+    assert person.sees("^cross/cut off.jpg ")
+    person.make_network("layers .* parameters")
 
     person.train(epochs=10)
     person.wait_to_see("Epoch [1-9]")
@@ -33,7 +34,7 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     assert accuracy is not None
     assert float(accuracy[1]) > 80, "with chance at 20"
 
-    person.evaluate("of 90 correct")
+    person.evaluate("of 60 correct")
     person.click("Predict")
     with person.choose_file(place / "shapes" / "ring" / "large.png"):
         person.click("Files…")
@@ -41,8 +42,8 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     person.look("predicted")
     person.explain("Grad-CAM for ")
 
-    person.tab("Train")
+    person.tab("Runs")
     with person.dialog(lambda: person.export(place / "shapes.onnx")):
-        person.click("Export network…")
+        person.click("Export…")
     answers = run_elsewhere(QApplication.clipboard().text(), place)
     assert answers.startswith("circle: ")

@@ -19,18 +19,18 @@ def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place:
     person.wait_to_see("Epoch [0-9]+ of 60")
     person.set_options(**{"Initial learn rate": "0.02", "Max epochs": "6"})
     person.menu("Run", "Queue another run")
-    person.wait_to_see("Waiting")
+    person.wait_to_see("^QUEUE$")
     person.look("queued")
-    # The queue lists the second run as it starts, while the first one still stands above with its curves, finished.
+    # The second run is shown as it starts; both are rows of the rail.
     person.wait(
         lambda: len([*place.glob(f"runs/*/{RunFolder(place).result.name}")]) == 2, "the result of the second run"
     )
     person.wait_to_see("Run 2 · sgdm, 0.02$")
-    person.wait_to_see("Epoch 6 of 6")
+    person.wait_to_see("^6 epochs in ")
     person.wait_to_see("✓ Finished$")
     person.look("second")
     person.never_saw("Train the network first")
-    person.tab("Experiments")
+    person.tab("Runs")
     person.wait_to_see("2 runs")
     person.look("runs")
 
@@ -41,7 +41,7 @@ def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place:
         person.menu("File", "Open…")
     person.wait_to_see("^1[0-9] layers")
     assert load(place / "copy.netwright").project.training.initial_learn_rate == 0.02
-    person.tab("Train")
+    person.tab("Runs")
     person.wait_to_see("Curves and results of a run appear here")  # a copy is a project of its own
     with person.choose_file(place / "digits.netwright"):
         person.menu("File", "Open…")

@@ -15,7 +15,7 @@ def test_the_loads_of_several_towns_are_forecast(visit: Visit, place: Path) -> N
     person = visit()
     person.drop(place / "loads.csv")
     person.wait_to_see("The column 'time' is a time in equal steps, and 'town' tells series apart")
-    person.wait_to_see("Make a network for the data")
+    person.wait_to_see("Make a network")
     person.look("data")
     person.make_network()
     person.train_to_the_end(epochs=2)

@@ -34,7 +34,7 @@ def test_a_stopped_run_is_resumed_in_the_next_window(visit: Visit, place: Path) 
     person = visit()
     person.click("waves")
     person.wait_to_see("^4 layers")
-    person.tab("Train")
+    person.tab("Runs")
     person.wait_to_see("Stopped$")
     person.look("found again")
 
