@@ -101,7 +101,7 @@ def watch(project: Path, folder: Path) -> int:
     window.painted.connect(startup.shown)
     window.open_path(project)
     window.show()
-    window.show_tab("train")
+    window.show_tab("runs")
     application.processEvents()
     RunFollower.poll = timed  # type: ignore[method-assign]  # from now on
     window.training.follow(RunFolder(folder))

@@ -23,9 +23,9 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from netwright.engine.cluster.nodes.nodes import Nodes
+from netwright.engine.cluster.nodes.stream import FrameKind, connect
 from netwright.engine.core.text import format_duration
-from netwright.engine.launch.remote.nodes import Nodes
-from netwright.engine.launch.remote.stream import FrameKind, connect
 from netwright.engine.placement.recovery import RESTART_S, WORKER_HOURS, best_interval_s, lost_share
 from netwright.engine.training.checkpoint_schedule import automatic_interval
 

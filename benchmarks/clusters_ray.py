@@ -38,7 +38,7 @@ from peer import network  # noqa: E402
 
 from netwright.engine.cluster.profile_file import save_profile  # noqa: E402
 from netwright.engine.cluster.profiles import ClusterProfile  # noqa: E402
-from netwright.engine.launch.remote.ray_address import ray_environment  # noqa: E402
+from netwright.engine.cluster.ray_address import ray_environment  # noqa: E402
 from netwright.engine.project.file import save  # noqa: E402
 from netwright.engine.project.project import Project  # noqa: E402
 

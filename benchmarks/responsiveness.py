@@ -79,19 +79,19 @@ class Bench:
         yield "open the digits example", lambda: window.open_path(digits), lambda: window.dataset.is_current
         yield "edit a field", self._edit, self._after(0.3)
         yield "Data tab, first time, with samples", lambda: window.show_tab("data"), self._after(1.5)
-        yield "Train tab, first time", lambda: window.show_tab("train"), self._after(0.8)
+        yield "Runs, first time", lambda: window.show_tab("runs"), self._after(0.8)
         yield "back to Design", lambda: window.show_tab("design"), self._after(0.4)
-        yield "Train tab again", lambda: window.show_tab("train"), self._after(0.4)
+        yield "Runs again", lambda: window.show_tab("runs"), self._after(0.4)
         yield "start a run", self._start, lambda: window.training.run_folder is not None
         yield f"follow it for {RUN_S:.0f} s", None, self._after(RUN_S)
         yield "stop it", window.training.stop, lambda: not window.training.is_running
-        yield "Experiments tab, first time", lambda: window.show_tab("experiments"), self._after(1.5)
+        yield "Experiments tab, first time", lambda: window.show_tab("runs"), self._after(1.5)
         yield "start page, first time", lambda: window.show_tab("start"), self._after(1.0)
         yield "back to Design", lambda: window.show_tab("design"), self._after(0.4)
         yield "Training Options", self._options, shown
         yield "Training Options again", self._options, self._after(0.8)
         yield "dark theme", lambda: window.theme.choose("dark"), self._after(0.4)
-        yield "Train tab in the dark", lambda: window.show_tab("train"), self._after(0.4)
+        yield "Runs in the dark", lambda: window.show_tab("runs"), self._after(0.4)
         yield "light theme", lambda: window.theme.choose("light"), self._after(0.4)
         large = large_project()
         yield "", window.editor.mark_saved, shown

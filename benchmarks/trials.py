@@ -183,7 +183,7 @@ def by_ray(path: Path, count: int, epochs: int, python: str, profile: str) -> tu
     if not profile:
         return _by_script("ray", path, count, epochs, python)
     from netwright.engine.cluster.profile_file import find_profile
-    from netwright.engine.launch.remote.ray_address import address_of_head, ray_environment
+    from netwright.engine.cluster.ray_address import address_of_head, ray_environment
 
     cluster = find_profile(profile)
     environment = {**os.environ, **ray_environment(cluster), "PYTHONPATH": str(ROOT)}

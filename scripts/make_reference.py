@@ -9,9 +9,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from netwright.engine.cli import schema_command as outputs
+from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.files import ROOT, write_atomically
 from netwright.engine.exchange.importing import operator_reference as operators
+from netwright.engine.operations import docs
 from netwright.engine.project import layer_reference, reference, schema
+
+CLUSTERS = ROOT / "docs" / "clusters.md"
+
+
+def clusters_text(page: str) -> str:
+    """Return the page on clusters with its table of the fields of a profile made anew."""
+    rows = [layer_reference.row(field) for field in ClusterProfile.fields.values()]
+    head = "| Field | Default | Takes | Meaning |\n|---|---|---|---|\n"
+    return reference.with_tables(page, {"fields": head + "\n".join([*rows, ""])})
 
 
 def pages() -> Iterator[tuple[Path, str]]:
@@ -23,10 +34,12 @@ def pages() -> Iterator[tuple[Path, str]]:
         (reference.DATA_PATH, reference.data_text),
         (reference.EXPORT_PATH, reference.export_text),
         (operators.PATH, operators.text),
+        (CLUSTERS, clusters_text),
     )
     for path, make in parts:
         yield path, make(path.read_text(encoding="utf-8"))
     yield from outputs.generated()
+    yield docs.INDEX, docs.llms_text()
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from netwright.engine.network.sketch import Step, Values
 from netwright.engine.project.check import check
 from netwright.engine.project.file import dumps
 from netwright.engine.project.project import Project
+from netwright.engine.project.training import TrainingOptions
 
 TEMPLATES = Path(__file__).parents[1] / "resources" / "templates"
 CLASSES = 1000
@@ -419,10 +420,18 @@ MAKERS: dict[str, Callable[[], Sketch]] = {
 }  # fmt: skip
 
 
+FORECASTERS = ("narx", "lstm_forecaster", "tcn_forecaster")
+
+
 def project(name: str) -> Project:
-    """The template's project."""
+    """The template's project. Numbers to predict are normalised in training: their units may be of any size."""
     sketch = MAKERS[name]()
-    return Project(sketch.network, sketch.layout())
+    training = TrainingOptions()
+    if name in FORECASTERS:
+        training = training.replace(
+            solver="adam", schedule="cosine", mini_batch_size=32, shuffle="every-epoch", normalize_targets=True
+        )
+    return Project(sketch.network, sketch.layout(), training=training)
 
 
 def main(names: Sequence[str]) -> None:

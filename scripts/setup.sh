@@ -62,6 +62,9 @@ way_out() {
         *"onnection refused"* | *"timed out"* | *"ProxyError"* | *"Could not resolve"* | *"Failed to fetch"*)
         printf '\nThe packages cannot be fetched. Connect this machine to the network, or name a proxy (HTTPS_PROXY=...) or another index (PIP_INDEX_URL=...), and call make again.'
         ;;
+    *"DO NOT MATCH THE HASHES"*)
+        printf '\nThe package index has another file than lock.txt was written for. If you trust that index, write the lock anew from it: scripts/make_lock.sh.'
+        ;;
     *"No matching distribution"*)
         printf '\nThe package index has no build for this Python (%s), or cannot be reached. Name another Python, make setup PYTHON=/path/to/python3.12, or another torch (TORCH_SPEC, TORCH_ARGS).' \
             "$(version_of "$venv/bin/python")"
@@ -84,7 +87,7 @@ fingerprint() {
     {
         # The folder counts: the scripts in .venv/bin carry it in their first line.
         printf '%s\n' "$PWD" "${PYTHON:-}" "$torch_spec" "$torch_args" "$extras"
-        cat pyproject.toml constraints.txt scripts/setup.sh
+        cat pyproject.toml constraints.txt lock.txt scripts/setup.sh scripts/locked.py
     } | cksum
 }
 
@@ -173,7 +176,11 @@ install_packages() {
         constraints=$venv/constraints.txt
         grep -v '^torch==' constraints.txt >"$constraints"
     fi
-    # torch first and alone, so that its build can be chosen without touching where the rest comes from.
+    # The builds of torch come from more than one index, with hashes of their own: by itself, and not from the lock.
+    say "installing what lock.txt has for [$extras], by hash"
+    attempt "reading lock.txt" "$venv/bin/python" scripts/locked.py "$extras" >"$venv/lock.txt"
+    attempt "the installation from lock.txt" \
+        "$venv/bin/python" -m pip install ${quiet[@]+"${quiet[@]}"} --require-hashes --no-deps -r "$venv/lock.txt"
     say "installing $torch_spec (large; this can take minutes)"
     # shellcheck disable=SC2086  # TORCH_ARGS is a list of arguments
     attempt "the installation of $torch_spec" \

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.engine.core import platform
+from netwright.engine.core import posix_processes
 from tests.faults.harness import wait_for
 
 SLURM_PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
@@ -54,7 +54,7 @@ def hide_local_ray(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the Ray of this machine be looked for in a folder alone: others may have one here."""
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setenv("RAY_TMPDIR", str(folder))
-    monkeypatch.setattr(platform, "PROCESSES", folder / "proc")
+    monkeypatch.setattr(posix_processes, "PROCESSES", folder / "proc")
 
 
 def free_ports(count: int) -> list[int]:
@@ -243,7 +243,7 @@ class Hosts:
 def _is_agent(pid: str) -> bool:
     with contextlib.suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        return b"netwright.engine.launch.remote.node_agent" in words and b"-m" in words
+        return b"netwright.engine.cluster.nodes.node_agent" in words and b"-m" in words
     return False
 
 

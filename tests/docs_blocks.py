@@ -5,8 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((*ROOT.glob("docs/*.md"), ROOT / "README.md"), key=lambda page: page.name)
+PAGES = sorted(
+    (*ROOT.glob("docs/*.md"), *ROOT.glob("docs/gallery/*.md"), ROOT / "README.md"), key=lambda page: page.name
+)
+CHINESE = sorted(ROOT.glob("docs/zh/*.md"))
+"""Translations of pages, whose blocks are the same."""
 PROGRAM = "netwright-engine "
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"(?:^\n|\A)((?: {4}.*\n(?:\n(?= {4}))*)+)", re.MULTILINE)
@@ -23,10 +29,20 @@ class Block:
     @property
     def commands(self) -> tuple[str, ...]:
         """The commands of Netwright in it, whole, without prompts and comments."""
-        lines = re.sub(r"\\\n *", "", self.text).splitlines()
-        bare = (line.strip().removeprefix("$ ").removeprefix("- run: ").removeprefix("- ") for line in lines)
+        text = "\n".join(texts(yaml.safe_load(self.text))) if self.language == "yaml" else self.text
+        lines = re.sub(r"\\\n *", "", text).splitlines()
+        bare = (line.strip().removeprefix("$ ") for line in lines)
         found = (re.split(r" +# ", line)[0].strip() for line in bare if line.startswith(PROGRAM))
         return tuple(line.removeprefix(PROGRAM).strip() for line in found)
+
+
+def texts(recipe: object) -> Iterator[str]:
+    """Yield the texts in a recipe of YAML, in order."""
+    if isinstance(recipe, str):
+        yield recipe
+    elif isinstance(recipe, dict | list):
+        for value in recipe.values() if isinstance(recipe, dict) else recipe:
+            yield from texts(value)
 
 
 def blocks(page: Path) -> Iterator[Block]:

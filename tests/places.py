@@ -9,13 +9,13 @@ import select
 from dataclasses import dataclass
 from typing import Any
 
+from netwright.engine.cluster.nodes import place_agent
 from netwright.engine.cluster.profiles import ClusterProfile
 from netwright.engine.core.fork import fork
 from netwright.engine.core.process import MessageProcess, MessageReader
-from netwright.engine.experiments import place_agent
 
 RUN = """
-from netwright.engine.experiments import cluster_places
+from netwright.engine.cluster.nodes import cluster_places
 from netwright.engine.cli.main import program
 from tests.places import start_client
 cluster_places.start_client = start_client

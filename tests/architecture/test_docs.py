@@ -6,9 +6,11 @@ import ast
 import json
 import re
 import shlex
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+import yaml
 
 from netwright.app.frame.actions import ACTIONS
 from netwright.engine.cli.commands import parser
@@ -17,9 +19,13 @@ from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.training import TrainingOptions
 from scripts.make_architecture import drawing, imported_rooms, rooms, rounded, width
 from tests.architecture.test_repository import ROOT
-from tests.docs_blocks import PAGES, blocks, commands
+from tests.docs_blocks import CHINESE, PAGES, blocks, commands
 
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+CATALOGUE = ROOT / "resources" / "translations" / "netwright_zh_CN.ts"
+CODE = re.compile(r"`[^`\n]+`")
+NAMED = re.compile(r"“([^”]+)”|(?<!\*)\*([^*`\n]+)\*(?!\*)")
+"""Names of parts of the window in a Chinese page."""
 COMMAND = re.compile(r"netwright-engine ([a-z-]+)")
 KEY = re.compile(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)+\w+|F\d+)\*\*")
 PAIR = re.compile(r"`(?:\w*[A-Z]\w*)` is `(\w+)`")
@@ -82,7 +88,7 @@ def is_program(path: Path) -> bool:
     return re.search(r"^def main\(arguments\b", source, re.MULTILINE) is not None
 
 
-@pytest.fixture(params=PAGES, ids=lambda page: page.name)
+@pytest.fixture(params=[*PAGES, *CHINESE], ids=lambda page: str(page.relative_to(ROOT)))
 def page(request: pytest.FixtureRequest) -> str:
     return str(request.param.relative_to(ROOT))
 
@@ -102,6 +108,44 @@ def test_links_lead_somewhere(page: str) -> None:
         found = path.parent / target if target else path
         assert found.exists(), f"{page}: {target}"
         assert not anchor or anchor in anchors(found.read_text(encoding="utf-8")), f"{page}: {target}#{anchor}"
+
+
+def test_the_index_has_each_page_once() -> None:
+    """The site that `make docs` builds takes its table of contents from there."""
+    text = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[.*?\]\((.*?)\) \|", text, re.MULTILINE)
+    pages = [str(path.relative_to(ROOT / "docs")) for path in PAGES if path.name != "README.md"]
+    assert sorted(rows) == sorted([*pages, "zh/README.md", "../CONTRIBUTING.md"])
+
+
+def test_the_chinese_index_has_each_chinese_page_once_and_leads_to_the_english_one() -> None:
+    text = (ROOT / "docs" / "zh" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[.*?\]\((.*?)\) \|", text, re.MULTILINE)
+    assert sorted(rows) == sorted({path.name for path in CHINESE} - {"README.md"})
+    assert "](../README.md)" in text
+
+
+@pytest.mark.parametrize("path", [path for path in CHINESE if path.name != "README.md"], ids=lambda path: path.name)
+def test_chinese_pages_have_the_blocks_code_and_pictures_of_the_english_ones(path: Path) -> None:
+    """So the commands that `make journeys` runs are those of both."""
+    english = ROOT / "docs" / path.name
+    assert [(b.language, b.text) for b in blocks(path)] == [(b.language, b.text) for b in blocks(english)]
+    texts = [page.read_text(encoding="utf-8") for page in (english, path)]
+    code, links, keys = ([sorted(pattern.findall(text)) for text in texts] for pattern in (CODE, LINK, KEY))
+    assert code[1] == code[0]
+    assert keys[1] == keys[0]
+    targets = [sorted(target.rpartition("/")[2] for target, _ in found) for found in links]
+    assert targets[1] == targets[0]
+    depths = [re.findall("^#+ ", text, re.MULTILINE) for text in texts]
+    assert depths[1] == depths[0]
+
+
+@pytest.mark.parametrize("path", CHINESE, ids=lambda path: path.name)
+def test_chinese_pages_name_the_parts_of_the_window_as_it_does(path: Path) -> None:
+    forms = ElementTree.parse(CATALOGUE).getroot().iter("translation")
+    shown = {re.sub(r"\(&\w\)|…", "", text) for form in forms for text in form.itertext()}
+    named = {"".join(match) for match in NAMED.findall(path.read_text(encoding="utf-8"))}
+    assert {name for name in named if not name.isascii()} <= shown
 
 
 def test_commands_and_keys_are_those_of_the_program(page: str) -> None:
@@ -127,6 +171,31 @@ def test_programs_in_blocks_can_be_read(page: str) -> None:
             ast.parse(block.text, f"{page}:{block.line}")
         elif block.language == "json":
             json.loads(block.text)
+
+
+def test_the_recipes_for_servers_are_those_of_github_and_gitlab() -> None:
+    page = ROOT / "docs" / "ci.md"
+    github, gitlab = (yaml.safe_load(block.text) for block in blocks(page) if block.language == "yaml")
+    steps = github["jobs"]["train"]["steps"]
+    assert all(set(step) & {"run", "uses"} for step in steps)
+    assert all(isinstance(line, str) for line in gitlab["train"]["script"])
+    assert gitlab["train"]["artifacts"]["reports"]["junit"] == "outcome.xml"
+    for words in (" ".join(step.get("run", "") for step in steps), " ".join(gitlab["train"]["script"])):
+        assert {"train", "export"} <= set(COMMAND.findall(words))
+
+
+def test_every_example_has_a_page_and_a_row_in_the_gallery() -> None:
+    """`make journeys` holds the results there (tests/journeys/test_docs_journey.py)."""
+    names = {path.stem for path in (ROOT / "resources" / "examples").glob("*.netwright")}
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert {path.stem for path in (ROOT / "docs" / "gallery").glob("*.md")} == names
+    assert set(re.findall(r"^\| \[`(\w+)`\]\(gallery/\1\.md\) \|", text, re.MULTILINE)) == names
+
+
+def test_the_changes_that_a_page_of_the_gallery_tries_are_options() -> None:
+    for page in (ROOT / "docs" / "gallery").glob("*.md"):
+        for setting in re.findall(r"`--set (\S+)`", page.read_text(encoding="utf-8")):
+            set_option(Project(), setting)
 
 
 def test_blocks_are_seen() -> None:

@@ -187,7 +187,7 @@ def test_the_table_is_printed_as_text_and_as_json(
 ) -> None:
     monkeypatch.setattr(measure_code, "read_facts", lambda: facts)
     assert measure_code.main([]) == 0
-    assert f"files {len(facts)}" in capsys.readouterr().out
+    assert f"files {len(facts):,}" in capsys.readouterr().out
     assert measure_code.main(["--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows["source"]["files"] == sum(len(list((ROOT / room).rglob("*.py"))) for room in ROOMS)

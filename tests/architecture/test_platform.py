@@ -1,12 +1,19 @@
-"""What only one operating system has is called in `engine/core/platform.py` and `platform_files.py` alone."""
+"""What only one operating system has is called in the modules behind `engine/core/platform.py` and `platform_files.py`
+alone, which have the same functions for each system."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
-SEAM = {ROOT / "engine" / "core" / name for name in ("platform.py", "platform_files.py")}
-MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios"}
+KINDS = ("processes", "files")
+SEAM = {
+    *(ROOT / "engine" / "core" / f"{system}_{kind}.py" for system in ("posix", "windows") for kind in KINDS),
+    ROOT / "engine" / "core" / "windows_jobs.py",
+}
+MODULES = {"fcntl", "grp", "msvcrt", "pty", "pwd", "resource", "termios", "winreg"}
 OS = """
     MFD_CLOEXEC O_CLOEXEC O_NOFOLLOW O_NONBLOCK P_ALL WEXITED WNOHANG WNOWAIT chroot fchmod fork forkpty getegid geteuid
     getgid getpgid getsid getuid killpg memfd_create mkfifo nice pidfd_open pread preadv pwrite register_at_fork
@@ -17,9 +24,14 @@ SIGNAL = """
     SIGALRM SIGCHLD SIGCONT SIGHUP SIGKILL SIGSTOP SIGUSR1 SIGUSR2 SIG_BLOCK SIG_SETMASK SIG_UNBLOCK pause
     pthread_sigmask setitimer
 """
-NAMES = {"os": set(OS.split()), "signal": set(SIGNAL.split()), "select": {"POLLERR", "POLLHUP", "poll"}}
-KEYWORDS = {"pass_fds", "preexec_fn", "start_new_session"}
-"""Arguments of `subprocess.Popen` that Windows ignores or refuses."""
+NAMES = {
+    "os": set(OS.split()),
+    "signal": set(SIGNAL.split()),
+    "select": {"POLLERR", "POLLHUP", "poll"},
+    "ctypes": {"WinDLL", "windll"},
+}
+KEYWORDS = {"creationflags", "pass_fds", "preexec_fn", "start_new_session", "startupinfo"}
+"""Arguments of `subprocess.Popen` that another system ignores or refuses."""
 EXCEPTIONS = {
     # Sent to hosts of a cluster, where there is nothing of Netwright.
     "engine/cluster/host_script.py": {
@@ -31,7 +43,7 @@ EXCEPTIONS = {
         "start_new_session",
         "/proc",
     },
-    "engine/launch/cluster_probe.py": {"os.sched_getaffinity"},
+    "engine/cluster/nodes/cluster_probe.py": {"os.sched_getaffinity"},
 }
 """May only get shorter."""
 
@@ -44,6 +56,24 @@ def test_what_one_system_has_is_called_in_one_place() -> None:
         if file not in SEAM
     }
     assert {file: names for file, names in calls.items() if names} == EXCEPTIONS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_system_has_the_same_names(kind: str) -> None:
+    posix, windows = (public_names(ROOT / "engine" / "core" / f"{system}_{kind}.py") for system in ("posix", "windows"))
+    assert posix == windows
+
+
+def public_names(file: Path) -> dict[str, str]:
+    """The public functions of a module with their arguments, and its constants."""
+    names = {}
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.FunctionDef(name=name) if not name.startswith("_"):
+                names[name] = f"{ast.unparse(node.args)} -> {ast.unparse(node.returns) if node.returns else ''}"
+            case ast.Assign(targets=targets):
+                names |= {t.id: "" for t in targets if isinstance(t, ast.Name) and not t.id.startswith("_")}
+    return names
 
 
 def test_names_are_seen_however_they_are_written() -> None:

@@ -9,7 +9,7 @@ PROGRAMS = {
     "app/__main__.py",
     "engine/__main__.py",
     "engine/core/child.py",
-    "engine/launch/cluster_probe.py",  # copied to hosts of a cluster, where there is nothing of Netwright
+    "engine/cluster/nodes/cluster_probe.py",  # copied to hosts of a cluster, where there is nothing of Netwright
 }
 """May only get shorter: write `main(arguments)`, and start the module with `module_command`."""
 

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = {"app", "designer", "engine", "resources", "tests"}
-BESIDE_THEM = {".ci", "benchmarks", "docs", "netwright", "scripts"}
+BESIDE_THEM = {".ci", ".github", "benchmarks", "docs", "netwright", "scripts"}
 TOP_FILES = {
     ".gitattributes",
     ".gitignore",
@@ -20,6 +20,7 @@ TOP_FILES = {
     "Makefile",
     "README.md",
     "constraints.txt",
+    "lock.txt",
     "pyproject.toml",
 }
 LARGEST_BYTES = 4_000_000
@@ -94,6 +95,11 @@ def test_the_patterns_find_what_they_are_for(trace: str, line: str) -> None:
     assert TRACES[trace].search(line)
 
 
+def test_no_file_has_the_marks_of_a_merge() -> None:
+    marks = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+    assert [name for name, text in texts().items() if marks.search(text)] == []
+
+
 def test_constraints_are_version_pins_only() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if not re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line)] == []
@@ -130,8 +136,8 @@ def test_processes_are_forked_in_one_place() -> None:
     is_fork = re.compile(r"\bos\.fork(pty)?\(|from os import .*\bfork|\bforkpty\(|get_context\(.fork|fork_process\(")
     rooms = ("app/", "designer/", "engine/")
     places = {name for name, text in texts().items() if name.startswith(rooms) and is_fork.search(text)}
-    places.discard("engine/launch/remote/ray_placer.py")  # a line for a fresh interpreter on a node, without Netwright
-    assert places == {"engine/core/fork.py", "engine/core/platform.py"}
+    places.discard("engine/cluster/nodes/ray_placer.py")  # a line for a fresh interpreter on a node, without Netwright
+    assert places == {f"engine/core/{name}.py" for name in ("fork", "posix_processes", "windows_processes")}
 
 
 def test_csv_is_written_by_one_module() -> None:

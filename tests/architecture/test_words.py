@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.architecture.test_repository import ROOT
 
 SOURCES = [path for room in ("app", "designer", "engine") for path in sorted((ROOT / room).rglob("*.py"))]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COUNTED = "samples|steps|iterations|FLOPs|bytes|seconds|batches|numbers|values|times|points|parameters|images|epochs"
 UNIT = "step|sample|epoch|iteration|second|worker|device|layer|channel|batch|class|pixel|image|line|run"
 PATTERNS = {

@@ -138,7 +138,7 @@ def look(folder: Path) -> int:
         look_at_project(looks, folder, path, project)
     for path in networks(folder):
         looks.ask("guess", path=str(path))
-        looks.ask("import", path=str(path), to=str(path.with_suffix(".netwright")), replaces=True)
+        looks.ask("import", file=str(path), output=str(path.with_suffix(".netwright")), force=True)
         looks.ask("predictor", path=str(path))
         looks.run("weights", "match", folder / "table.netwright", "--from", path)
     for path in tables(folder):
@@ -163,7 +163,7 @@ def look_at_project(looks: Looks, folder: Path, path: Path, project: Project) ->
     looks.ask("check_data", data=data, base=base)
     for do in ("preview", "first_samples"):
         looks.ask(do, data=data, base=base, folder=str(folder / "pictures"), count=3)
-    looks.ask("weights", project=dumps(project), base=base)
+    looks.ask("weights match", project=base, text=dumps(project), base=base)
     looks.ask("experiment begin", project=dumps(project), base=base, project_path=str(path))
     looks.ask("train", project=dumps(project), project_path=str(path), data=data, base=base)
     for words in (["check"], ["check", "--fit"], ["draw", "-o", folder / "net.svg"], ["runs"]):
@@ -174,11 +174,12 @@ def look_at_project(looks: Looks, folder: Path, path: Path, project: Project) ->
 
 def look_at_run(looks: Looks, folder: Path, theirs: Path) -> None:
     """Look at a run, and at the weights in it."""
-    for do in ("predictor", "data_changes", "resume"):
-        looks.ask(do, path=str(theirs), run_dir=str(theirs))
-    looks.ask("evaluate", run_dir=str(theirs))
-    looks.ask("evaluate", run_dir=str(theirs), against=str(theirs))
-    looks.ask("explain", run_dir=str(theirs), method="sample", folder=str(folder / "pictures"))
+    looks.ask("predictor", path=str(theirs))
+    for do in ("data_changes", "resume"):
+        looks.ask(do, run_dir=str(theirs))
+    looks.ask("evaluate", model=str(theirs))
+    looks.ask("evaluate", model=str(theirs), against=str(theirs))
+    looks.ask("explain", model=str(theirs), method="sample", folder=str(folder / "pictures"))
     for words in (
         ["show"],
         ["follow"],

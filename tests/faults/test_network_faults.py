@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from netwright.engine.cli.runs_commands import FORMATS
+from netwright.engine.operations.run_files import FORMATS
 from netwright.engine.project.file import save
 from netwright.engine.runs.folder import RunFolder
 from tests.faults.conftest import project_of

@@ -112,7 +112,7 @@ def programs(model: Path, folder: Path) -> Mapping[str, tuple[str, Sequence[obje
     ]
     requests = [
         {"do": "predictor", "with": {"path": str(model)}},
-        {"do": "import", "with": {"path": str(model), "to": str(folder / "e.netwright")}},
+        {"do": "import", "with": {"file": str(model), "output": str(folder / "e.netwright")}},
     ]
     return {
         "predict": (COMMANDS, [["predict", model, table]]),

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 from PySide6.QtWidgets import QApplication
 
-from netwright.app.history.runs_tab import RunsTab
+from netwright.app.history.runs_page import RunsPage
 from netwright.app.window import MainWindow
 
 PATIENCE_S = 120.0
@@ -45,15 +45,15 @@ def main() -> None:
     window.editor.apply("Options", training)
     window.show_tab("data")
     wait_for(lambda: window.editor.dataset_info is not None, "facts of the data")
-    window.show_tab("train")
+    window.show_tab("runs")
     window.training.start()
     wait_for(lambda: window.training.run_folder is not None and not window.training.is_running, "the end of the run")
     folder = window.training.run_folder
     assert folder is not None
-    window.show_tab("experiments")
-    tab = window.tabs.page("experiments")
-    assert isinstance(tab, RunsTab)
-    wait_for(lambda: tab.history.is_read and folder.path in tab.history.runs, "the run in the list")
+    page_of_runs = window.tabs.page("runs")
+    assert isinstance(page_of_runs, RunsPage)
+    history = page_of_runs.history
+    wait_for(lambda: history.is_read and folder.path in history.runs, "the run in the list")
     libraries = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     window.editor.mark_saved()
     window.close()

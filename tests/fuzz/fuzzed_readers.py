@@ -220,7 +220,7 @@ def run_of(folder: Path, *, is_ended: bool = True) -> RunFolder:
 
 def _told(run: RunFolder) -> None:
     """Everything that lists of runs tell."""
-    from netwright.engine.cli.runs_commands import _rows
+    from netwright.engine.operations.runs import run_rows
     from netwright.engine.runs.history import list_runs
     from netwright.engine.runs.query import as_csv, matching, order_by
     from netwright.engine.runs.summary import read_summary, summary_from
@@ -230,7 +230,7 @@ def _told(run: RunFolder) -> None:
         assert summary_from(json.loads(json.dumps(found[0].write()))).path == run.path
         found += list_runs(run.path.parent)
         as_csv(found).encode("utf-8", "backslashreplace")
-        "\n".join("".join(row) for row in _rows(found)).encode("utf-8", "backslashreplace")
+        "\n".join("".join(row) for row in run_rows(found)).encode("utf-8", "backslashreplace")
         for key in ("created", "epochs", "validation.loss"):
             order_by(key, found, is_reversed=True).sorted(matching(found, "epochs>1"))
 

@@ -49,9 +49,15 @@ def model(
 
 
 def models(folder: Path) -> list[bytes]:
-    """Return a network for images, and one with the arithmetic of sizes that exporters leave."""
+    """Return those of operators in a row, and two that torch's exporter writes."""
     (folder / "big.bin").write_bytes(bytes(4096))
     (folder / "link").symlink_to(folder / "link")
+    exported = [_exported(folder / f"{name}.onnx", name) for name in ("lstm_classifier", "tcn_forecaster")]
+    return [*plain_models(), *exported]
+
+
+def plain_models() -> list[bytes]:
+    """Return a network for images, and one with the arithmetic of sizes that exporters leave."""
     rows = np.random.default_rng(0).standard_normal
     picture = [
         helper.make_node("Pad", ["x", "p"], ["a"]),
@@ -83,8 +89,7 @@ def models(folder: Path) -> list[bytes]:
     numbers = {"zero": np.array(0), "zero1": np.array([0]), "one": np.array([1]), "two": np.array([2])}
     numbers["rest"] = np.array([12])
     small = {"n": np.ones(2, np.float32), "t": np.full(2, 3.0, np.float32)}
-    plain = [model(picture, constants, ["n", 2, 8, 8]), model(sizes, {**numbers, **small}, ["n", 3, 4])]
-    return [*plain, *(_exported(folder / f"{name}.onnx", name) for name in ("lstm_classifier", "tcn_forecaster"))]
+    return [model(picture, constants, ["n", 2, 8, 8]), model(sizes, {**numbers, **small}, ["n", 3, 4])]
 
 
 def _exported(path: Path, template: str) -> bytes:

@@ -321,7 +321,11 @@ def test_a_disk_that_runs_full(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--environment", "parallel"], ("'parallel' needs a cluster profile", "netwright-engine cluster add")),
+        pytest.param(
+            ["--environment", "parallel"],
+            ("'parallel' needs a cluster profile", "netwright-engine cluster add"),
+            marks=pytest.mark.part("cluster"),
+        ),
         (
             ["--environment", "multi-gpu"],
             ("'multi-gpu' is not available here", "cuda:1: only 12 MiB", "Choose one of: auto, cpu"),
@@ -344,9 +348,9 @@ def test_an_environment_or_a_device_that_cannot_be_had(
 
 def test_ctrl_c_before_a_command_began_is_no_defect(tmp_path: Path) -> None:
     """Also where it meets Python while it makes a class, which wraps it in an error of its own."""
-    program = "import signal, sys; from netwright.engine.cli import check_command as check, main\n"
+    program = "import signal, sys; from netwright.engine.cli import main, operation_command as command\n"
     program += "class Late:\n def __set_name__(self, *_): signal.raise_signal(signal.SIGINT)\n"
-    program += "check.run = lambda arguments: type('Fields', (), {'late': Late()})\nsys.exit(main.main())"
+    program += "command.run = lambda *_: type('Fields', (), {'late': Late()})\nsys.exit(main.main())"
 
     done = _run([sys.executable, "-c", program], ("check", digits(tmp_path)))
 

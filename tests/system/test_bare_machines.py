@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -90,15 +89,3 @@ def test_a_run_beside_the_current_folder_does_not_need_that(train: Callable[...,
     done = train(f"mkdir {here}; cd {here};", "--run-dir", "../run", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["run_dir"] == str((tmp_path / "run").resolve())
-
-
-@pytest.mark.parametrize("module", ["fcntl", "resource"])
-def test_a_system_without_posix_is_refused_in_a_sentence(tmp_path: Path, module: str) -> None:
-    file = tmp_path / "digits.netwright"
-    save(digits(mlp(), max_epochs=1), file)
-    code = f"import sys; sys.modules[{module!r}] = None; from netwright.engine.cli.main import program; program()"
-    line = [sys.executable, "-c", code, "train", str(file), "--run-dir", str(tmp_path / "run")]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stdout) == (5, "")
-    assert f"is not supported: its Python has no module {module}" in done.stderr
-    assert "Traceback" not in done.stderr

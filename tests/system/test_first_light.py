@@ -115,11 +115,11 @@ def choose_options(hand: WindowHand) -> None:
 def train(hand: WindowHand) -> None:
     window = hand.window
     hand.qtbot.mouseClick(window.bar.train, LEFT)
-    monitor = window.tabs.page("train")
+    monitor = window.training.monitor
     assert isinstance(monitor, Monitor)
     hand.qtbot.waitUntil(lambda: bool(list(monitor.loss_card.rows())), timeout=PATIENCE_MS)
     hand.qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
-    assert monitor.facts.status.text() == "✓ Finished"
+    assert monitor.facts.head.status.text() == "✓ Finished"
     assert {split for split, _, _ in monitor.metric_card.rows()} == {"training", "validation", "test"}
     assert monitor.facts.hardware.text("Workers") == "2 · gloo"
     assert "accuracy" in monitor.facts.progress.text("Test")
@@ -136,7 +136,7 @@ def export(hand: WindowHand, target: Path) -> None:
         hand.press_button(dialog, "Close")
 
     with Modal(work):
-        hand.press_button(hand.window.tabs.page("train"), "Export network…")
+        hand.press_button(hand.window, "Export…")
 
 
 def test_from_an_empty_canvas_to_a_trained_network(hand: WindowHand, tmp_path: Path) -> None:

@@ -17,9 +17,19 @@ from netwright.engine.core.part_registry import Part, entries, imported, parts, 
 from tests.architecture.test_repository import FILES, ROOT
 
 ROOMS = ("netwright", "app", "designer", "engine", "resources")
+COMMANDS = """
+import json, sys
+from netwright.engine.cli.main import main
+for words in json.loads(sys.argv[1]):
+    try:
+        code = main(words)
+    except SystemExit as end:
+        code = end.code
+    print("exit code", code, *words, file=sys.stderr)
+"""
 WINDOW = """
 import sys
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
 from netwright.app.window import MainWindow
 from netwright.designer import theme
 app = QApplication([])
@@ -32,7 +42,8 @@ for key in (*dict(TABS), "start"):
     window.show_tab(key)
     app.processEvents()
 menus = [action.text() for menu in window.menuBar().actions() for action in menu.menu().actions()]
-print(names, menus)
+titles = [b.text() for b in window.training.monitor.findChildren(QToolButton) if b.isCheckable()]
+print(names, menus, titles)
 window.close()
 """
 
@@ -65,19 +76,49 @@ def test_the_command_line_trains_and_has_no_command_of_it(rest: Path, part: Part
     assert Path(done.stdout.strip()).is_relative_to(rest), done.stderr
     shown = python(rest, "-m", "netwright.engine", "help")
     assert shown.returncode == 0, shown.stderr
-    for name in part.commands:
-        assert f"\n  {name} " not in shown.stdout
-        refused = python(rest, "-m", "netwright.engine", name)
-        assert (refused.returncode, "There is no command" in refused.stderr) == (2, True)
-    for words in (
+    lines = [
         ["new", "digits"],
         ["check", "digits.netwright"],
         ["train", "digits.netwright", "--set", "training.max_epochs=1", "--run-dir", "run"],
         ["show", "run"],
         ["schema", "train"],
+    ]
+    done = python(rest, "-c", COMMANDS, json.dumps([*([name] for name in part.commands), *lines]))
+    for name in part.commands:
+        assert f"\n  {name} " not in shown.stdout
+        assert f"exit code 2 {name}\n" in done.stderr
+    assert done.stderr.count("There is no command") == len(part.commands)
+    for words in lines:
+        assert f"exit code 0 {' '.join(words)}\n" in done.stderr, done.stderr
+
+
+@pytest.mark.part("cluster")
+@pytest.mark.parametrize("part", ["cluster"], indirect=True)
+def test_clusters_are_refused_in_words_without_their_part(rest: Path) -> None:
+    def engine(*words: str) -> subprocess.CompletedProcess[str]:
+        return python(rest, "-m", "netwright.engine", *words)
+
+    assert engine("new", "digits").returncode == 0
+    digits, two = "digits.netwright", ("--set", "training.max_epochs=1", "--workers", "2", "--run-dir", "two")
+    for words, code, text in (
+        (["train", digits, "--environment", "parallel"], 5, "has no clusters part"),
+        (["train", digits, "--profile", "lab"], 2, "goes with the execution environment parallel"),
+        (["advise", digits, "--set", "environment.target=parallel"], 5, "has no clusters part"),
+        (["train", digits, "--environment", "multi-cpu", *two], 0, ""),
     ):
-        done = python(rest, "-m", "netwright.engine", *words)
-        assert done.returncode == 0, done.stderr
+        done = engine(*words)
+        assert (done.returncode, text in done.stderr) == (code, True), done.stderr
+    environments = json.loads(engine("devices", "--json").stdout)["environments"]
+    assert environments["parallel"] == "this installation has no clusters part"
+    copy = rest / "copy"
+    shutil.copytree(rest / "two", copy)
+    info = json.loads((copy / "run.json").read_text()) | {"state": "running"}
+    (copy / "run.json").write_text(json.dumps({key: value for key, value in info.items() if key != "sha256"}))
+    record = {"profile": "lab", "kind": "ssh", "host": "lab", "folder": "/jobs/1", "job": "7", "job_state": "running"}
+    (copy / "cluster.json").write_text(json.dumps(record))
+    for words in (["follow", "copy"], ["stop", "copy"], ["resume", "copy"]):
+        done = engine(*words)
+        assert (done.returncode, "has no clusters part" in done.stderr) == (5, True), done.stderr
 
 
 def test_the_window_opens_without_its_pages(rest: Path, part: Part) -> None:
@@ -85,6 +126,7 @@ def test_the_window_opens_without_its_pages(rest: Path, part: Part) -> None:
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert ("New sweep" in done.stdout) == (part.name != "experiments")
+    assert ("Robustness" in done.stdout) == (part.name != "analysis")
 
 
 def test_every_manifest_names_what_there_is(part: Part) -> None:

@@ -15,12 +15,11 @@ from typing import Any
 import psutil
 import pytest
 
-from netwright.engine.cluster.local_ray import addresses_of_nodes
 from netwright.engine.cluster.profile_file import save_profile
 from netwright.engine.cluster.profiles import ClusterProfile
+from netwright.engine.cluster.ray_address import addresses_of_nodes, ray_environment
 from netwright.engine.cluster.validation import STAGES, validate
 from netwright.engine.core.errors import UnavailableError
-from netwright.engine.launch.remote.ray_address import ray_environment
 from netwright.engine.placement.inventory import LOOPBACK
 from tests.runs import Running, train
 from tests.system.test_training import TWO, convolution, digits

@@ -17,7 +17,7 @@ from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.trial_log import Trial
 from tests.builders import chain, layer
-from tests.engine.experiments.test_cluster_places import kill_place, project_file, reached, workers
+from tests.engine.cluster.nodes.test_cluster_places import kill_place, project_file, reached, workers
 from tests.system.test_experiments_end_to_end import wait_until
 from tests.system.test_ray import cluster, profile, raylets  # noqa: F401  # fixtures
 from tests.warm import Process

@@ -29,8 +29,10 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with what `make setup` reads, in a place with a space."""
     place = tmp_path / "my checkout"
     (place / "scripts").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "scripts/setup.sh", "scripts/system_packages.py"):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "lock.txt"):
         shutil.copy(ROOT / name, place / name)
+    for name in ("setup.sh", "system_packages.py", "locked.py"):
+        shutil.copy(ROOT / "scripts" / name, place / "scripts" / name)
     return place
 
 
@@ -92,7 +94,7 @@ def test_without_a_network_the_step_and_the_way_out_are_named(checkout: Path) ->
     done = setup(checkout, "TORCH_SPEC=torch==2.13.0")
     assert done.returncode != 0
     *_, step, way_out, _ = done.stderr.splitlines()
-    assert step.startswith("setup: the installation of torch==2.13.0 failed (exit code 1): ")
+    assert step.startswith("setup: the installation from lock.txt failed (exit code 1): ")
     assert way_out.startswith("The packages cannot be fetched. Connect this machine to the network, or name a proxy")
 
 

@@ -13,6 +13,7 @@ from netwright.engine.lowering.module import build, prefixes
 from netwright.engine.lowering.weights_folder import load as load_weights
 from netwright.engine.network.analysis import analyse, type_at
 from netwright.engine.network.network import Network
+from netwright.engine.placement.cluster_part import has_clusters
 from netwright.engine.project.project import Project
 from netwright.engine.runs.confusion import read_confusions
 from tests.builders import chain, layer
@@ -254,7 +255,7 @@ def test_patience_ends_a_run(tmp_path: Path) -> None:
     ("change", "words", "exit_code"),
     [
         ({"environment": {"target": "multi-gpu"}}, "'multi-gpu' is not available here", 5),
-        ({"environment": {"target": "parallel"}}, "cluster profile", 5),
+        ({"environment": {"target": "parallel"}}, "cluster profile" if has_clusters() else "clusters part", 5),
         ({"environment": {"target": "multi-cpu", "num_workers": 200}}, "cannot be shared by 200 workers", 2),
         ({"data": {"source": "none"}}, "no data to learn from", 2),
     ],

@@ -57,18 +57,19 @@ import sys
 import netwright.app.main as main
 from netwright.app.window import MainWindow
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 class Closing(MainWindow):
     def __init__(self, *given, **named):
         super().__init__(*given, **named)
-        for tab in ("data", "train", "design"):
+        for tab in ("data", "runs", "design"):
             self.show_tab(tab)
         self.server.ready.connect(lambda: QTimer.singleShot(0, self.close))
 
 main.MainWindow = Closing
 code = main.main(sys.argv[1:])
-print(*QApplication.allWidgets())
+# pyqtgraph makes a menu without a parent for each plot, in a plain QMenu and QWidget: they are none of ours.
+print(*(left for left in QApplication.allWidgets() if type(left.window()) not in (QMenu, QWidget)))
 sys.exit(code)
 """
 # A second window: it finds the run that another one has begun, lets it go on once that one has paused it, and says at
@@ -85,19 +86,19 @@ application = QApplication(sys.argv)
 window = MainWindow("light")
 window.open_path(Path(sys.argv[1]))
 window.show()
-window.show_tab("train")
-monitor = window.tabs.page("train")
+window.show_tab("runs")
+monitor = window.training.monitor
 was_paused = False
 
 def look():
     global was_paused
-    if monitor.facts.status.text() == "II Paused" and not was_paused:
+    if monitor.facts.head.status.text() == "II Paused" and not was_paused:
         was_paused = True
-        monitor.facts.buttons.resume.click()
+        monitor.facts.head.buttons.resume.click()
     elif was_paused and not window.training.is_running:
         timer.stop()
         rows = [list(card.rows()) for card in (monitor.loss_card, monitor.metric_card)]
-        print(json.dumps([window.training.run_folder.path.name, monitor.facts.status.text(), rows]), flush=True)
+        print(json.dumps([window.training.run_folder.path.name, monitor.facts.head.status.text(), rows]), flush=True)
         window.editor.mark_saved()
         window.close()
         window.shutdown()
@@ -142,8 +143,8 @@ def window(qtbot) -> Iterator[MainWindow]:
 
 
 def monitor_of(window: MainWindow) -> Monitor:
-    window.show_tab("train")
-    monitor = window.tabs.page("train")
+    window.show_tab("runs")
+    monitor = window.training.monitor
     assert isinstance(monitor, Monitor)
     return monitor
 
@@ -196,7 +197,7 @@ def test_a_run_outlives_its_window_and_the_next_one_finds_and_follows_it(
     qtbot.waitUntil(lambda: bool(monitor.facts.progress.text("Iteration")), timeout=PATIENCE_MS)
     window.training.stop()
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
-    assert monitor.facts.status.text() == "■ Stopped"
+    assert monitor.facts.head.status.text() == "■ Stopped"
     steps = [step for split, step, _ in monitor.loss_card.rows() if split == "training"]
     assert steps == list(range(1, len(steps) + 1)), "every step, from the first on"
     assert folder.state() == "stopped"
@@ -218,8 +219,9 @@ def test_a_killed_worker_is_told_in_words(qtbot, window: MainWindow, tmp_path: P
     os.kill(folder.read_info().workers[1], signal.SIGKILL)
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     panel = monitor_of(window).facts
-    assert panel.status.text() == "✕ Failed"
-    assert "Worker 1 was killed by signal 9" in panel.reason.text()
+    head = panel.head
+    assert head.status.text() == "✕ Failed"
+    assert "Worker 1 was killed by signal 9" in head.reason.text()
     assert window.bar.train.text() == "Train"
 
 
@@ -229,7 +231,7 @@ def test_a_killed_coordinator_is_a_lost_run(qtbot, window: MainWindow, tmp_path:
     workers = [psutil.Process(pid) for pid in info.workers]
     os.kill(info.coordinator, signal.SIGKILL)
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
-    assert monitor_of(window).facts.status.text() == "✕ Lost"
+    assert monitor_of(window).facts.head.status.text() == "✕ Lost"
     assert psutil.wait_procs(workers, timeout=PATIENCE_S)[1] == [], "workers end with their coordinator"
 
 
@@ -237,21 +239,22 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     folder = start(qtbot, window, tmp_path / "net.netwright")
     qtbot.mouseClick(window.bar.stop, Qt.MouseButton.LeftButton)
     panel = monitor_of(window).facts
+    head = panel.head
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
-    assert panel.status.text() == "■ Stopped"
-    assert panel.buttons.export.isVisible()
+    assert head.status.text() == "■ Stopped"
+    assert head.buttons.export.isVisible()
     assert folder.kept() is not None
     done = max(step for split, step, _ in monitor_of(window).loss_card.rows() if split == "training")
-    qtbot.mouseClick(panel.buttons.extend, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(head.buttons.extend, Qt.MouseButton.LeftButton)
     # What was before is told first, in slices: the buttons follow it to the end.
     qtbot.waitUntil(
         lambda: "Resumed: resumed on request" in [text for _, text in panel.events.rows], timeout=PATIENCE_MS
     )
-    qtbot.waitUntil(lambda: panel.buttons.pause.isEnabled() and panel.buttons.pause.isVisible(), timeout=PATIENCE_MS)
-    qtbot.mouseClick(panel.buttons.pause, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.status.text() == "II Paused", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: head.buttons.pause.isEnabled() and head.buttons.pause.isVisible(), timeout=PATIENCE_MS)
+    qtbot.mouseClick(head.buttons.pause, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: head.status.text() == "II Paused", timeout=PATIENCE_MS)
     window.menus.actions_by_id["run.resume"].trigger()
-    qtbot.waitUntil(lambda: panel.status.text() == "● Training", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: head.status.text() == "● Training", timeout=PATIENCE_MS)
     window.training.stop()
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     steps = [step for split, step, _ in monitor_of(window).loss_card.rows() if split == "training"]
@@ -265,9 +268,10 @@ def test_two_windows_follow_one_run_and_either_leads_it(qtbot, window: MainWindo
     folder = start(qtbot, window, path)
     monitor = monitor_of(window)
     panel = monitor.facts
+    head = panel.head
     command = [sys.executable, "-c", GOES_ON, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as other:
-        qtbot.mouseClick(panel.buttons.pause, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(head.buttons.pause, Qt.MouseButton.LeftButton)
         told = ["Paused", "Resumed"]
         qtbot.waitUntil(lambda: [words for _, words in panel._lines if words in told] == told, timeout=PATIENCE_MS)
         folder.request("set", epochs=1)
@@ -275,7 +279,7 @@ def test_two_windows_follow_one_run_and_either_leads_it(qtbot, window: MainWindo
         printed, errors = other.communicate(timeout=PATIENCE_S)
     assert said(errors) == []
     name, status, shown = json.loads(printed)
-    assert (name, status) == (folder.path.name, panel.status.text())
+    assert (name, status) == (folder.path.name, head.status.text())
     assert status == "✓ Finished"
     mine = [[list(row) for row in card.rows()] for card in (monitor.loss_card, monitor.metric_card)]
     assert shown == mine
@@ -293,7 +297,7 @@ def test_a_project_that_waits_is_trained_when_the_run_has_ended(
     window.training.stop()
     qtbot.waitUntil(lambda: window.training.run_folder != first, timeout=PATIENCE_MS)
     assert first.state() == "stopped"
-    qtbot.waitUntil(lambda: monitor_of(window).facts.buttons.pause.isEnabled(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: monitor_of(window).facts.head.buttons.pause.isEnabled(), timeout=PATIENCE_MS)
     window.training.stop()
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: [entry.state for entry in keeper.entries] == ["stopped"], timeout=PATIENCE_MS)
@@ -306,6 +310,6 @@ def test_stop_pressed_before_the_run_has_a_folder_still_stops_it(qtbot, window: 
     window.training.start()
     assert window.training.run_folder is None
     window.menus.actions_by_id["run.stop"].trigger()
-    assert monitor_of(window).facts.status.text() == "◐ Stopping"
+    assert monitor_of(window).facts.head.status.text() == "◐ Stopping"
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
-    assert monitor_of(window).facts.status.text() == "■ Stopped"
+    assert monitor_of(window).facts.head.status.text() == "■ Stopped"
