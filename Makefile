@@ -61,7 +61,7 @@ test-alone:
 # Also those that are in `make test`, and each once more with little time for the engine.
 journeys: setup
 	@$(BIN)/python scripts/system_packages.py --screen-reader
-	$(TESTS) -m "not gpu" -n 2 --dist worksteal --durations 10 $(PYTEST_ARGS) tests/journeys
+	$(TESTS) -m "not gpu" -n 2 --dist worksteal -v --maxfail 5 --durations 10 $(PYTEST_ARGS) tests/journeys
 
 # The pages of docs/ as a site in build/docs, without a network once the extra docs is installed.
 docs: setup

@@ -1,6 +1,7 @@
 """What holds for every test: no screen, a private home, quiet threads, and nothing left running behind."""
 
 import contextlib
+import faulthandler
 import functools
 import gc
 import importlib.util
@@ -28,6 +29,7 @@ QT_ROOMS = ("app", "designer", "journeys", "system/test_first_light.py", "system
 # Only a test that fails waits so long; a busy machine may take a while over anything.
 ENDING_PATIENCE_S = 30.0
 QT_PATIENCE_MS = 60_000
+HANG_MARGIN_S = 60.0
 ROOM_BYTES = 4 * 2**30
 SESSION_VARIABLE = "NETWRIGHT_TEST_SESSION"
 # Each test process has a mark of its own (pytest-xdist has several), which every process it starts inherits.
@@ -145,6 +147,42 @@ def pytest_collectstart() -> None:
 def pytest_runtest_setup() -> None:
     """And what a test and its fixtures draw, where they name no seed."""
     _seed()
+
+
+_stderr = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keeps the stream that messages go to, which is another one while a test runs."""
+    config.stash[_stderr] = os.dup(2)
+
+
+@contextlib.contextmanager
+def _watched(item: pytest.Item) -> Iterator[None]:
+    """Context that ends the process where a test hangs and says at which line. The timeout of pytest-timeout does not
+    reach C code that keeps the main thread, nor the cleaning up of a test that failed; pytest-xdist goes on with the
+    other tests in a new process."""
+    mark = item.get_closest_marker("timeout")
+    limit_s = float(mark.args[0] if mark else item.config.getini("timeout")) + HANG_MARGIN_S
+    faulthandler.dump_traceback_later(limit_s, exit=True, file=item.config.stash[_stderr])
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Ends the process where a test hangs."""
+    with _watched(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Ends the process where the cleaning up of a test hangs."""
+    with _watched(item):
+        return (yield)
 
 
 def pytest_unconfigure() -> None:

@@ -22,7 +22,7 @@ def reachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("reachable")
 def test_a_profile_is_made_validated_and_trained_on(visit: Visit, place: Path) -> None:
     person = visit()

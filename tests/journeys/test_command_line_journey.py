@@ -15,7 +15,7 @@ from netwright.engine.runs.folder import RunFolder
 from tests.journeys.elsewhere import run_elsewhere
 from tests.journeys.journey_files import flat_table, shape_pictures
 
-pytestmark = [pytest.mark.journey, pytest.mark.timeout(900), pytest.mark.usefixtures("machine")]
+pytestmark = [pytest.mark.journey, pytest.mark.timeout(600), pytest.mark.usefixtures("machine")]
 PATIENCE_S = 300.0
 ANSWER = """
 import os, sys

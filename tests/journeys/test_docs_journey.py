@@ -21,7 +21,7 @@ from tests.docs_blocks import PAGES, PROGRAM, ROOT, blocks, commands
 from tests.journeys import journey_files
 from tests.system.test_examples import expanded
 
-pytestmark = [pytest.mark.journey, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.journey, pytest.mark.timeout(600)]
 PATIENCE_S = 300
 NOT_HERE = (
     *("weights fetch", "notify --webhook", "new resnet18", "transfer resnet18", "=s3://", "=https://"),

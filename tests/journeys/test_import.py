@@ -12,7 +12,7 @@ from tests.journeys.journey_files import shape_pictures
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_a_foreign_network_gets_a_new_head_and_runs_elsewhere(visit: Visit, place: Path) -> None:
     shape_pictures(place / "shapes")
     for odd in ("cut off.jpg", "empty.png"):

@@ -17,7 +17,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("machine", ["usual"], indirect=True)
 def test_an_example_is_changed_trained_tested_and_exported_by_keys_alone(visit: Visit, place: Path) -> None:
     person = visit()

@@ -9,7 +9,7 @@ from tests.journeys.journey_files import sized_pictures
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("machine", ["usual"], indirect=True)
 def test_two_numbers_are_measured_in_each_picture(visit: Visit, place: Path) -> None:
     sized_pictures(place)

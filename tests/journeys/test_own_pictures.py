@@ -12,7 +12,7 @@ from tests.journeys.journey_files import shape_pictures
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, place: Path) -> None:
     shape_pictures(place / "shapes")
     person = visit()

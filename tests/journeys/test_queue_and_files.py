@@ -10,7 +10,7 @@ from tests.journeys.conftest import Visit
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place: Path) -> None:
     person = visit()
     person.open_example("Handwritten digits")

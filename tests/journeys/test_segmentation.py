@@ -9,7 +9,7 @@ from tests.journeys.journey_files import masked_pictures
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("machine", ["usual"], indirect=True)
 def test_every_pixel_gets_a_class(visit: Visit, place: Path) -> None:
     masked_pictures(place / "shapes")

@@ -9,7 +9,7 @@ from tests.journeys.journey_files import power_series
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_the_loads_of_several_towns_are_forecast(visit: Visit, place: Path) -> None:
     power_series(place / "loads.csv")
     person = visit()

@@ -16,7 +16,7 @@ def iterations(folder: Path) -> int:
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_a_stopped_run_is_resumed_in_the_next_window(visit: Visit, place: Path) -> None:
     person = visit()
     person.open_example("Waves")

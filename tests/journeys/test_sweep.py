@@ -29,7 +29,7 @@ def runner_of(place: Path) -> psutil.Process:
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_a_search_is_killed_and_resumed_and_its_best_is_applied(visit: Visit, place: Path) -> None:
     person = visit()
     person.open_example("Handwritten digits")

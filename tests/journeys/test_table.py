@@ -12,7 +12,7 @@ from tests.journeys.journey_files import flat_table
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_a_table_with_gaps_dates_and_groups_becomes_a_regression(visit: Visit, place: Path) -> None:
     flat_table(place / "flats.csv")
     person = visit()

@@ -9,7 +9,7 @@ from tests.journeys.journey_files import labelled_texts, sounds
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_texts_are_sorted_by_topic(visit: Visit, place: Path) -> None:
     labelled_texts(place / "texts.csv")
     person = visit()
@@ -28,7 +28,7 @@ def test_texts_are_sorted_by_topic(visit: Visit, place: Path) -> None:
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 def test_sounds_are_told_apart_although_one_is_broken(visit: Visit, place: Path) -> None:
     sounds(place / "sounds")
     person = visit()

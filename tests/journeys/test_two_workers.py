@@ -39,7 +39,7 @@ def begin(person: Person, place: Path) -> None:
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(600)
 def test_a_run_of_two_workers_outlives_its_window(visit: Visit, place: Path) -> None:
     shape_pictures(place / "shapes", per_class=60)
     for odd in ("cut off.jpg", "empty.png"):
