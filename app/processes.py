@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import subprocess
 
 ENDING_S = 0.5
+KILLING_S = 10.0
 LOG_BYTES = 2**20
 """Size from which the log begins anew; the one before is kept beside it."""
 
@@ -64,8 +65,8 @@ def environment_for(hosts: Mapping[str, int]) -> dict[str, str]:
 
 
 class ChildProcess(QObject):
-    """A process, and the messages in JSON that both send, one per line; what it prints otherwise is ignored. `end` or
-    `let_go` must be called.
+    """A process, and the messages in JSON that both send, one per line; what it prints otherwise is ignored. `end` must
+    be called.
 
     `hears` opens its standard input; `is_leader` makes it the leader of a process group that is killed together with
     it; `hosts` are those that it may fetch data from. Raises `OSError` if the process cannot be started.
@@ -127,12 +128,6 @@ class ChildProcess(QObject):
             self._readable.stop()
             self.closed.emit()
 
-    def let_go(self) -> "subprocess.Popen[bytes]":
-        """Close the pipes and let the process go on alone. Return it."""
-        self._say_no_more()
-        self._close_output()
-        return self.process
-
     def end(self, patience_s: float = 0.0) -> None:
         """End the process: by force, if it has not ended by itself within the patience after its input was closed. A
         group leader is killed at once, with its group."""
@@ -140,11 +135,11 @@ class ChildProcess(QObject):
         if self._is_leader:
             end_process_tree(self.process.pid)
         try:
-            self.process.wait(ENDING_S if self._is_leader else patience_s)
+            self.process.wait(KILLING_S if self._is_leader else patience_s)
         except subprocess.TimeoutExpired:
             self.process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(ENDING_S)  # one that hangs in a disk ends when that answers
+                self.process.wait(KILLING_S)  # one that hangs in a disk ends when that answers
         self._close_output()  # not before: what it still says must not break it off at its last work
 
     def _say_no_more(self) -> None:

@@ -77,13 +77,6 @@ def test_a_leader_is_ended_with_what_it_started(qtbot: QtBot, owner: QObject) ->
     assert not below.is_running() or below.status() == psutil.STATUS_ZOMBIE
 
 
-def test_one_that_was_let_go_goes_on(owner: QObject) -> None:
-    process = ChildProcess(command("import sys, time; sys.stdin.read(); time.sleep(600)"), owner, hears=True).let_go()
-    assert process.poll() is None
-    process.kill()
-    process.wait(60)
-
-
 def test_where_there_is_no_such_program_there_is_no_child(owner: QObject) -> None:
     with pytest.raises(OSError, match="nowhere"):
         ChildProcess(["/nowhere/python"], owner)
