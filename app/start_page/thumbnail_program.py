@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from netwright.engine.network.network import Network
 
 MODULE = "netwright.app.start_page.thumbnail_program"
+ENDS_WITH_PARENT = True  # not a pipe to look at: it draws
 NICENESS = 10
 """The window has priority."""
 FORMAT = 5
