@@ -40,7 +40,8 @@ class NewestWindows:
 
     Where the network takes columns that are known in advance, the last rows of a series are the steps to predict, and
     the columns to predict may be empty there; without such columns the forecast begins behind its last row. An input of
-    any length takes all rows. A table without the column that told series apart in training is one series.
+    any length takes all rows. A table without the column that told series apart in training is one series. Sequences
+    that are no forecasts begin with the first row; to a fixed length they are cut at the end, or padded with zeros.
     """
 
     def __init__(self, record: Preparation, source: Path) -> None:
@@ -49,6 +50,7 @@ class NewestWindows:
         history, *others = record.inputs
         self._ahead = others[0].sizes[0] or 0 if others else 0
         self._steps = history.sizes[0]
+        self._is_whole = record.kind == "sequences"
         self._table = open_table(source)
         self._columns = list(self._table.names)
         names = [name for preparation in record.inputs for name in preparation.column_names]
@@ -60,7 +62,7 @@ class NewestWindows:
     def windows(self) -> Iterator[Window]:
         """Yield the window of each series, in the order in which they appear. Raises `UserError` for rows that cannot
         be read, and for a series that is alone and too short."""
-        length = None if self._steps is None else self._steps + self._ahead
+        length = None if self._steps is None or self._is_whole else self._steps + self._ahead
         group, is_grouped = self._record.group_column, self._record.group_column in self._columns
         place = self._columns.index(group) if is_grouped else 0
         series: dict[str, deque[Row]] = {}
@@ -76,6 +78,9 @@ class NewestWindows:
             yield window
 
     def _window(self, group: str, rows: Sequence[Row]) -> Window:
+        if self._is_whole and rows:
+            name = f"{self._source}:{rows[0][0]}" if group else f"{self._source}"
+            return Window(name, group, rows[: self._steps], (), (), "")
         ahead, refusal = self._ahead, ""
         if len(rows) <= ahead or (self._steps is not None and len(rows) < self._steps + ahead):
             series = f"{self._source}: the series {quoted(group)}" if group else str(self._source)
@@ -114,4 +119,6 @@ class NewestWindows:
             cells.append(
                 np.asarray(parse(column, [row[at] for _, row in rows], places, self._table.shown_decimal), np.float64)
             )
-        return np.stack(cells, axis=1)
+        sample = np.stack(cells, axis=1)
+        missing = (self._steps or 0) - len(rows) if self._is_whole else 0
+        return np.pad(sample, ((0, missing), (0, 0))) if missing > 0 else sample

@@ -48,7 +48,9 @@ from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
 from netwright.engine.project.sources.source_type import is_hidden
 from netwright.engine.project.sources.table import PARQUET
 
-Look = Callable[[list[dict[str, Any]], Arrays, Sequence[Answers]], None]
+Told = dict[str, Any]
+"""The answers for a sample as JSON."""
+Look = Callable[[list[Told], Arrays, Sequence[Answers]], None]
 """Takes the answers of a batch, to which it adds keys, its prepared inputs, and the outputs."""
 
 BATCH_ROWS = 1024
@@ -224,7 +226,33 @@ def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Itera
             return _series(record, source, size or (1 if record.inputs[0].sizes[0] is None else BATCH_ROWS))
         return _arrays(record, source, size or BATCH_ROWS)
 
-    yield from _each(sources, batches, is_only)
+    for source in sources:
+        if files := _sequence_files(record, source):
+            yield from _each(files, lambda file: _sequence(record, file) or batches(file), is_only=False)
+        else:
+            yield from _each([source], batches, is_only)
+
+
+def _sequence_files(record: Preparation, source: Path) -> list[Path]:
+    """Return the files of a folder that holds a sequence in each: tables, or `.npz` files."""
+    first = record.inputs[0]
+    if len(record.inputs) > 1 or first.axes[:1] != ("T",) or not source.is_dir():
+        return []
+    suffixes = {".npz", *(TABLES if first.columns else ())}
+    return list(_walk(source, lambda name: Path(name).suffix.lower() in suffixes))
+
+
+def _sequence(record: Preparation, file: Path) -> Iterator[Batch] | None:
+    """Return the batch of a file of arrays that holds one sequence without an axis of samples; None for another."""
+    first = record.inputs[0]
+    if file.suffix.lower() != ".npz":
+        return None
+    fitting = {name: header for name, header in headers(file).items() if fits(first, (1, *header.shape))}
+    named = [fitting[name] for name in (first.source, first.name) if name in fitting]
+    if not named and len(fitting) != 1:
+        return None
+    header = (named or list(fitting.values()))[0]
+    return iter([Batch([str(file)], [header], lambda some: prepare(record, [some[0].read()[np.newaxis]]))])
 
 
 def _files_at_once(record: Preparation) -> int:
