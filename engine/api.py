@@ -217,6 +217,7 @@ def predict(
 
     Samples are prepared as those of the training. `top`: number of likeliest classes. Raises `UserError`; of several
     files, one that cannot be used has an `error` instead. `classes` and `pixels` are those of a network from elsewhere.
+    With `output` the answers are written there, as `predict -o` does, and none returned.
     """
     listed = [samples] if isinstance(samples, str | Path) else samples
     answers = run_operation(
@@ -229,9 +230,9 @@ def predict(
         batch=batch,
         device=device,
         trusted=trust,
-        **said_of_model(model, MODEL_OPTIONS[:2]),
+        **said_of_model(model, (*MODEL_OPTIONS[:2], "output")),
     )
-    predictions = answers.predictions
+    predictions = [] if "output" in model else answers.predictions
     return [Prediction(each["sample"], each.get("outputs", []), each.get("error", "")) for each in predictions]
 
 

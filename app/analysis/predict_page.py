@@ -229,7 +229,7 @@ class PredictPage(RunPage):
         network = self.network or self.run
         assert network is not None
         values = {"folder": folder, "files": (), **self.options.values(), **sample}
-        request = PredictRequest(model=network, device="cpu", **values)
+        request = self.panel.request = PredictRequest(model=network, device="cpu", **values)
         self._send(lambda: self.shell.server.ask(OPERATION, request, on_result, self._on_failed, **more))
 
     def _on_changed(self) -> None:

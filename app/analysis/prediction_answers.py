@@ -15,15 +15,17 @@ from netwright.app.plots.card import FINENESS, drawn_whole, picture_of, png_of, 
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.language import tr
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.text import format_percent, format_value
 
 ROW, BAR, MOST_NAME, VALUE = 26, 12, 220, 64
 MOST_WIDTH = 720
-PICTURE = 320
+PICTURE, BESIDE = 320, 224
 MOST_VALUES = 40
-"""Numbers of one answer that are listed; the table as CSV has all."""
+"""Numbers of one answer that are listed; the answers that are saved have all."""
+PIXELS = {"lowest": noop("lowest"), "mean": noop("mean"), "highest": noop("highest")}
+"""What is told of the numbers of pixels."""
 OPACITY = 55
 Answer = Mapping[str, Any]
 
@@ -56,12 +58,12 @@ class PictureView(QWidget):
         self.setAccessibleName(tr("Sample"))
         self.setToolTip(tr("The sample as the network gets it"))
 
-    def show_picture(self, file: str, mask: str) -> None:
-        """Show files; an empty name for none."""
+    def show_picture(self, file: str, mask: str = "", side: int = 0) -> None:
+        """Show files; an empty name for none. `side`: longest side in pixels, 0 for the usual one."""
         self._picture = QPixmap(file) if file else QPixmap()
         self._mask = QPixmap.fromImage(coloured(mask)) if mask else QPixmap()
         size = (self._picture if not self._picture.isNull() else self._mask).size()
-        side = PICTURE if self._mask.width() else PICTURE // 2
+        side = side or (PICTURE if self._mask.width() else PICTURE // 2)
         self.setFixedSize(size.scaled(QSize(side, side), Qt.AspectRatioMode.KeepAspectRatio))
         self.update()
 
@@ -182,10 +184,8 @@ class AnswerView(QWidget):
         row.setSpacing(16)
         outputs = answer.get("outputs", ())
         mask = next((str(entry["mask"]) for entry in outputs if "mask" in entry), "")
-        picture = str(
-            answer.get("picture", "") or next((entry["target"] for entry in outputs if "target" in entry), "")
-        )
-        if picture or mask:
+        picture = str(answer.get("picture", ""))
+        if (picture or mask) and not any("answer" in entry for entry in outputs):
             self.picture = PictureView()
             self.picture.show_picture(picture, mask)
             row.addWidget(self._with_slider(self.picture) if mask else self.picture, 0, Qt.AlignmentFlag.AlignTop)
@@ -246,6 +246,8 @@ class AnswerView(QWidget):
             legend = Legend()
             legend.show_shares(output["shares"])
             return [legend]
+        if "answer" in output:
+            return [_side_by_side(answer, output), values_table(named_values(output))]
         if plots := forecast_plots(answer, output):
             widgets: list[QWidget] = []
             for plot in plots:
@@ -266,6 +268,26 @@ class AnswerView(QWidget):
         if not (series := answer.get("series")):
             return []
         return [Tiles([Sparkline(series["values"], ", ".join(series["names"]))])]
+
+
+def _side_by_side(answer: Answer, output: Answer) -> QWidget:
+    """Return the pictures of the sample, of the answer, and of the target where it is known, beside each other."""
+    holder = QWidget()
+    grid = QGridLayout(holder)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(12)
+    pictures = ((tr("Sample"), answer.get("picture")), (tr("Answer"), output["answer"]))
+    for column, (name, file) in enumerate((*pictures, (tr("Target"), output.get("target")))):
+        if file:
+            label, view = QLabel(name), PictureView()
+            theme.mark(label, "role", "muted")
+            view.show_picture(str(file), side=BESIDE)
+            view.setAccessibleName(name)
+            view.setToolTip("")
+            grid.addWidget(label, 0, column)
+            grid.addWidget(view, 1, column, Qt.AlignmentFlag.AlignTop)
+    grid.setColumnStretch(3, 1)
+    return holder
 
 
 def _form(answer: Answer) -> tuple[object, ...]:
@@ -305,7 +327,9 @@ def values_table(values: Sequence[tuple[str, str]]) -> QWidget:
         grid.addWidget(table, 0, place, Qt.AlignmentFlag.AlignTop)
         grid.setColumnStretch(place, 1)
     if len(values) > len(rows):
-        note = QLabel(tr("The first {count:,} of {total:,}. The CSV file has all.", count=len(rows), total=len(values)))
+        note = QLabel(
+            tr("The first {count:,} of {total:,}. Saved answers have all.", count=len(rows), total=len(values))
+        )
         theme.mark(note, "role", "help")
         grid.addWidget(note, 1, 0, 1, parts)
     return holder
@@ -315,7 +339,8 @@ def named_values(output: Answer, digits: int = 3) -> list[tuple[str, str]]:
     """Return names and texts of the numbers, classes or tokens of an answer."""
     value = output.get("value", output.get("classes", output.get("transcript")))
     if isinstance(value, Mapping):
-        return [(str(name), format_value(item, digits=digits)) for name, item in value.items()]
+        names = [translation(PIXELS[name]) if "answer" in output else str(name) for name in value]
+        return [(name, format_value(item, digits=digits)) for name, item in zip(names, value.values(), strict=True)]
     if isinstance(value, list):
         return [(f"{place + 1:,}", format_value(item, digits=digits)) for place, item in enumerate(value)]
     return [(str(output["name"]), format_value(value, digits=digits))]

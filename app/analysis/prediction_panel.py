@@ -1,6 +1,8 @@
 """The right half of the Predict page: an answer or a table of answers, with copy and export."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,20 @@ from netwright.app.analysis.prediction_table import AnswersTable, as_text, name_
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.language import tr
-from netwright.engine.core.files import write_atomically
+from netwright.designer.language import noop, tr, translation
+from netwright.engine.analysis.operations.predict import OPERATION, PredictRequest
 
 HEAD = 32
+
+
+FORMS = (
+    (noop("Folder: a table, and masks, pictures, sounds or steps in files"), ""),
+    (noop("Table (*.csv)"), ".csv"),
+    (noop("Table (*.parquet)"), ".parquet"),
+    (noop("Arrays (*.npz)"), ".npz"),
+    ("JSON (*.json)", ".json"),
+)
+"""What answers are saved as, and its suffix."""
 
 
 class AnswersPanel(QFrame):
@@ -35,14 +47,16 @@ class AnswersPanel(QFrame):
 
     def __init__(self, shell: Shell) -> None:
         super().__init__()
-        self._shell, self._csv = shell, ""
+        self._shell = shell
+        self.request: PredictRequest | None = None
+        """The request whose answers are shown, or under way."""
         self.pages, self.view, self.table = QStackedWidget(), AnswerView(), AnswersTable()
         self.hint, self.note = QLabel(), ElidedLabel()
         self.copy_button, self.export_button = QPushButton(tr("Copy")), QPushButton(tr("Export"))
         self.copy_button.setToolTip(tr("Copy the answers as text and as a picture"))
         self.copy_button.clicked.connect(self.copy)
         menu = QMenu(self.export_button)
-        self.csv_action = menu.addAction(tr("Answers as CSV…"), self.export_csv)
+        self.save_action = menu.addAction(tr("Save answers…"), self.save)
         menu.addAction(tr("Picture as PNG…"), lambda: self._export("png", self.view.export_png))
         menu.addAction(tr("Picture as SVG…"), lambda: self._export("svg", self.view.export_svg))
         self.export_button.setMenu(menu)
@@ -78,8 +92,6 @@ class AnswersPanel(QFrame):
         """Show the answers of `serve` to `predict`; those for a drawing or a typed text have no name."""
         answers = list(result["predictions"])
         count, failed = int(result.get("count", len(answers))), int(result.get("failed", 0))
-        self._csv = "" if is_live else str(result.get("csv", ""))
-        self.csv_action.setVisible(bool(self._csv))
         is_one = count == 1
         self.table.setVisible(not is_one)
         self.view.show_answer(answers[0])
@@ -112,9 +124,18 @@ class AnswersPanel(QFrame):
         QGuiApplication.clipboard().setMimeData(data)
         self._shell.hint(tr("Copied."))
 
-    def export_csv(self) -> None:
-        """Ask for a file, and save the answers to all samples."""
-        self._export("csv", lambda path: write_atomically(path, Path(self._csv).read_bytes()))
+    def save(self) -> None:
+        """Ask for a file or folder, and have the engine write the answers to all samples, also those not listed."""
+        suffixes = {translation(text): suffix for text, suffix in FORMS}
+        name, form = QFileDialog.getSaveFileName(self, tr("Save answers"), "answers", ";;".join(suffixes))
+        if not name or self.request is None:
+            return
+        path = Path(name)
+        path = path if path.suffix else path.with_name(path.name + suffixes.get(form, ""))
+        fail = partial(self._shell.show_error, tr("The answers cannot be saved"))
+        tell = partial(self._shell.hint, tr("Saved {name}.", name=path.name))
+        request = replace(self.request, folder=None, output=path)
+        self._shell.server.ask(OPERATION, request, lambda _: tell(), fail)
 
     def _export(self, kind: str, write: Callable[[Path], None]) -> None:
         name, _ = QFileDialog.getSaveFileName(self, tr("Export the prediction"), f"prediction.{kind}", f"*.{kind}")

@@ -22,6 +22,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from netwright.designer import markup, theme
 from netwright.designer.language import noop, tr, translation
+from netwright.engine.drawing.colours import CLASS_FAMILIES
+from netwright.engine.drawing.colours import class_colour as colour_of_class
 
 GAP = 8
 CAPTION_HEIGHT = 20
@@ -32,8 +34,6 @@ SERIES_WIDTH, SERIES_HEIGHT, LANE = 168, 64, 24
 BAND = 6
 WAVE = 36
 NOTHING = 255
-PEN_FAMILIES = ("Convolution", "Activation", "Pooling", "Recurrent", "Normalisation", "Combination")
-
 
 MARK = 7
 MARKS = {"validation": (noop("val"), "warning"), "test": (noop("test"), "good")}
@@ -198,16 +198,13 @@ def coloured_classes(mask: str, colours: Sequence[QColor] | None = None) -> QPix
 
 
 def class_colour(number: int) -> QColor:
-    """Return the colour of a class in masks and along sequences: those of the layer families first, then others far
-    apart."""
-    if number < len(PEN_FAMILIES):
-        return QColor(theme.current().family(PEN_FAMILIES[number]))
-    return QColor.fromHsvF((number * 0.618034) % 1.0, 0.55, 0.85)
+    """Return the colour of a class in masks and along sequences."""
+    return QColor(colour_of_class(number, "dark" if theme.current().is_dark else "light"))
 
 
 def channel_colour(index: int) -> QColor:
     """Return the colour of a channel of a sequence."""
-    return QColor(theme.current().family(PEN_FAMILIES[index % len(PEN_FAMILIES)]))
+    return class_colour(index % len(CLASS_FAMILIES))
 
 
 def spans_of(sequences: Iterable[Sequence[Sequence[float]]]) -> list[Span]:

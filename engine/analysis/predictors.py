@@ -1,5 +1,6 @@
 """Predictors: the network of a model, or an ONNX file, which needs no torch."""
 
+import contextlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -11,7 +12,9 @@ import numpy as np
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.foreign_file import HARM
 from netwright.engine.core.part_registry import required
-from netwright.engine.data.sources.source import Array, Arrays, refuse_too_large
+from netwright.engine.data.sources.image_file import BadPictureError
+from netwright.engine.data.sources.image_file import read as read_image
+from netwright.engine.data.sources.source import Array, Arrays, locate, refuse_too_large
 from netwright.engine.models.assumed import (
     IMAGENET_MEAN,
     IMAGENET_STD,
@@ -21,13 +24,15 @@ from netwright.engine.models.assumed import (
     assumed_target,
 )
 from netwright.engine.project.preparation import InputPreparation, Preparation
-from netwright.engine.project.preparing import group_column_of
+from netwright.engine.project.preparing import group_column_of, picture_span
+from netwright.engine.project.sources.images import is_image
 from netwright.engine.runs.model_files import Assumptions, ModelChoice
 
 if TYPE_CHECKING:
     from netwright.engine.models.trained_model import Model
 
 ONNX = ".onnx"
+WHITE = 255.0
 COPIES = 4
 """Times that the inputs of a sample are in memory: prepared, on the way to ONNX Runtime, and there."""
 
@@ -43,6 +48,9 @@ class Predictor(Protocol):
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first."""
+
+    def target_picture(self, sample: Path, shape: tuple[int, ...]) -> Array | None:
+        """Return the target (C, H, W) of a picture file that is one of the data it was trained on, else None."""
 
 
 def open_predictor(named: ModelChoice | Path) -> Predictor:
@@ -94,6 +102,20 @@ class ModelPredictor:
         if trained.precision.name == "fp64":
             tensors = tuple(x.double() if x.dtype == torch.float32 else x for x in tensors)
         return [output.numpy() for output in trained.outputs(trained.answering, tensors)]
+
+    def target_picture(self, sample: Path, shape: tuple[int, ...]) -> Array | None:
+        """Return the target (C, H, W) of a picture file that is one of the data it was trained on, else None."""
+        data, base = self._trained.project.data, self._trained.base
+        span = picture_span(data)
+        if not span or locate(data.path, base).resolve() != sample.parent.resolve():
+            return None
+        with contextlib.suppress(OSError, BadPictureError):
+            folder = locate(data.target_images, base)
+            names = (file for file in folder.iterdir() if file.stem == sample.stem and is_image(file.name))
+            if (file := next(names, None)) is not None:
+                picture = read_image(file, "grey" if shape[0] == 1 else "rgb", *shape[1:])
+                return np.asarray(picture * (span[1] / WHITE), np.float32)
+        return None
 
 
 class OnnxPredictor:
@@ -162,6 +184,10 @@ class OnnxPredictor:
         if set(order) != set(names):
             order = dict(zip(names, inputs, strict=True))
         return self._run(order)
+
+    def target_picture(self, sample: Path, shape: tuple[int, ...]) -> Array | None:
+        """Return None: a file says nothing of the data that it was trained on."""
+        return None
 
     def _run(self, order: Mapping[str, Array]) -> list[Array]:
         """Compute the outputs; where the file has a fixed number of samples, in parts of so many."""

@@ -7,19 +7,18 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from netwright.engine.cli.answers import add_json, envelope, failure, note, print_json, table
 from netwright.engine.cli.commands import FAMILIES, Commands
 from netwright.engine.cli.printing import TableOutput, say
-from netwright.engine.cli.terminal import print_table, showing
+from netwright.engine.cli.terminal import print_shaded, print_table, showing
 from netwright.engine.core import dataclass_json, progress
 from netwright.engine.core.csv_text import CsvWriter
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
 from netwright.engine.core.finite_json import to_json
-from netwright.engine.operations.operation import FORMS, Document, Line, Operation, Parameter, Stream, operation
+from netwright.engine.operations.operation import FORMS, Document, Line, Operation, Parameter, Shaded, Stream, operation
 from netwright.engine.project.export_options import flag
 
 
@@ -131,14 +130,16 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     calm_threads()
     request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in _shown(declared)})
     try:
-        with _noted(), showing(declared.doing) if declared.doing and not declared.stream else contextlib.nullcontext():
+        is_lazy = declared.stream is not None and getattr(request, "output", None) is None
+        with _noted(), showing(declared.doing) if declared.doing and not is_lazy else contextlib.nullcontext():
             result = _within_limits(declared, request) if declared.is_foreign else declared.run(request)
-        if declared.stream is not None:
-            print_stream(declared, declared.stream, arguments, request, result)
+        stream = declared.stream if declared.stream is not None and hasattr(result, declared.stream.field) else None
+        if stream is not None:
+            print_stream(declared, stream, arguments, request, result)
     except UserError as error:
         _print(declared.error_text(error), is_error=True)
         raise
-    if declared.stream is None:
+    if stream is None:
         say(*declared.notices(result), to=sys.stderr)
         if arguments.json or _is_json(declared, request):
             print_json(arguments, {**declared.write(result), **declared.failure(result)})
@@ -189,6 +190,8 @@ def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:
             TableOutput(sys.stdout).write(line.text)
         elif isinstance(line, str):
             say(line, to=sys.stderr if is_error else None)
+        elif isinstance(line, Shaded):
+            print_shaded(line.words)
         elif is_error:
             say(*table(line.rows, line.right), to=sys.stderr)
         else:
@@ -199,8 +202,7 @@ def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:
 
 
 def add_stream(command: argparse.ArgumentParser) -> None:
-    """Add `-o`, and `--json` or `--csv`."""
-    command.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of printing")
+    """Add `--json` and `--csv`."""
     forms = command.add_mutually_exclusive_group()
     add_json(forms)
     forms.add_argument("--csv", action="store_true", help="print one line per sample, with a header")
@@ -209,37 +211,23 @@ def add_stream(command: argparse.ArgumentParser) -> None:
 def print_stream(
     declared: Operation[Any, Any], stream: Stream[Any], arguments: argparse.Namespace, request: Any, result: Any
 ) -> None:
-    """Print each item as it comes, to the file of `-o` where there is one. Raises `UserError`."""
+    """Print each item as it comes. Raises `UserError`."""
     say(*declared.notices(result), to=sys.stderr)
-    with _output(arguments.output) as out, showing(declared.doing):
+    with showing(declared.doing):
         if arguments.json:
-            arguments.has_printed_json = arguments.output is None
-            _write_json(declared, stream, envelope(arguments), result, out)
+            arguments.has_printed_json = True
+            _print_json(declared, stream, envelope(arguments), result)
         elif arguments.csv:
-            writer = CsvWriter(TableOutput(out) if arguments.output is None else out)
+            writer = CsvWriter(TableOutput(sys.stdout))
             for row in stream.rows(result):
                 writer.row(row)
         else:
             for line in declared.text(request, result):
-                say(line, to=out)
+                say(line)
 
 
-@contextlib.contextmanager
-def _output(path: Path | None) -> Iterator[TextIO]:
-    if path is None:
-        yield sys.stdout
-        return
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            yield file
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror or error}.") from None
-
-
-def _write_json(
-    declared: Operation[Any, Any], stream: Stream[Any], head: Mapping[str, Any], result: Any, out: TextIO
-) -> None:
-    """Write one object: what is known, the items as they come, then what is known after them, and what went wrong."""
+def _print_json(declared: Operation[Any, Any], stream: Stream[Any], head: Mapping[str, Any], result: Any) -> None:
+    """Print one object: what is known, the items as they come, then what is known after them, and what went wrong."""
 
     def others() -> dict[str, Any]:
         written = declared.write(replace(result, **{stream.field: ()}))
@@ -249,7 +237,7 @@ def _write_json(
         later = {name: value for name, value in others().items() if name not in known}
         return "".join([f", {json.dumps(name)}: {json.dumps(value)}" for name, value in {**later, **error}.items()])
 
-    known = others()
+    known, out = others(), sys.stdout
     out.write(f"{json.dumps({**head, **known})[:-1]}, {json.dumps(stream.field)}: [")
     try:
         out.writelines(_items(getattr(result, stream.field)))

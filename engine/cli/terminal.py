@@ -43,6 +43,8 @@ STYLES: Mapping[str, str] = {
 }
 """Colours by the beginning of a text, up to a colon or comma."""
 SHORTEST_BAR, LONGEST_CELL = 8, 1000
+LEAST_SHADE = 26
+"""Strength of a colour, of 255, below which it is left out."""
 
 
 def print_table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), *, has_header: bool = True) -> None:
@@ -68,6 +70,22 @@ def print_table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), *, has
     for row in rows[1:] if has_header else rows:
         grid.add_row(*map(_styled, row))
     _console(sys.stdout).print(grid)
+
+
+def print_shaded(words: Sequence[tuple[str, float]]) -> None:
+    """Print words in a row; on a terminal each on a ground of its share, -1 to 1: blue, none, red."""
+    if not is_terminal(sys.stdout):
+        say(" ".join(word for word, _ in words))
+        return
+    from rich.text import Text
+
+    row = Text()
+    for word, share in words:
+        strength = round(255 * min(1.0, abs(share)))
+        ground = f"#{strength:02x}0000" if share > 0 else f"#0000{strength:02x}"
+        row.append(printable(word), f"#ffffff on {ground}" if strength >= LEAST_SHADE else "")
+        row.append(" ")
+    _console(sys.stdout).print(row)
 
 
 def _cell(text: str) -> str:

@@ -163,6 +163,13 @@ def answer_in_words(answer: Mapping[str, Any]) -> str:
     value = answer.get("value", answer.get("classes", answer.get("transcript")))
     if isinstance(value, dict):
         return ", ".join(f"{printable(name)} {number:.6g}" for name, number in value.items())
+    if len(sizes := _sizes(value)) > 1:
+        return f"{' × '.join(f'{size:,}' for size in sizes)} numbers"
     if isinstance(value, list):
         return " ".join(f"{item:.6g}" if isinstance(item, float) else printable(str(item)) for item in value)
     return f"{value:.6g}"
+
+
+def _sizes(value: Any) -> list[int]:
+    """Return the lengths of nested lists, from the outside."""
+    return [len(value), *_sizes(value[0])] if isinstance(value, list) and value else []

@@ -1,6 +1,7 @@
 """Colours by role, shared by the theme of the window and by headless drawings."""
 
 from collections.abc import Mapping
+from colorsys import hsv_to_rgb
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ _FAMILIES: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 FAMILIES = tuple(_FAMILIES)
+CLASS_FAMILIES = ("Convolution", "Activation", "Pooling", "Recurrent", "Normalisation", "Combination")
+"""Families whose colours are those of the first classes and channels."""
 # The tokens, dark and light.
 _TOKENS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -81,6 +84,13 @@ STAGES: tuple[str, ...] = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9"
 def family(name: str, scheme: str) -> str:
     """Return the colour of a layer family; that of utilities for an unknown one."""
     return _FAMILIES.get(name, _FAMILIES[FALLBACK_FAMILY])[0 if scheme == "dark" else 1]
+
+
+def class_colour(number: int, scheme: str = "light") -> str:
+    """Return the colour of a class in masks and along sequences: those of families first, then others far apart."""
+    if number < len(CLASS_FAMILIES):
+        return family(CLASS_FAMILIES[number], scheme)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in hsv_to_rgb((number * 0.618034) % 1.0, 0.55, 0.85))
 
 
 def parts(colour: str) -> tuple[int, int, int]:

@@ -166,15 +166,22 @@ class Document:
     text: str
 
 
-Line = str | Table | Document
+@dataclass(frozen=True)
+class Shaded:
+    """Words in a row, each with a share from -1 to 1: on a terminal in colour, red above zero and blue below."""
+
+    words: Sequence[tuple[str, float]]
+
+
+Line = str | Table | Document | Shaded
 Asked = TypeVar("Asked", bound=Request)
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class Stream(Generic[Answer]):
-    """Items of a result that come one by one. The command prints each as it comes, so that memory stays flat, or writes
-    it to `-o FILE`: as a line, as JSON, or with `--csv` as a row.
+    """Items of a result that come one by one. The command prints each as it comes, so that memory stays flat: as a
+    line, as JSON, or with `--csv` as a row. A result without the field is printed as one of any other operation.
 
     field: name of the field of the result, an iterator. rows: rows of the table, the first a header.
     """

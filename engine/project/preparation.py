@@ -233,6 +233,8 @@ class TargetPreparation:
     """Channel of the blank of transcripts."""
     columns: tuple[str, ...] = ()
     """Names of the numbers, where they have any."""
+    span: tuple[float, ...] = ()
+    """Numbers of black and white, where the targets are pictures; empty where they are not known."""
     normalization: Normalization | None = None
 
     @property

@@ -64,7 +64,8 @@ def preparation_of(
         if facts is not None and not network_analysis.has_errors
         else ()
     )
-    targets = tuple(_target(network, output, fitted or {}, blank) for output in outputs if output.type.has("C"))
+    span = picture_span(data)
+    targets = tuple(_target(network, output, fitted or {}, blank, span) for output in outputs if output.type.has("C"))
     return Preparation(kind=data.source, inputs=inputs, targets=targets, group_column=group_column_of(data))
 
 
@@ -119,7 +120,16 @@ def _normalization(type: LayerType, numbers: FittedNumbers) -> Normalization | N
     )
 
 
-def _target(network: Network, output: Wanted, fitted: Mapping[str, FittedNumbers], blank: str) -> TargetPreparation:
+def picture_span(data: DataOptions) -> tuple[float, ...]:
+    """Return the numbers of black and white of target pictures; empty where there are none."""
+    if data.source != "images" or data.target_kind != "target_images":
+        return ()
+    return (0.0, 1.0) if data.target_values == "zero-one" else (0.0, 255.0)
+
+
+def _target(
+    network: Network, output: Wanted, fitted: Mapping[str, FittedNumbers], blank: str, span: tuple[float, ...]
+) -> TargetPreparation:
     end = network.layers[output.port.layer]
     inverse, numbers = end.effective_type, fitted.get(end.id)
     scaled = None
@@ -141,5 +151,6 @@ def _target(network: Network, output: Wanted, fitted: Mapping[str, FittedNumbers
         activation=activation,  # type: ignore[arg-type]
         blank="last" if blank == "last" else "first",
         columns=names if len(names) == output.facts.outputs else (),
+        span=span,
         normalization=scaled,
     )

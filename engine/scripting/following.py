@@ -237,6 +237,8 @@ def said_of_model(values: Mapping[str, Any], names: Sequence[str] = MODEL_OPTION
     said = dict(values)
     if "data" in said:
         said["data"] = str(said["data"])
+    if "output" in said:
+        said["output"] = Path(said["output"])
     if "classes" in said:
         said["classes"] = tuple(said["classes"])
     if "settings" in said:

@@ -221,7 +221,7 @@ def test_predictions_are_translated(shell: Any, server: FakeServer, qtbot: QtBot
         for number in (1, 2)
     ]
     page.predict_files(["/s_1"])
-    server.answer("predict", {"predictions": answers, "count": 5, "failed": 1, "warned": 2, "csv": "/a.csv"})
+    server.answer("predict", {"predictions": answers, "count": 5, "failed": 1, "warned": 2})
     assert faults(page) == []
     page.shutdown()
 

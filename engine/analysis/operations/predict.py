@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
 
-from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT
+from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.text import answer_in_words
 from netwright.engine.operations.model_request import ModelRequest
@@ -23,6 +23,20 @@ from netwright.engine.project.preparation import Preparation, TargetPreparation
 
 MOST = 5
 MOST_SHOWN = 2000
+FORMS = {".csv": ".csv", ".parquet": ".parquet", ".pq": ".parquet", ".json": ".json", ".txt": ".txt"}
+FORMS |= {".npz": ".npz", ".npy": ".npy"}
+FOLDER = "folder"
+
+
+def form_of(path: Path) -> str:
+    """Return the form of what is written to a path: one of `FORMS`, or `FOLDER` where it has no suffix or is a folder.
+    Raises `UserError` for another suffix."""
+    if path.is_dir() or not path.suffix:
+        return FOLDER
+    if (form := FORMS.get(path.suffix.lower())) is None:
+        expected = f"Expected a folder, or a file that ends in {', '.join(FORMS)}."
+        raise UserError(f"{path} ends in '{path.suffix}'. {expected}", code="usage")
+    return form
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +62,25 @@ class PredictRequest(ModelRequest):
         int,
         Argument("samples per batch (default: as many as suit their size, up to 1,024)", metavar="N", read=read_count),
     ] = 0
-    folder: Annotated[
-        Path | None, Argument("where pictures of the samples and a table of all answers go", faces=("window",))
+    output: Annotated[
+        Path | None,
+        Argument(
+            "write the answers there instead of printing them: a new folder (a table, and masks, pictures, sounds or "
+            "steps in a file per sample), or a file that ends in .csv, .parquet, .json, .txt, .npz or .npy",
+            metavar="FOLDER|FILE",
+            flags=("-o", "--output"),
+            writes=True,
+        ),
     ] = None
+    folder: Annotated[Path | None, Argument("where pictures of the samples go", faces=("window",))] = None
     shown: Annotated[int, Argument("answers that are returned with a folder", faces=("window",))] = MOST_SHOWN
     device: Device = "auto"
+
+    def check(self) -> None:
+        """Refuse a file of another kind."""
+        super().check()
+        if self.output is not None:
+            form_of(self.output)
 
 
 class Prediction(TypedDict):
@@ -110,16 +138,44 @@ class PredictResult(Result):
 
 @dataclass(kw_only=True)
 class ListedPredictions(PredictResult):
-    """For the window: the first answers, numbers of all samples, of those that failed and of those with warnings, and
-    the file with all answers."""
+    """For the window: the first answers, numbers of all samples, of those that failed and of those with warnings."""
 
     count: int
     failed: int
     warned: int
-    csv: str
 
 
-def text(_: PredictRequest, result: PredictResult) -> Iterator[Line]:
+@dataclass(kw_only=True)
+class SavedPredictions(Result):
+    """Answers that were written: where, in how many files, for how many samples, of which some could not be used and
+    some have warnings."""
+
+    unwritten: ClassVar[tuple[str, ...]] = ("assumed", "refused")
+
+    path: str
+    """The model: a run's folder, or a file."""
+    output: str
+    """The file or folder of `-o`."""
+    files: int
+    count: int
+    failed: int
+    warned: int
+    warnings: list[str] | None = None
+    """How many samples have warnings, and the first."""
+    assumed: tuple[str, ...] = ()
+    refused: str = ""
+
+
+def text(request: PredictRequest, result: PredictResult | SavedPredictions) -> Iterator[Line]:
+    """Yield a line per sample, or where the answers were written."""
+    if isinstance(result, SavedPredictions):
+        count = plural(result.count - result.failed, "sample")
+        yield f"wrote {request.output}: answers for {count} in {plural(result.files, 'file')}"
+    else:
+        yield from lines(result)
+
+
+def lines(result: PredictResult) -> Iterator[str]:
     """Yield a line per sample."""
     for answer in result.predictions:
         if "error" in answer:
@@ -151,7 +207,9 @@ def _cells(outputs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     cells: dict[str, Any] = {}
     for output in outputs:
         name, value = output["name"], output.get("value")
-        if "class" in output:
+        if "file" in output:
+            cells[name] = output["file"]
+        elif "class" in output:
             cells |= {name: output["class"], f"{name} probability": output["top"][0]["probability"]}
         elif "labels" in output:
             cells[name] = ";".join(output["labels"])
@@ -174,18 +232,18 @@ def _columns_of(target: TargetPreparation) -> list[str]:
     return [name, f"{name} probability"] if is_one_class else [name]
 
 
-def notices(result: PredictResult) -> Iterator[str]:
+def notices(result: PredictResult | SavedPredictions) -> Iterator[str]:
     """Yield what is assumed about a network from elsewhere."""
     if result.assumed:
         yield f"netwright-engine: assumed: {' '.join(result.assumed)}"
 
 
-def remarks(result: PredictResult) -> Iterator[str]:
+def remarks(result: PredictResult | SavedPredictions) -> Iterator[str]:
     """Yield how many samples have warnings, and how many could not be used."""
     yield from (f"netwright-engine: {words}" for words in (*(result.warnings or ()), result.refused) if words)
 
 
-def failure(result: PredictResult) -> Mapping[str, Any]:
+def failure(result: PredictResult | SavedPredictions) -> Mapping[str, Any]:
     """Return the entry `error` where samples could not be used."""
     return {"error": {"code": "invalid_data", "message": result.refused}} if result.refused else {}
 
@@ -194,11 +252,12 @@ OPERATION = Operation(
     name="predict",
     effect="reads",
     request=PredictRequest,
-    results=(PredictResult,),
+    results=(PredictResult, SavedPredictions),
     function="netwright.engine.analysis.predict_request:predict_model",
     description=(
         "Say what a trained network answers for files: the likeliest classes with probabilities, numbers in their "
-        "units. Folders are read file by file. Samples are prepared as those of the training."
+        "units. Folders are read file by file. Samples are prepared as those of the training. -o writes masks, "
+        "pictures, tables or arrays."
     ),
     text=text,
     stream=Stream("predictions", rows),

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit
 
 from netwright.app.analysis.forecast_plot import ForecastPlot
 from netwright.app.analysis.predict_page import FIRST, NO_NETWORK, PredictPage
-from netwright.app.analysis.prediction_answers import Legend
+from netwright.app.analysis.prediction_answers import Legend, PictureView
 from netwright.app.analysis.prediction_inputs import DrawingInput, RowInput, TextInput, usual_values
 from netwright.app.analysis.prediction_table import AnswersModel
 from netwright.app.processes import PendingRequest
@@ -64,7 +64,9 @@ def of_class(sample: str, **more: Any) -> dict[str, Any]:
 def page(server: FakeServer, qtbot) -> Iterator[PredictPage]:
     said: list[str] = []
     shell: Any = SimpleNamespace(server=server, documents=SimpleNamespace(base=Path("/")), hint=said.append)
+    shell.show_error = lambda title, reason: said.append(f"{title}: {reason}")
     page = PredictPage(shell)
+    page.said = said  # type: ignore[attr-defined]
     qtbot.addWidget(page)
     page.show()
     yield page
@@ -99,7 +101,6 @@ def test_what_is_drawn_is_predicted_as_the_network_gets_it(page: PredictPage, se
     rows = page.panel.view.bars[0].rows
     assert [(row.cells, row.is_strong) for row in rows] == [(("7", "90.0 %"), True), (("8", "10.0 %"), False)]
     assert page.state.text().startswith("Answered in ")
-    assert not page.panel.csv_action.isVisible(), "one drawing is no table"
     bars = page.panel.view.bars[0]
     page.sample.invert_button.click()
     assert QImage(pending(server, qtbot).given["files"][0]).pixelColor(20, 250).value() == 255
@@ -204,7 +205,6 @@ def test_several_files_are_a_table_with_pictures_errors_and_export(
     image = QImage(8, 8, QImage.Format.Format_Grayscale8)
     image.fill(QColor("white"))
     image.save(str(tmp_path / "shown.png"))
-    (tmp_path / "all.csv").write_text("sample,digit\n")
     page.predict_files(["/new/a.png", "/new"])
     server.tell("predict", 12300, 0, "samples")
     assert page.state.text() == "12,300 samples…"
@@ -213,8 +213,7 @@ def test_several_files_are_a_table_with_pictures_errors_and_export(
         of_class("/new/a.png", picture=str(tmp_path / "shown.png")),
         {"sample": "/new/b.png", "error": "no picture"},
     ]
-    csv = str(tmp_path / "all.csv")
-    server.answer("predict", {"predictions": found, "count": 5000, "failed": 1, "csv": csv})
+    server.answer("predict", {"predictions": found, "count": 5000, "failed": 1})
     assert page.cancel_button.isHidden()
     assert page.panel.note.text() == "5,000 samples, 1 not used, the first 2 are listed"
     model = page.panel.table.model()
@@ -224,11 +223,48 @@ def test_several_files_are_a_table_with_pictures_errors_and_export(
     assert not model.index(0, 0).data(Qt.ItemDataRole.DecorationRole).isNull()
     page.panel.table.selectRow(1)
     assert page.panel.view.answer == found[1]
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "out.csv"), ""))
-    page.panel.csv_action.trigger()
-    assert (tmp_path / "out.csv").read_text() == "sample,digit\n"
+    for name, form, written in (
+        ("out.csv", "", "out.csv"),
+        ("new", "Table (*.parquet)", "new.parquet"),
+        ("f", "", "f"),
+    ):
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, name=name, form=form: (f"/to/{name}", form))
+        page.panel.save_action.trigger()
+        (request,) = (request for request in server.waiting if request.do == "predict")
+        assert request.given["output"] == f"/to/{written}"
+        assert request.given["files"] == ["/new/a.png", "/new"]
+        assert not request.given.get("folder")
+        if name == "f":
+            server.refuse("predict", "/to/f is not empty.")
+        else:
+            server.answer("predict", {"path": "run", "output": f"/to/{written}", "count": 5000})
+    assert page.said[-3:] == [  # type: ignore[attr-defined]
+        *("Saved out.csv.", "Saved new.parquet.", "The answers cannot be saved: /to/f is not empty.")
+    ]
     page.panel.copy()
     assert QGuiApplication.clipboard().text() == "/new/a.png\t7\t7 90.0 %\t8 10.0 %\n/new/b.png\tno picture"
+
+
+def test_a_picture_made_of_a_picture_stands_beside_it_and_its_target(
+    page: PredictPage, server: FakeServer, tmp_path: Path
+) -> None:
+    load(page, server, DIGITS, TargetPreparation(name="y", task="numbers", axes=("C", "H", "W"), sizes=(1, 8, 8)))
+    files = {}
+    for name, colour in (("picture", "black"), ("answer", "grey"), ("target", "white")):
+        image = QImage(8, 8, QImage.Format.Format_Grayscale8)
+        image.fill(QColor(colour))
+        files[name] = str(tmp_path / f"{name}.png")
+        image.save(files[name])
+    output = {"name": "y", "value": {"lowest": 0.25, "mean": 0.5, "highest": 0.75}, "answer": files["answer"]}
+    for targets, names in (({"target": files["target"]}, ["Sample", "Answer", "Target"]), ({}, ["Sample", "Answer"])):
+        page.predict_files(["/new/a.png"])
+        answer = {"sample": "/new/a.png", "picture": files["picture"], "outputs": [{**output, **targets}]}
+        server.answer("predict", {"predictions": [answer], "count": 1, "failed": 0})
+        views = [view for view in page.panel.view.findChildren(PictureView) if view.isVisible()]
+        assert [view.accessibleName() for view in views] == names
+        assert [view.grab().toImage().pixelColor(99, 99).lightness() for view in views] == [0, 128, 255][: len(names)]
+    page.panel.copy()
+    assert QGuiApplication.clipboard().text() == "/new/a.png\tlowest 0.25, mean 0.5, highest 0.75"
 
 
 def test_files_can_be_cancelled_and_another_run_forgets_them(page: PredictPage, server: FakeServer) -> None:

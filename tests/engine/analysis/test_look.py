@@ -30,6 +30,9 @@ class Known:
         self.given = inputs
         return [np.stack([answer] * len(inputs[0])) for answer in self.answers]
 
+    def target_picture(self, sample: Path, shape: tuple[int, ...]) -> Array | None:
+        return None
+
 
 def columns(*names: str) -> tuple[ColumnPreparation, ...]:
     return tuple(ColumnPreparation(name=name) for name in names)
@@ -61,7 +64,7 @@ def test_the_newest_rows_of_a_table_are_forecast_from(forecaster: Known, tmp_pat
     rows = [f"{step},{10 + step},{step + 1 if step < 5 else ''}" for step in range(7)]
     table = tmp_path / "load.csv"
     table.write_text("\n".join(["hour,heat,load", *rows]))
-    look = SampleLook(forecaster.record, tmp_path / "look", 5)
+    look = SampleLook(forecaster, tmp_path / "look", 5)
     (answer,) = predict(forecaster, [table], look=look)
     assert answer["sample"] == f"{table}:7", "the first line that is predicted"
     assert answer["outputs"] == [{"name": "load", "value": [7.0, 8.0]}]
@@ -80,7 +83,7 @@ def test_each_series_of_a_table_has_a_forecast_of_its_own(forecaster: Known, tmp
     rows = [f"{site},{10 * step + site},{step if step < 4 else ''}" for step in range(6) for site in (2, 1)]
     table = tmp_path / "load.csv"
     table.write_text("\n".join(["site,heat,load", *rows, "3,1,1"]))
-    look = SampleLook(forecaster.record, tmp_path / "look", 5)
+    look = SampleLook(forecaster, tmp_path / "look", 5)
     second, first, short = predict(forecaster, [table], look=look)
     assert [one["group"] for one in (second, first, short)] == ["2", "1", "3"]
     assert (second["sample"], first["sample"]) == (f"{table}:10", f"{table}:11")
@@ -138,7 +141,7 @@ def test_one_of_several_files_is_told_to_be_bad(forecaster: Known, tmp_path: Pat
 def test_pictures_are_shown_as_the_network_gets_them_with_their_masks(segmenter: Known, tmp_path: Path) -> None:
     for name in "ab":
         Image.fromarray(np.array([[0, 255], [51, 102]], np.uint8)).save(tmp_path / f"{name}.png")
-    look = SampleLook(segmenter.record, tmp_path / "look", 1)
+    look = SampleLook(segmenter, tmp_path / "look", 1)
     first, second = predict(segmenter, [tmp_path / "a.png", tmp_path / "b.png"], look=look)
     assert np.asarray(Image.open(first["picture"])).tolist() == [[0, 255], [51, 102]]
     assert np.asarray(Image.open(first["outputs"][0]["mask"])).tolist() == [[0, 1], [2, 2]]

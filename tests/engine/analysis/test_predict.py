@@ -123,7 +123,7 @@ def test_a_bad_file_is_told_and_the_others_go_on(
     assert "it is not a picture" in bad["error"]
     assert good["outputs"][0]["class"] == "3"
     assert said["error"]["message"].startswith("1 of 2 samples could not be used")
-    assert main([*arguments, "--csv", "-o", str(tmp_path / "out.csv")]) == 2
+    assert main([*arguments, "-o", str(tmp_path / "out.csv")]) == 2
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
     assert [Path(row["sample"]).name for row in rows] == ["a.png", "b.png"]
     assert [row["digit"] for row in rows if not row["error"]] == ["3"]
@@ -223,7 +223,10 @@ def test_serve_answers_and_keeps_the_network(table: Path, pictures: Path, tmp_pa
     result = found["result"]
     assert (len(result["predictions"]), result["count"], result["failed"]) == (3, 10, 0)  # type: ignore[index]
     assert Path(result["predictions"][2]["picture"]).parent == tmp_path / "shown"  # type: ignore[index]
-    rows = list(csv.DictReader(Path(result["csv"]).read_text().splitlines()))  # type: ignore[index]
+    written = str(tmp_path / "all.csv")
+    found = asked("predict", model=str(pictures / "run"), files=files, output=written)
+    assert found["result"]["count"] == 10  # type: ignore[index]
+    rows = list(csv.DictReader(Path(written).read_text().splitlines()))
     assert [Path(row["sample"]).stem for row in rows] == [*"5678901234"]
     known = asked("predictor", path=str(table / "run"))["result"]
     assert Preparation.read(known["preparation"], "it").inputs[0].columns[1].categories == ("u", "v")  # type: ignore[index]
