@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 
 from netwright.app.analysis.inside_views import OPACITY, Array, HeatView, MapTile, ScatterView, bars_of
 from netwright.app.analysis.result_cards import split_in_line
+from netwright.app.analysis.words_view import WordsView
 from netwright.app.data.tiles import Tiles, class_colour
 from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
 from netwright.app.plots.card import FigureCard
@@ -158,6 +159,9 @@ def _heat_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: Sav
         if picture is not None:
             card.add_control(opacity_slider(view))
         return [card]
+    if "words" in facts:
+        remark = tr("compared with the {baseline}", baseline=facts["baseline"])
+        return [FigureCard(WordsView(facts["words"]), title, tr("; ").join((note, remark)), save_table=save)]
     if "features" in facts:
         rows = sorted(facts["features"], key=lambda row: -abs(row["value"])) if of else facts["features"]
         remark = ""

@@ -52,7 +52,7 @@ METHODS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "gradcam": ("Grad-CAM", noop("Where a layer looks for a class"), (SAMPLE, LAYER, CLASS)),
     "integrated_gradients": (
         noop("Integrated gradients"),
-        noop("What each pixel, step or column adds"),
+        noop("What each pixel, step, column or word adds"),
         (SAMPLE, CLASS),
     ),
     "occlusion": (noop("Occlusion"), noop("How the answer changes where a part is hidden"), (SAMPLE, CLASS)),
@@ -83,7 +83,7 @@ class RunFacts:
     classes: Sequence[str] = ()
     samples: Mapping[str, int] | None = None
     kind: str = ""
-    """`image`, `table`, or `other`."""
+    """`image`, `table`, `text`, or `other`."""
 
     @classmethod
     def of(cls, run: Path) -> "RunFacts":
@@ -102,6 +102,7 @@ class RunFacts:
             classes = record.targets[0].classes if record.targets else ()
             axes = [entry.axes for entry in record.inputs]
             kind = "image" if ("C", "H", "W") in axes else "table" if axes == [("C",)] * len(axes) else "other"
+            kind = "text" if any(entry.text is not None for entry in record.inputs) else kind
         with contextlib.suppress(UserError, OSError, ValueError):
             data = read_record(run)
             samples = data.samples if data is not None else None
@@ -115,7 +116,8 @@ class RunFacts:
             and self.kind != "image"
         ):
             return "attention"
-        return {"image": "gradcam", "table": "permutation"}.get(self.kind, "activations")
+        methods = {"image": "gradcam", "table": "permutation", "text": "occlusion"}
+        return methods.get(self.kind, "activations")
 
     def layers_for(self, method: str) -> list[str]:
         """Return the names of the layers that a method takes."""

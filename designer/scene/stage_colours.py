@@ -31,10 +31,10 @@ def ink(number: int) -> QColor:
 def number_ink(number: int) -> QColor:
     """Return the colour of the number on a chip: white or black, whichever has more contrast."""
     colour = theme.current().stage(number)
-    return _DARK_INK if _luminance(colour) > 0.179 else _WHITE
+    return _DARK_INK if luminance(colour) > 0.179 else _WHITE
 
 
-def _luminance(colour: QColor) -> float:
+def luminance(colour: QColor) -> float:
     """Return the relative luminance as defined in WCAG 2."""
     parts = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4

@@ -12,6 +12,7 @@ from netwright.engine.analysis.activations import Found
 from netwright.engine.analysis.subject import Sample, Subject
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
+from netwright.engine.data.sources.tokens import token_names
 
 MOST_STEPS = 512
 """Steps up to which weights are told whole; of more, evenly spaced ones."""
@@ -104,14 +105,9 @@ def attention(subject: Subject, sample: Sample, name: str) -> Found:
 
 
 def _tokens(subject: Subject, sample: Sample) -> list[str]:
-    """Return the tokens of the first text of a sample, empty where there is none or they have no names."""
+    """Return the tokens of the first text of a sample, empty where there is none."""
     for input_part, x in zip(subject.record.inputs, sample.inputs, strict=False):
-        if input_part.text is None:
-            continue
-        numbers = x[0].tolist()[:MOST_STEPS]
-        if input_part.text.tokens == "byte":
-            return [chr(number) if 32 <= number < 127 else f"\\x{number:02x}" for number in numbers]
-        if input_part.text.tokens == "word":
-            words = ("", *input_part.text.words)
-            return [words[number] if number < len(words) else "" for number in numbers]
+        if input_part.text is not None:
+            names = token_names(input_part.text)
+            return [names[number] for number in x[0].tolist()[:MOST_STEPS]]
     return []

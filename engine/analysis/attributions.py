@@ -32,11 +32,11 @@ MEAN_OF = 512
 def grad_cam(subject: Subject, sample: Sample, target: Target, layer: str) -> Found:
     """Return where a convolution layer looks for a class: arrays `heat` (H, W) in the size of the image, and `coarse`
     in that of the layer; both from 0 on."""
-    captum = _captum("Grad-CAM")
+    captum = captum_attr("Grad-CAM")
     number, input_part = image_input(subject, "Grad-CAM")
     image_layer = subject.layer(layer, _has_places, "layer with images inside, which Grad-CAM needs")
-    module, probe = subject.probed(image_layer.path)
-    cam = captum.LayerGradCam(subject.scores(module), probe)
+    module, probes = subject.probed(image_layer.path)
+    cam = captum.LayerGradCam(subject.scores(module), *probes)
     inputs = _with_slopes(sample.inputs, number)
     weights = cam.attribute(inputs, target=target.place, relu_attributions=True).detach()
     size = (input_part.sizes[1] or weights.shape[2], input_part.sizes[2] or weights.shape[3])
@@ -73,11 +73,11 @@ def integrated_gradients(subject: Subject, sample: Sample, target: Target) -> Fo
     They add up to the difference of both scores, but for `convergence_delta`. The baseline of an image is black, that
     of a table or sequence the mean of the split. Arrays as `_told_of` says.
     """
-    captum = _captum("Integrated gradients")
+    captum = captum_attr("Integrated gradients")
     number, input_part = subject.main_input("The method integrated_gradients")
     x, others = sample.inputs[number], sample.inputs
     base, told_base = baseline(subject, number, input_part, x)
-    method = captum.IntegratedGradients(_Alone(subject.scores(subject.module), others, number, STEPS // AT_ONCE + 1))
+    method = captum.IntegratedGradients(Alone(subject.scores(subject.module), others, number, STEPS // AT_ONCE + 1))
     attribution, delta = method.attribute(
         x, base, target=target.place, n_steps=STEPS, internal_batch_size=AT_ONCE, return_convergence_delta=True
     )
@@ -89,13 +89,13 @@ def integrated_gradients(subject: Subject, sample: Sample, target: Target) -> Fo
 def occlusion(subject: Subject, sample: Sample, target: Target, window: int = 0) -> Found:
     """Return how much the score falls where a window of the sample is replaced by the baseline. `window`: its side in
     pixels or steps; 0 chooses one. Columns of a table are replaced one by one. Arrays as `_told_of` says."""
-    captum = _captum("Occlusion")
+    captum = captum_attr("Occlusion")
     number, input_part = subject.main_input("The method occlusion")
     x = sample.inputs[number]
     base, told_base = baseline(subject, number, input_part, x)
     if x.ndim == 2:
         groups = torch.from_numpy(column_groups(input_part, x.shape[1]))
-        forward = _Alone(subject.scores(subject.module), sample.inputs, number, -(-(int(groups.max()) + 1) // AT_ONCE))
+        forward = Alone(subject.scores(subject.module), sample.inputs, number, -(-(int(groups.max()) + 1) // AT_ONCE))
         method = captum.FeatureAblation(forward)
         parts = method.attribute(
             x, base, target=target.place, feature_mask=groups[None], perturbations_per_eval=AT_ONCE
@@ -114,7 +114,7 @@ def occlusion(subject: Subject, sample: Sample, target: Target, window: int = 0)
             np.prod([1 + -(-(axis - size) // step) for axis, size, step in zip(axes, sizes, steps, strict=True)])
         )
         method = captum.Occlusion(
-            _Alone(subject.scores(subject.module), sample.inputs, number, -(-count // AT_ONCE) + 1)
+            Alone(subject.scores(subject.module), sample.inputs, number, -(-count // AT_ONCE) + 1)
         )
         parts = method.attribute(x, whole, strides, baselines=base, target=target.place, perturbations_per_eval=AT_ONCE)
     findings = _told_of(input_part, parts[0].detach(), is_same_in_channels=True)
@@ -122,7 +122,7 @@ def occlusion(subject: Subject, sample: Sample, target: Target, window: int = 0)
     return findings
 
 
-class _Alone(torch.nn.Module):
+class Alone(torch.nn.Module):
     """Scores as a function of one input; the others stay as they are. Reports progress."""
 
     def __init__(self, scores: Scores, inputs: Tensors, number: int, total: int) -> None:
@@ -139,7 +139,8 @@ class _Alone(torch.nn.Module):
         return result
 
 
-def _captum(purpose: str) -> Any:
+def captum_attr(purpose: str) -> Any:
+    """Return the methods of captum. Raises `UserError` where it is not installed."""
     return import_extra("captum.attr", "explain", purpose)
 
 

@@ -153,6 +153,9 @@ def _rows(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[lis
         keys = [key for key in ("name", "value", "std") if key in facts["features"][0]]
         yield keys
         yield from ([row[key] for key in keys] for row in facts["features"])
+    elif "words" in facts:
+        yield ["word", "value"]
+        yield from ([one["word"], one["value"]] for one in facts["words"])
     elif "columns" in facts:
         yield from _of_dependence(facts, arrays)
     elif "points" in arrays:

@@ -21,7 +21,8 @@ from netwright.engine.analysis.embeddings import embedding
 from netwright.engine.analysis.evaluate import EvaluationData
 from netwright.engine.analysis.importance import partial_dependence, permutation
 from netwright.engine.analysis.max_activation import STEPS, max_activation
-from netwright.engine.analysis.subject import Sample, Subject
+from netwright.engine.analysis.subject import Sample, Subject, Target
+from netwright.engine.analysis.word_attributions import index_input, word_gradients, word_occlusion
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.files import read_object, write_atomically, write_checked_json
 from netwright.engine.core.finite_json import to_json
@@ -91,6 +92,18 @@ def _of_sample(explain: Callable[[Subject, Sample, str], Found]) -> Callable[[Su
     return answer
 
 
+def _gradients(subject: Subject, sample: Sample, target: Target, _: Question) -> Found:
+    if (number := index_input(subject)) is not None:
+        return word_gradients(subject, sample, number, target)
+    return integrated_gradients(subject, sample, target)
+
+
+def _occlusion(subject: Subject, sample: Sample, target: Target, question: Question) -> Found:
+    if (number := index_input(subject)) is not None:
+        return word_occlusion(subject, sample, number, target)
+    return occlusion(subject, sample, target, question.window)
+
+
 SAMPLE = ("split", "place", "file")
 METHODS: Mapping[str, Method] = {
     "gradcam": Method(
@@ -99,12 +112,12 @@ METHODS: Mapping[str, Method] = {
     "integrated_gradients": Method(
         "Integrated gradients",
         (*SAMPLE, "class_name"),
-        _targeted(lambda s, x, to, asked: integrated_gradients(s, x, to)),
+        _targeted(_gradients),
     ),
     "occlusion": Method(
         "Occlusion",
         (*SAMPLE, "class_name", "window"),
-        _targeted(lambda s, x, to, asked: occlusion(s, x, to, asked.window)),
+        _targeted(_occlusion),
     ),
     "activations": Method("Activations", (*SAMPLE, "layer"), _of_sample(activations)),
     "filters": Method("Filters", ("layer",), lambda s, asked, x: filters(s, asked.layer)),

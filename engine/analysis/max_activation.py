@@ -33,7 +33,7 @@ def max_activation(subject: Subject, class_name: str, layer_name: str, steps: in
     first = subject.record.targets[0]
     if layer_name:
         layer = subject.layer(layer_name, lambda layer: layer.family != "Input", "layer behind the input")
-        module, probe = subject.probed(layer.path)
+        module, (probe,) = subject.probed(layer.path)
         count = _channels(subject, layer.path)
         places = list(range(min(count, MOST_CHANNELS)))
         names = [f"channel {place + 1}" for place in places]

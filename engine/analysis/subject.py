@@ -1,8 +1,9 @@
 """The subject of explanations: a trained network, samples of one split, and its answers for them."""
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -244,23 +245,34 @@ class Subject:
     def _nodes(self, module: fx.GraphModule) -> dict[str, fx.Node]:
         return layer_nodes(module, [layer.id for layer in self.trained.network.inputs])
 
-    def probed(self, path: str) -> tuple[nn.Module, nn.Module]:
-        """Return the network, and a module in it that the output of a layer passes through. Raises `UserError` for a
-        layer that the loss includes."""
+    def probed(self, *paths: str) -> tuple[nn.Module, list[nn.Module]]:
+        """Return the network, and per layer a module in it that the output of the layer passes through. Raises
+        `UserError` for a layer that the loss includes."""
         module = fx.GraphModule(self.module, _copied(self.module.graph))
-        nodes = self._nodes(module)
-        if path not in nodes:
-            raise UserError(
-                f"The layer '{self.layers[path].name}' is part of the loss: it has no slope of its own. "
-                "Choose a layer before it."
-            )
-        node, probe = nodes[path], nn.Identity()
-        module.add_module(PROBE, probe)
-        with module.graph.inserting_after(node):
-            passed = module.graph.call_module(PROBE, (node,))
-        node.replace_all_uses_with(passed, delete_user_cb=lambda user: user is not passed)
+        nodes, probes = self._nodes(module), list[nn.Module]()
+        for number, path in enumerate(paths):
+            if path not in nodes:
+                raise UserError(
+                    f"The layer '{self.layers[path].name}' is part of the loss: it has no slope of its own. "
+                    "Choose a layer before it."
+                )
+            node, name = nodes[path], f"{PROBE}_{number}"
+            probes.append(nn.Identity())
+            module.add_module(name, probes[-1])
+            with module.graph.inserting_after(node):
+                passed = module.graph.call_module(name, (node,))
+            node.replace_all_uses_with(passed, delete_user_cb=partial(operator.is_not, passed))
         module.recompile()
-        return module, probe
+        return module, probes
+
+    def layers_behind(self, input: str) -> set[str]:
+        """Return the paths of the layers that the values of an input reach, which is named by its id."""
+        nodes = self._nodes(self.module)
+        reached = {nodes[input]}
+        for node in self.module.graph.nodes:
+            if reached.intersection(node.all_input_nodes):
+                reached.add(node)
+        return {path for path, node in nodes.items() if node in reached}
 
     # ---- what is explained ----
 

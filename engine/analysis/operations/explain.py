@@ -15,13 +15,14 @@ from netwright.engine.operations.operation import (
     Line,
     Operation,
     Result,
+    Shaded,
     Split,
     Table,
 )
 
 METHODS = {
     "gradcam": "where a convolution looks for a class (images)",
-    "integrated_gradients": "how much each number of a sample adds to the answer",
+    "integrated_gradients": "how much each number or word of a sample adds to the answer",
     "occlusion": "how the answer falls where a part of the sample is hidden",
     "activations": "what a layer gives for a sample",
     "filters": "the filters of a 2-D convolution",
@@ -134,6 +135,8 @@ class ExplainResult(Result):
     """What the pictures of `max_activation` are for."""
     features: list[Mapping[str, Any]] | None = None
     """Columns with `name`, `value`, and `std` over repeats."""
+    words: list[Mapping[str, Any]] | None = None
+    """Words of a text in their order, with `word` and `value`."""
     measured: str | None = None
     base: float | None = None
     """The accuracy or RMSE before any column was shuffled."""
@@ -176,6 +179,11 @@ def text(request: ExplainRequest, result: ExplainResult) -> Iterator[Line]:
         title = f"{head} {'rises' if head == 'RMSE' else 'falls'} by" if head else "adds"
         rows = [(one["name"], f"{one['value']:.4g}") for one in features[:SHOWN_ROWS]]
         yield Table([("column", title), *rows], right=(1,))
+    if words := told.get("words"):
+        largest = max(abs(one["value"]) for one in words) or 1.0
+        yield Shaded([(one["word"], one["value"] / largest) for one in words])
+        strongest = sorted(words, key=lambda one: -abs(one["value"]))[:SHOWN_ROWS]
+        yield Table([("word", "adds"), *((one["word"], f"{one['value']:.4g}") for one in strongest)], right=(1,))
     if columns := told.get("columns"):
         rows = [(one["name"], f"{one['spread']:.4g}") for one in columns[:SHOWN_ROWS]]
         yield Table([("column", "the mean answer moves by"), *rows], right=(1,))

@@ -141,6 +141,19 @@ def token_names(how: TextPreparation) -> tuple[str, ...]:
             return tuple(names.get(place, f"<{place}>") for place in range(how.vocabulary))
 
 
+def decoded(how: TextPreparation, tokens: Sequence[int]) -> str:
+    """Return the text of some tokens."""
+    match how.tokens:
+        case "byte":
+            return bytes(tokens).decode(errors="replace")
+        case "word":
+            names = token_names(how)
+            return " ".join(names[token] for token in tokens)
+        case _:
+            tokenizer = _tokenizer(how.tokenizer, "The tokenizer")
+            return str(tokenizer.decode(list(tokens), skip_special_tokens=False))
+
+
 def padded(tokens: Sequence[Array]) -> tuple[Array, Array]:
     """Return tokens (N, T), padded with 0 at their ends, and their lengths (N), at least 1."""
     lengths = np.array([max(1, len(row)) for row in tokens], np.int64)
