@@ -155,7 +155,10 @@ LINES = {
     "export": ["export RUN --format onnx -o NEW.onnx", "export RUN --format pytorch -o NEW.py"],
     "report": ["report RUN -o NEW_run.html"],
     "evaluate": ["evaluate RUN", "evaluate RUN --split NAME"],
-    "predict": ["predict RUN PICTURE", "predict RUN PICTURE GONE.png", "predict RUN PICTURE --csv"],
+    "predict": [
+        *("predict RUN PICTURE", "predict RUN PICTURE GONE.png", "predict RUN PICTURE --csv"),
+        *("predict RUN PICTURE -o NEW_answers.parquet", "predict RUN PICTURE -o NEW_answers.npz"),
+    ],
     "explain": ["explain RUN --method gradcam --sample 1", "explain RUN --method NAME"],
     "prune": ["prune RUN --amount 0.5 -o NEW_pruned.netwright"],
     "robustness": ["robustness RUN"],
