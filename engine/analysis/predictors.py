@@ -88,7 +88,8 @@ class ModelPredictor:
     def __init__(self, trained: "Model") -> None:
         group_column = trained.preparation.group_column or group_column_of(trained.project.data)
         self.record = replace(trained.preparation, group_column=group_column)  # older runs did not store it
-        self.season = trained.facts.forecast.season if trained.facts.forecast is not None else 0
+        forecast = trained.facts.forecast
+        self.season = max(0, self.record.season) or (forecast.season if forecast is not None else 0)
         self.assumed = trained.assumed
         self._trained = trained
         trained.refuse_without_targets()
@@ -125,7 +126,7 @@ class OnnxPredictor:
     def __init__(self, path: Path, assumptions: Assumptions | None = None) -> None:
         if not path.exists():
             raise UserError(f"There is no file {path}.", code="not_found")
-        self._path, self._session, self.season = path, required("functions", "onnx_session")(path), 0
+        self._path, self._session = path, required("functions", "onnx_session")(path)
         self._ports = [Port(port.name, port.type, port.sizes) for port in self._session.inputs]
         if not self._ports:
             raise UserError(f"{path} takes no inputs, so that it can be asked nothing.")
@@ -138,6 +139,7 @@ class OnnxPredictor:
             self._refuse_large(self.record.inputs)
         else:
             self.record = self._assume(assumptions or Assumptions())
+        self.season = max(0, self.record.season)  # a stranger may have written it
         if len(self._ports) != len(self.record.inputs):
             raise UserError(
                 f"{path} takes {len(self._ports)} inputs; its preparation names {len(self.record.inputs)}. "

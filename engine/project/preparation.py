@@ -264,6 +264,8 @@ class Preparation:
     targets: tuple[TargetPreparation, ...] = ()
     group_column: str = ""
     """Column that tells series or sequences apart in a table; empty where there is one alone."""
+    season: int = 0
+    """Period of the series that are forecast, in steps, which their baseline repeats; 0 for none."""
 
     def write(self) -> dict[str, Any]:
         """Return the record as JSON; values equal to their default are left out."""

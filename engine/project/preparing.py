@@ -66,7 +66,10 @@ def preparation_of(
     )
     span = picture_span(data)
     targets = tuple(_target(network, output, fitted or {}, blank, span) for output in outputs if output.type.has("C"))
-    return Preparation(kind=data.source, inputs=inputs, targets=targets, group_column=group_column_of(data))
+    forecast = facts.forecast if facts is not None else None
+    season = (forecast.season or forecast.period) if forecast is not None else 0
+    group = group_column_of(data)
+    return Preparation(kind=data.source, inputs=inputs, targets=targets, group_column=group, season=season)
 
 
 def group_column_of(data: DataOptions) -> str:

@@ -141,6 +141,7 @@ def test_a_file_of_ours_says_what_the_run_says(trained: Path, name: str) -> None
     for one, another in zip(run.preparation.inputs, model.preparation.inputs, strict=True):
         assert replace(one, normalization=None) == replace(another, normalization=None)
     assert run.preparation.group_column == model.preparation.group_column
+    assert run.preparation.season == model.preparation.season == (25 if run.project.data.source == "series" else 0)
     own_answers, answers = numbers(trained / "run", samples(trained)), numbers(trained / name, samples(trained))
     np.testing.assert_allclose(np.array(answers), np.array(own_answers), atol=TOLERANCE, rtol=TOLERANCE)
 
@@ -212,7 +213,7 @@ def test_what_is_no_model_is_refused_with_what_a_model_can_be(
     (tmp_path / "bad.pt2").write_bytes(b"nothing")
     save(load(tables / "run" / "project.netwright").project, tmp_path / "plain.netwright")
     data = tables / "table.csv"
-    expected = "Expected the folder of a run, a project with weights (*.netwright), or a network from elsewhere (.onnx"
+    expected = "Expected the folder of a run, a project with weights (*.netwright), a registered model (NAME@"
     assert expected in refusal(capsys, "evaluate", tmp_path / "gone")
     assert "notes.txt is no model. Expected" in refusal(capsys, "predict", tmp_path / "notes.txt", data)
     assert "has no run.json" in refusal(capsys, "explain", tmp_path, "--method", "permutation")
