@@ -33,6 +33,7 @@ from netwright.engine.scripting.following import (
     queue_add,
     said_of_model,
     submit,
+    transfer,
     with_code,
 )
 from netwright.engine.scripting.results import (
@@ -102,6 +103,7 @@ __all__ = [
     "start",
     "submit",
     "train",
+    "transfer",
     "tune",
 ]
 RESULTS = {
@@ -437,10 +439,11 @@ class Model(NamedModel):
     the functions of their names."""
 
     evaluate, predict, explain, robustness = evaluate, predict, explain, robustness
-    prune, report, export = prune, report, export
+    prune, report, export, transfer = prune, report, export, transfer
 
 
 def load_model(model: StrPath) -> Model:
-    """Return a model: the folder of a run, a project with weights, or a network of another program, such as an ONNX
-    file, which is imported into the user's cache folder. Raises `UserError` for what is none."""
+    """Return a model: the folder of a run, a project with weights, a registered one such as `digits@production`, or a
+    network of another program, such as an ONNX file, which is imported into the user's cache folder. Raises `UserError`
+    for what is none."""
     return Model(model_files(Path(model)).path.absolute())

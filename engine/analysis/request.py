@@ -43,7 +43,7 @@ def samples(request: SamplesRequest) -> Mapping[str, Any]:
     """Return single samples of an evaluation, with pictures in `folder`; see
     `netwright.engine.analysis.sample_views`."""
     choice = ModelChoice(request.path, request.weights)
-    other = other_data(request.path, request.source, ()) if request.source else None
+    other = other_data(request.path, request.source, request.settings) if request.source else None
     return look(Evaluation(open_model(choice), request.split, other), to_json(request), request.folder)
 
 

@@ -55,6 +55,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "tag": (OPERATION, "tag a run"),
         "delete": (OPERATION, "move runs to the trash"),
         "curves": (OPERATION, "write curves as CSV, or for TensorBoard or MLflow"),
+        "models": (OPERATION, "register trained models, with versions, stages and lineage"),
     },
     "a trained network": {},
     "this program": {
@@ -75,6 +76,11 @@ FAMILIES = {
     "weights": (
         "Show which weights of a file a network takes, or download published weights.",
         *("match", "list", "fetch"),
+    ),
+    "models": (
+        "Keep trained models in a registry: versions with scores, stages and lineage. A model is then named as "
+        "digits@production or digits@3.",
+        *("list", "register", "promote", "show", "compare"),
     ),
 }
 """Commands below which there are operations alone, such as `data inspect`: description, and names of these."""
@@ -124,6 +130,12 @@ EXAMPLES = {
     ),
     "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),
     "weights": ("weights match digits.netwright --from runs/first", "weights list"),
+    "models": (
+        "models register runs/first digits --tag mnist --registry registry",
+        "models promote digits@1 production --registry registry",
+        "models list --registry registry",
+        "models show registry/digits@production",
+    ),
     "devices": ("devices", "devices --test"),
     "resume": (
         'resume runs/first --set training.max_epochs=20 --require "accuracy>=0.9"',

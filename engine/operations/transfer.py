@@ -80,5 +80,5 @@ OPERATION = Operation(
     ),
     text=text,
     reads_data=True,
-    faces=("command",),
+    faces=("command", "api"),
 )

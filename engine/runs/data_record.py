@@ -84,6 +84,14 @@ class DataRecord:
         return hashlib.sha256(self.parts).hexdigest()
 
     @property
+    def fingerprint(self) -> str:
+        """SHA-256 that is equal for the same contents in the same splits, wherever they lie."""
+        contents = [
+            (place.option, place.files, place.bytes, place.content.sha256 or place.stamps) for place in self.places
+        ]
+        return hashlib.sha256(repr((self.source, contents, self.split_hash)).encode()).hexdigest()
+
+    @property
     def samples(self) -> dict[str, int]:
         """Number of samples per split."""
         return {name: self.parts.count(code) for code, name in enumerate(PARTS)}

@@ -11,6 +11,7 @@ from netwright.engine.core.part_registry import required
 from netwright.engine.project.import_kinds import KINDS, WITHOUT_GRAPH, can_import, kind_of
 from netwright.engine.project.preparation import PIXELS
 from netwright.engine.runs.folder import RunFolder, open_run, origin
+from netwright.engine.runs.model_registry import located
 
 MANIFEST, RUN = "manifest.json", "run.json"
 NO_MODEL_HINT = "`netwright-engine runs` lists the runs of a folder."
@@ -31,9 +32,9 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model as a user names it. weights: `best` or `last` of a run; empty: its result. trusted: whether its user code
-    may run this time. device: a word of `DEVICE_WORDS`. assumptions: what the user says of a network from elsewhere.
-    base: folder of a project's files, if not beside it."""
+    """A model as a user names it; a registered one by its file. weights: `best` or `last` of a run; empty: its result.
+    trusted: whether its user code may run this time. device: a word of `DEVICE_WORDS`. assumptions: what the user says
+    of a network from elsewhere. base: folder of a project's files, if not beside it."""
 
     path: Path
     weights: str = ""
@@ -41,6 +42,9 @@ class ModelChoice:
     device: str = "cpu"
     assumptions: Assumptions = Assumptions()
     base: Path | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", located(self.path))
 
     @property
     def stamps(self) -> tuple[tuple[str, int, int, int], ...]:
@@ -75,12 +79,14 @@ class ModelFiles:
 def expected() -> str:
     """Return the kinds of models, in words."""
     suffixes = ", ".join(suffix for kind in KINDS for suffix in kind.suffixes)
-    return f"the folder of a run, a project with weights (*{SUFFIX}), or a network from elsewhere ({suffixes})"
+    ours = f"the folder of a run, a project with weights (*{SUFFIX}), a registered model (NAME@production, NAME@3)"
+    return f"{ours}, or a network from elsewhere ({suffixes})"
 
 
 def model_files(path: Path) -> ModelFiles:
     """Return the files of a model. One of another program is imported into the user's cache folder, once. Raises
     `UserError` for what is no model."""
+    path = located(path)
     if path.is_dir():
         run = open_run(path)
         return ModelFiles(path, run.project, run)

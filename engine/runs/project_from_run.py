@@ -40,7 +40,7 @@ def project_from_run(run: Path, to: Path) -> Project:
     """
     folder = open_run(run)
     project = load(folder.project).project
-    moved = _moved(project, origin(folder.project).base, to.parent)
+    moved = with_moved_data(project, origin(folder.project).base, to.parent)
     weights = chosen(folder.path, to.parent)
     return replace(moved, identity=new_identity(), weights=weights)
 
@@ -73,10 +73,10 @@ def _with_own_files(files: ModelFiles, to: Path) -> Project:
 def project_from_project(path: Path, to: Path) -> Project:
     """Return a copy of a project for the file `to`, with an identity of its own. Raises `UserError`."""
     project = load(path).project
-    return replace(_moved(project, origin(path).base, to.parent), identity=new_identity())
+    return replace(with_moved_data(project, origin(path).base, to.parent), identity=new_identity())
 
 
-def _moved(project: Project, base: Path, folder: Path) -> Project:
+def with_moved_data(project: Project, base: Path, folder: Path) -> Project:
     """Return the project with relative paths of data and weights that lead from `folder` where they led from `base`."""
     for section in ("data", "weights"):
         record = project.section(section)

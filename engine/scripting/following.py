@@ -34,6 +34,7 @@ from netwright.engine.scripting.results import (
 )
 
 POLL_S = 0.1
+TRANSFER_OPTIONS = ("fit_head", "slow_up_to", "rate_factor", "weights")
 MODEL_OPTIONS = ("classes", "pixels", "data", "settings")
 """Arguments of a question about a network from elsewhere: the names of its classes, the range of its pixels; and other
 data than that of a model, with its options by path."""
@@ -244,6 +245,29 @@ def said_of_model(values: Mapping[str, Any], names: Sequence[str] = MODEL_OPTION
     if "settings" in said:
         said["settings"] = tuple(f"{name}={value}" for name, value in said["settings"].items())
     return said
+
+
+def transfer(
+    source: Named,
+    to: StrPath,
+    *,
+    data: StrPath | None = None,
+    outputs: int = 0,
+    freeze_up_to: str = "",
+    force: bool = False,
+    **options: Any,
+) -> Project:
+    """Write a new project that starts from a model, and return it. `data`: other data. `outputs`: a new head with so
+    many. `freeze_up_to`: layer up to which weights stay. `force` replaces a project. `options`: `fit_head`,
+    `slow_up_to`, `rate_factor`, `weights`, as the command has them. Raises `UserError`."""
+    for name in options:
+        if name not in TRANSFER_OPTIONS:
+            raise UserError(f"transfer has no option '{name}'.{did_you_mean(name, TRANSFER_OPTIONS)}")
+    values = {name: Path(value) if name == "weights" else value for name, value in options.items()}
+    other = Path(data) if data is not None else None
+    values |= {"data": other, "outputs": outputs, "freeze_up_to": freeze_up_to, "replaces": force}
+    result = run_operation("transfer", source=folder_of(source), output=Path(to), **values)
+    return load(result.path)
 
 
 def experiment(

@@ -17,6 +17,7 @@ class SamplesRequest(Request):
     folder: Annotated[Path, Argument("where pictures are written")]
     split: Annotated[str, Argument("split of the data of the run")] = ""
     source: Annotated[str, Argument("other data")] = ""
+    settings: Annotated[tuple[str, ...], Argument("options of the other data")] = ()
     weights: WeightsKept = ""
     output: Annotated[int, Argument("place of the output")] = 0
     count: Annotated[int, Argument("number of samples")] = 24
