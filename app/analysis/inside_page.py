@@ -2,8 +2,8 @@
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from netwright.app.analysis.inside_cards import SaveTable, cards_of, sample_line
 from netwright.app.analysis.inside_views import Array
 from netwright.app.analysis.result_cards import SPLITS
+from netwright.app.analysis.run_facts import RunFacts, facts_of
 from netwright.app.data.dataset_tracker import progress_text
 from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
@@ -38,12 +39,6 @@ from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.analysis.operations.explain import OPERATION, ExplainRequest
-from netwright.engine.core.errors import UserError
-from netwright.engine.network.analysis import analyse, named_path, type_at
-from netwright.engine.project.file import load
-from netwright.engine.project.preparation import Preparation
-from netwright.engine.runs.data_record import read_record
-from netwright.engine.runs.folder import RunFolder
 
 DELAY_MS = 150
 SHOW = noop("Show again")
@@ -70,67 +65,7 @@ METHODS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """The methods by their keys: name, what each shows, and its controls."""
 REDUCTIONS = (("pca", "PCA"), ("tsne", "t-SNE"), ("umap", "UMAP"))
-CONVOLUTIONS = ("conv2d", "grouped_conv2d", "transposed_conv2d")
 CANCELLED = noop("Show explains what the network looks at.")
-
-
-@dataclass(frozen=True)
-class RunFacts:
-    """The facts of a run that decide on the choices: layers with type and layout, classes, samples per split."""
-
-    layers: Sequence[tuple[str, str, str, str]] = ()
-    """Name, key, family and layout of each."""
-    classes: Sequence[str] = ()
-    samples: Mapping[str, int] | None = None
-    kind: str = ""
-    """`image`, `table`, `text`, or `other`."""
-
-    @classmethod
-    def of(cls, run: Path) -> "RunFacts":
-        """Read the files of a run; what cannot be read is left open."""
-        layers: list[tuple[str, str, str, str]] = []
-        classes: Sequence[str] = ()
-        samples, kind = None, "other"
-        with contextlib.suppress(UserError, OSError, ValueError):
-            network = load(RunFolder(run).project).project.network
-            for path, shapes in analyse(network).all_shapes():
-                if shapes.outputs and not shapes.is_port:
-                    type = type_at(network, path)
-                    layers.append((named_path(network, path), type.key, type.family, shapes.output.layout))
-        with contextlib.suppress(UserError, OSError, ValueError):
-            record = Preparation.load(run)
-            classes = record.targets[0].classes if record.targets else ()
-            axes = [entry.axes for entry in record.inputs]
-            kind = "image" if ("C", "H", "W") in axes else "table" if axes == [("C",)] * len(axes) else "other"
-            kind = "text" if any(entry.text is not None for entry in record.inputs) else kind
-        with contextlib.suppress(UserError, OSError, ValueError):
-            data = read_record(run)
-            samples = data.samples if data is not None else None
-        return cls(tuple(layers), classes, samples, kind)
-
-    @property
-    def first_method(self) -> str:
-        """The method that fits the network best."""
-        if (
-            any(family == "Attention" and key != "embedding" for _, key, family, _ in self.layers)
-            and self.kind != "image"
-        ):
-            return "attention"
-        methods = {"image": "gradcam", "table": "permutation", "text": "occlusion"}
-        return methods.get(self.kind, "activations")
-
-    def layers_for(self, method: str) -> list[str]:
-        """Return the names of the layers that a method takes."""
-        names = []
-        for name, key, family, layout in self.layers:
-            fits = {
-                "gradcam": layout == "image" and family != "Input" and key != "softmax",
-                "filters": key in CONVOLUTIONS,
-                "attention": family == "Attention",
-            }
-            if fits.get(method, True):
-                names.append(name)
-        return names
 
 
 class InsidePage(RunPage):
@@ -223,7 +158,7 @@ class InsidePage(RunPage):
     def set_run(self, run: Path | None) -> None:
         """Set the run; the results of another one are removed."""
         super().set_run(run)
-        self.facts = RunFacts.of(run) if run is not None else RunFacts()
+        self.facts = facts_of(run, self.model)
         self.button.setEnabled(run is not None)
         self.split.clear()
         counts = self.facts.samples or {}
@@ -272,7 +207,7 @@ class InsidePage(RunPage):
         for name, widget in self.controls.items():
             widget.setVisible(name in control_names and (name != CLASS or len(self.facts.classes) > 1))
         self.method.setToolTip(translation(METHODS[method][1]))
-        self.split.setVisible(method not in ("filters", "max_activation"))
+        self.split.setVisible(method not in ("filters", "max_activation") and self.has_splits)
         layer = self.layer.currentData()
         self.layer.clear()
         self.layer.addItem(tr("No layer") if method == "max_activation" else tr("Automatic layer"), "")
@@ -282,7 +217,7 @@ class InsidePage(RunPage):
         self._on_changed()
 
     def _on_split(self) -> None:
-        counts = self.facts.samples or {}
+        counts = self.facts.samples or {} if self.has_splits else {}
         self.place.setMaximum(max(0, counts.get(str(self.split.currentData()), 1_000_000) - 1))
         self._on_changed()
 
@@ -319,8 +254,7 @@ class InsidePage(RunPage):
 
     def _question(self, **values: Any) -> ExplainRequest:
         """Return a question about the run."""
-        assert self.run is not None
-        return ExplainRequest(model=self.run, folder=Path(self._folder), **values)
+        return ExplainRequest(folder=Path(self._folder), **{**values, **self.named})
 
     def _on_clicked(self) -> None:
         if self._request is not None:

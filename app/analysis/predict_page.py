@@ -134,6 +134,7 @@ class PredictPage(RunPage):
     def set_run(self, run: Path | None) -> None:
         """Take the run that is chosen."""
         super().set_run(run)
+        self.onnx_button.setVisible(self.model is None)
         if self.network is None:
             self.reload()
 
@@ -154,14 +155,13 @@ class PredictPage(RunPage):
         """Load the network, now or when the page is seen; the answers of another one are removed."""
         self._cancel()
         self.record, self._is_changed = None, False
-        self.options.show_kind(is_onnx=self.network is not None, is_foreign=False)
+        self.options.show_kind(is_onnx=bool(self.network or self.model), is_foreign=False)
         self._is_stale = True
         if self.isVisible():
             self._load()
 
     def _load(self) -> None:
-        self._is_stale = False
-        path = self.network or self.run
+        path, self._is_stale = self.network or self.run, False
         if path is None:
             self._say(translation(NO_NETWORK))
             return
@@ -177,7 +177,7 @@ class PredictPage(RunPage):
             self._say(str(error), refused=True)
             return
         assumed = " ".join(result.get("assumed", ()))
-        self.options.show_kind(is_onnx=self.network is not None, is_foreign=bool(assumed))
+        self.options.show_kind(is_onnx=bool(self.network or self.model), is_foreign=bool(assumed))
         self.assumed.setText(tr("Assumed, since the file does not say: {assumed}", assumed=assumed) if assumed else "")
         self.assumed.setVisible(bool(assumed))
         self._show_inputs(self.record)
@@ -325,7 +325,7 @@ class PredictPage(RunPage):
 
     def take(self, files: Sequence[str]) -> None:
         """Predict files, or use the network of an ONNX file."""
-        if len(files) == 1 and Path(files[0]).suffix.lower() == ONNX:
+        if self.model is None and len(files) == 1 and Path(files[0]).suffix.lower() == ONNX:
             self.use_network(Path(files[0]))
         else:
             self.predict_files(files)

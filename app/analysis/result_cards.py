@@ -20,7 +20,7 @@ from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.items import table_item
-from netwright.designer.language import in_sentence, noop
+from netwright.designer.language import in_sentence, noop, tr
 from netwright.designer.markup import visible
 
 ROW_HEIGHT, MOST_ROWS = 28, 12
@@ -116,6 +116,15 @@ class CardsPage(RunPage):
         theme.mark(self.message, "role", "error" if refused else "muted")
         self.message.setText(visible(text))
         self.pages.setCurrentIndex(0)
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether the model has no data that it could be scored on, which is said."""
+        if self.model is None or self.model.has_data:
+            return False
+        name = self.model.path.name
+        self.say(tr("{name} has no data of its own. Choose data above: samples, and what is true of them.", name=name))
+        return True
 
     def clear(self) -> None:
         """Remove the cards."""

@@ -147,7 +147,7 @@ class RobustnessPage(CardsPage):
 
     def arrive(self) -> None:
         """Measure the run, unless that is done."""
-        if self.run is not None and not self._is_asked:
+        if self.run is not None and not self._is_asked and not self.lacks_data:
             self.measure()
 
     def shutdown(self) -> None:
@@ -160,7 +160,7 @@ class RobustnessPage(CardsPage):
             return
         self._end()
         self._is_asked = True
-        request = RobustnessRequest(model=self.run.absolute(), store=stores)
+        request = RobustnessRequest(**self.named, store=stores)
         self._request = self.shell.server.ask(OPERATION, request, self.show_result, self._on_failed)
         self.button.setText(tr("Cancel"))
         self.state.setText(tr("Measuring: attacks take some seconds…"))
@@ -180,7 +180,7 @@ class RobustnessPage(CardsPage):
         self.clear()
         self._is_asked = False
         self.button.setText(tr("Measure"))
-        self.button.setEnabled(self.run is not None)
+        self.button.setEnabled(self.run is not None and (self.model is None or self.model.has_data))
         self.store.hide()
         self.state.setText("")
         self.say(translation(CANCELLED))
@@ -214,7 +214,7 @@ class RobustnessPage(CardsPage):
                 card(unlike_table(result["unlike_training"]), tr("Unlike the training data"), translation(UNLIKE))
             )
         self.show_cards([cards[start : start + 2] for start in range(0, len(cards), 2)])
-        self.store.setVisible(bool(result["unlike_training"]))
+        self.store.setVisible(bool(result["unlike_training"]) and self.model is None)
         self.store.setEnabled(not result["stored"])
         notes = " ".join(result["notes"])
         text = tr(
@@ -222,7 +222,9 @@ class RobustnessPage(CardsPage):
             "",
             result["samples"],
             metric=metric_in_a_line(result["metric"]),
-            split=split_in_line(result["split"]),
+            split=Path(self.model.data).name
+            if self.model is not None and self.model.data
+            else split_in_line(result["split"]),
         )
         if result["stored"]:
             text = tr("{text}, the threshold is stored", text=text)

@@ -70,7 +70,8 @@ class ScoresPage(CardsPage):
         self.data.activated.connect(self._on_data)
         self.button.clicked.connect(self._on_clicked)
         theme.mark(self.state, "role", "muted")
-        for widget in (QLabel(tr("on")), self.data, self.button):
+        self._on = QLabel(tr("on"))
+        for widget in (self._on, self.data, self.button):
             row.addWidget(widget)
         row.addSpacing(8)
         row.addWidget(self.state, 1)
@@ -79,12 +80,14 @@ class ScoresPage(CardsPage):
     def set_run(self, run: Path | None) -> None:
         """Set the run; the results of another one are removed."""
         super().set_run(run)
-        self.button.setEnabled(run is not None)
+        self.button.setEnabled(run is not None and (self.model is None or self.model.has_data))
+        for widget in (self._on, self.data):
+            widget.setVisible(self.has_splits)
         self._forget()
 
     def arrive(self) -> None:
         """Evaluate the run, unless that is done."""
-        if self.run is not None and not self._is_asked:
+        if self.run is not None and not self._is_asked and not self.lacks_data:
             self.evaluate()
 
     def shutdown(self) -> None:
@@ -130,6 +133,8 @@ class ScoresPage(CardsPage):
     def _where(self) -> dict[str, Any]:
         """Return the run and the data that are chosen, as requests name them."""
         kind = str(self.data.currentData())
+        if self.model is not None and self.model.data:
+            return {"path": str(self.run), "source": self.model.data, "settings": list(self.model.settings)}
         where = {"source": self._other} if kind in (OTHER_FILE, OTHER_FOLDER) else {"split": kind}
         return {"path": str(self.run), **where}
 
@@ -146,24 +151,24 @@ class ScoresPage(CardsPage):
             self.say(tr("Evaluating…"))
         self._request = self.shell.server.ask(
             OPERATION,
-            self._evaluation(self.run, **extras),
+            self._evaluation(**extras),
             self._on_finished,
             self._on_failed,
             on_progress=self._on_progress,
         )
 
-    def _evaluation(self, run: Path, **extras: Any) -> EvaluateRequest:
+    def _evaluation(self, **extras: Any) -> EvaluateRequest:
         where = self._where()
         data = {"split": where.get("split", ""), "data": where.get("source", "")}
-        return EvaluateRequest(model=run, device="cpu", with_groupings=True, **data, **extras)
+        return EvaluateRequest(device="cpu", with_groupings=True, **{**data, **self.named, **extras})
 
     def _ask_for_samples(self, values: Mapping[str, Any], on_result: OnResult, on_error: OnError) -> None:
         request: SamplesRequest = SAMPLES.read({**self._where(), **values})
         self._ask(lambda *then: self.shell.server.ask(SAMPLES, request, *then), on_result, on_error)
 
     def _ask_by(self, by: str, on_result: OnResult, on_error: OnError) -> None:
-        if (run := self.run) is not None:
-            request = self._evaluation(run, by=by)
+        if self.run is not None:
+            request = self._evaluation(by=by)
             self._ask(lambda *then: self.shell.server.ask(OPERATION, request, *then), on_result, on_error)
 
     def _ask(self, send: Callable[[OnResult, OnError], int], on_result: OnResult, on_error: OnError) -> None:
@@ -294,6 +299,7 @@ class ScoresPage(CardsPage):
     def _calibration_card(self, number: int, target: Mapping[str, Any], result: Mapping[str, Any]) -> QWidget:
         calibrated = result.get("calibrated") or []
         card = CalibrationCard(target, calibrated[number] if number < len(calibrated) else None)
+        card.fit.setVisible(card.fit.isVisibleTo(card) and self.model is None)  # kept in the folder of a run
         card.fit_wanted.connect(lambda: self.evaluate(calibrate=True))
         card.store_wanted.connect(lambda: self.evaluate(calibrate=True, store=True))
         card.reset_wanted.connect(lambda: self.evaluate(reset=True))
@@ -301,6 +307,7 @@ class ScoresPage(CardsPage):
 
     def _curves_card(self, target: Mapping[str, Any]) -> QWidget:
         card = CurvesCard(target)
+        card.store.setVisible(card.store.isVisibleTo(card) and self.model is None)  # kept in the folder of a run
         card.store_wanted.connect(lambda text: self.evaluate(threshold=(text,), store=True))
         card.reset_wanted.connect(lambda: self.evaluate(reset=True))
         return card

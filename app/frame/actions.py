@@ -203,6 +203,8 @@ TABLE: tuple[Action, ...] = (
     Action("file.import", "Import…", "File", lambda w: w.imports.choose(), needs="import_network",
            help="A network of another program, with its weights, as a project",
            keywords="onnx pytorch keras tensorflow torch load model pretrained importNetworkFromONNX"),
+    Action("file.open_model", "Open model…", "File", lambda w: w.made.open_model(), keywords="onnx keras predict",
+           help="A file of a network, to evaluate, predict with and explain beside the runs"),
     Action("file.import_report", "Import report…", "File", lambda w: w.imports.show_report(), needs="import_report",
            help="What became of the operators of the imported file, and how close the outputs are",
            enabled_when=lambda s: s.has_import_report, keywords="onnx parity operators"),

@@ -86,6 +86,12 @@ class Pages:
         if self._runs is not None:
             self._runs.show_segment(key)
 
+    def open_model(self) -> None:
+        """Ask for the file of a network, and show it beside the runs."""
+        self._shell.show_tab("runs")
+        if self._runs is not None:
+            self._runs.models.choose()
+
     def show_search(self) -> None:
         """Show the page of experiments, beside the rail of runs, which was made."""
         if self._runs is None or self._runs.experiment is None:

@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QActionGroup, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import (
+    QActionGroup,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -17,6 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from netwright.app.data.data_guesser import dropped_path
+from netwright.app.history.models_panel import ModelsPanel
+from netwright.app.history.opened_models import can_open
 from netwright.app.history.query_line import UnknownNameLine
 from netwright.app.history.rail_delegate import MARGIN, RailDelegate
 from netwright.app.history.rail_model import ROW, RailModel, RailRow, Sort
@@ -182,9 +194,12 @@ class Rail(QWidget):
     others_toggled = Signal()
     """Runs of other projects are to be listed too, or no more: `shows_others`."""
     export_requested = Signal()
+    model_dropped = Signal(object)
+    """The path of a file that may be a model."""
 
     def __init__(self, menu: QMenu) -> None:
         super().__init__()
+        self.setAcceptDrops(True)
         theme.mark(self, "role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.model = RailModel()
@@ -202,6 +217,7 @@ class Rail(QWidget):
             QPushButton(tr("Show all runs")),
         )
         self._above = QVBoxLayout()
+        self.models = ModelsPanel()
         self.hint = QLabel(tr("Ctrl+click a second run to compare"))
         self._is_read = self.shows_others = False
         self._num_others = 0
@@ -210,6 +226,7 @@ class Rail(QWidget):
         column.setSpacing(0)
         column.addLayout(self._make_head())
         column.addWidget(self.body, 1)
+        column.addWidget(self.models)
         column.addWidget(Divider())
         column.addWidget(self.hint)
         self.body.addWidget(self.list)
@@ -365,6 +382,21 @@ class Rail(QWidget):
     def _show_metric(self, name: str) -> None:
         self.model.show_metric(name)
         self._tell()
+
+    # ---- drops ----
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take a file that may be a model; anything else is for the window."""
+        path = dropped_path(event.mimeData())
+        event.setAccepted(path is not None and can_open(path))
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the model that was dropped."""
+        if (path := dropped_path(event.mimeData())) is not None and can_open(path):
+            event.acceptProposedAction()
+            QTimer.singleShot(0, self, lambda: self.model_dropped.emit(path))  # the other program must not wait
+        else:
+            event.ignore()
 
     def shutdown(self) -> None:
         """Disconnect from the theme."""

@@ -13,7 +13,7 @@ from netwright.designer.language import tr
 from netwright.engine.runs.notes import LONGEST_NAME
 
 Index = QModelIndex | QPersistentModelIndex
-HEIGHTS = {"run": 48, "folder": 48, "trial": 27, "more": 27}
+HEIGHTS = {"run": 48, "folder": 48, "trial": 27, "more": 27, "model": 48}
 ALIVE_HEIGHT = 60
 MARGIN, PADDING, SIGN, NAME = 8, 8, 14, 24
 """Space beside the rows, within them, the side of the sign, and from it to the name."""
@@ -139,8 +139,9 @@ def _paint_sign(painter: QPainter, box: QRectF, row: RailRow) -> None:
     """Paint the state as a shape: a ring that fills, a tick, a square, a cross, a dashed ring, bars; the arrow of a
     folder."""
     palette = theme.current()
-    if row.kind == "folder":
-        icons.draw(painter, "chevron-down" if row.is_open else "chevron-right", box, palette.muted)
+    if row.kind in ("folder", "model"):
+        fold = "chevron-down" if row.is_open else "chevron-right"
+        icons.draw(painter, "network" if row.kind == "model" else fold, box, palette.muted)
         return
     middle = box.center()
     painter.setBrush(Qt.BrushStyle.NoBrush)

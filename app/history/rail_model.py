@@ -21,7 +21,7 @@ from netwright.engine.runs.run_options import shown
 from netwright.engine.runs.summary import RATE, RunSummary
 from netwright.engine.runs.trial_reader import Live
 
-Kind = Literal["run", "folder", "trial", "more"]
+Kind = Literal["run", "folder", "trial", "more", "model"]
 Sort = Literal["created", "score", "seconds", "title"]
 ROW = Qt.ItemDataRole.UserRole + 1
 MOST_DEVIATIONS = 2

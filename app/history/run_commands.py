@@ -33,6 +33,7 @@ ROWS = (
         noop("Start from its weights…"),
         noop("Let the open project start from the result of this run: transfer learning"),
     ),
+    ("register", noop("Register as a model…"), noop("Keep network, weights and scores as a version in the registry")),
     ("rename", noop("Rename…"), noop("Change the name of the run (F2)")),
     ("", "", ""),
     ("project", noop("Open project"), noop("Open an unsaved copy of the project as it was when this run started")),
@@ -60,6 +61,8 @@ class RunCommands(QObject):
     rename_requested = Signal()
     weights_requested = Signal(object)
     export_requested = Signal()
+    register_requested = Signal(object)
+    """The folder of a run."""
 
     def __init__(
         self,
@@ -80,6 +83,7 @@ class RunCommands(QObject):
             "export": lambda _: self.export_requested.emit(),
             "report": lambda run: open_dialog("run_report", shell, RunFolder(run.path)),
             "weights": self.weights_requested.emit,
+            "register": lambda run: self.register_requested.emit(run.path),
             "rename": lambda _: self.rename_requested.emit(),
             "project": self.open_project,
             "options": self.use_options,

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
+from netwright.app.history.model_commands import ModelCommands
 from netwright.app.history.rail import Rail
 from netwright.app.history.run_commands import RunCommands
 from netwright.app.history.run_comparison import ComparePage
@@ -51,6 +52,7 @@ class RunsPage(QWidget):
             self.monitor.add_beside(errors := make(shell))
             errors.sample_requested.connect(self._explain)
             errors.scores_requested.connect(lambda: self.monitor.segments.choose("scores"))
+        self.models = ModelCommands(shell, self.rail.models, self)
         self.experiment: ExperimentPage | None = None
         self._comparison: ComparePage | None = None
         self._source: FolderSource | None = None
@@ -90,6 +92,10 @@ class RunsPage(QWidget):
         rail.list.folder_requested.connect(self.show_experiment)
         rail.list.delete_requested.connect(lambda: commands.delete(commands.runs))
         rail.model.renamed.connect(self.history.rename)
+        rail.model_dropped.connect(self.models.open)
+        self.models.shown.connect(self._show_model)
+        self.models.left.connect(self._leave_comparison)
+        commands.register_requested.connect(self.models.register)
         commands.rename_requested.connect(lambda: rail.list.edit(rail.list.currentIndex()))
         self.monitor.options.notes.noted.connect(self.history.note)
         self.monitor.clicked.connect(self._on_clicked)
@@ -129,6 +135,7 @@ class RunsPage(QWidget):
         if documents.key != self.history.project and self.pages.currentWidget() is not self.monitor:
             self._show_page(self.monitor)
         self.history.watch(documents.key)
+        self.models.watch(documents.key)
         if self._source is not None:
             self._source.watch(documents.source, documents.identity)
 
@@ -212,9 +219,20 @@ class RunsPage(QWidget):
         self._show_summary()
 
     def show_segment(self, key: str) -> None:
-        """Show one of the segments of the run that is shown."""
+        """Show one of the segments of the run or model that is shown."""
+        if self.rail.models.selected is not None:
+            self.models.page.segments.choose(key)
+            return
         self._show_page(self.monitor)
         self.monitor.segments.choose(key)
+
+    def _show_model(self) -> None:
+        """Show the page of the models, and no run as selected."""
+        if self.pages.indexOf(self.models.page) < 0:
+            self.pages.addWidget(self.models.page)
+        self.rail.list.select([])
+        self._select_runs()
+        self._show_page(self.models.page)
 
     def show_run(self, path: Path, segment: str = "") -> None:
         """Show a run, perhaps with one of its segments."""
@@ -262,6 +280,8 @@ class RunsPage(QWidget):
         if self._comparison is not None and page is not self._comparison:
             self._comparison.rest()
         self.pages.setCurrentWidget(page)
+        if page is not self.models.page_shown:
+            self.rail.models.select(None)
 
     def _explain(self, split: str, place: int) -> None:
         """Explain the answer for a sample."""
@@ -286,6 +306,7 @@ class RunsPage(QWidget):
     def shutdown(self) -> None:
         """End processes, requests and timers."""
         self.history.close()
+        self.models.shutdown()
         self.rail.shutdown()
         if self._source is not None:
             self._source.rest()

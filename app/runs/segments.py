@@ -4,7 +4,7 @@ trials."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -27,8 +27,25 @@ from netwright.designer.language import tr
 GAP = 12
 
 
+@dataclass(frozen=True)
+class OpenedModel:
+    """A model that is no run, and what is said of it. `card` is the result of `models show`; `data` is other data that
+    it is asked about, read as `settings` say; `pixels` the range that a network from elsewhere takes."""
+
+    path: Path
+    card: Mapping[str, Any]
+    data: str = ""
+    settings: tuple[str, ...] = ()
+    pixels: str = ""
+
+    @property
+    def has_data(self) -> bool:
+        """Whether it can be scored: it has data of its own, or other data was chosen."""
+        return bool(self.data or self.card.get("data"))
+
+
 class RunPage(QWidget):
-    """A page about the run that is chosen. It shows its result on arrival."""
+    """A page about the run or the model that is chosen. It shows its result on arrival."""
 
     title: ClassVar[str]
     """The text of its segment."""
@@ -41,6 +58,26 @@ class RunPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.run: Path | None = None
+        self.model: OpenedModel | None = None
+        """The model that is shown, where it is no run; `run` is then its path."""
+
+    def set_model(self, model: OpenedModel) -> None:
+        """Take a model that is no run."""
+        self.model = model
+        self.set_run(model.path)
+
+    @property
+    def has_splits(self) -> bool:
+        """Whether it is about data that is divided: that of the run, or the own data of the model."""
+        return self.model is None or bool(self.model.card.get("data") and not self.model.data)
+
+    @property
+    def named(self) -> Mapping[str, Any]:
+        """The fields of a request that name the run or the model, and the other data that it is asked about."""
+        if (model := self.model) is None:
+            return {"model": self.run}
+        other = {"data": model.data, "settings": model.settings, "split": ""} if model.data else {}
+        return {"model": model.path, "pixels": model.pixels, **other}
 
     def set_run(self, run: Path | None) -> None:
         """Take the run that is chosen, None without one that has ended."""
