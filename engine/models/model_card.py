@@ -54,6 +54,12 @@ def _layers(model: Model) -> list[ModelLayer]:
     for path, shapes in model.analysis.all_shapes():
         if shapes.outputs and not shapes.is_port:
             type = type_at(network, path)
-            row = {"type": type.key, "family": type.family, "layout": shapes.output.layout}
-            layers.append({"path": named_path(network, path), **row})
+            layers.append(
+                {
+                    "path": named_path(network, path),
+                    "type": type.key,
+                    "family": type.family,
+                    "layout": shapes.output.layout,
+                }
+            )
     return layers

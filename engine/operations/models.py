@@ -396,8 +396,10 @@ def compare_text(_: CompareRequest, result: ComparedModels) -> Iterator[Line]:
         change = _figure((score["second"] or 0.0) - (score["first"] or 0.0)) if has_both else ""
         rows.append((score["name"], *cells, change))
     yield Table(cast(Sequence[Sequence[str]], rows), right=(1, 2, 3))
-    known = {True: "The data is the same.", False: "The data differs."}
-    yield known.get(result["same_data"], "Whether the data is the same is not known.")
+    if (is_same := result["same_data"]) is None:
+        yield "Whether the data is the same is not known."
+    else:
+        yield "The data is the same." if is_same else "The data differs."
     count = len(result["differences"])
     yield f"The projects have {plural(count, 'difference')}{':' if count else '.'}"
     yield from result["differences"]

@@ -63,8 +63,9 @@ def _with_files(project: Project, files: ModelFiles, folder: Path) -> Project:
         target = folder / "weights"
         if weights.name == WEIGHTS and (weights.parent / MANIFEST).is_file():
             target.mkdir()
-            for file in filter(Path.is_file, (weights.parent / name for name in BESIDE)):
-                shutil.copyfile(file, target / file.name)
+            for name in BESIDE:
+                if (weights.parent / name).is_file():
+                    shutil.copyfile(weights.parent / name, target / name)
         else:
             target = target.with_suffix(weights.suffix)
             shutil.copyfile(weights, target)

@@ -16,6 +16,9 @@ from netwright.engine.models.open_model import open_model
 from netwright.engine.project.file import load
 from netwright.engine.project.project import Project
 from tests.builders import chain, layer
+from tests.engine.exchange.importing.keras.keras_files import functional
+from tests.engine.exchange.importing.keras.keras_files import layer as keras_layer
+from tests.engine.exchange.importing.keras.keras_files import write as write_keras
 from tests.json_schema import checked_output
 from tests.runs import train
 
@@ -177,3 +180,31 @@ def test_python_asks_a_model(models: Path, tmp_path: Path) -> None:
         program.evaluate(clases=("no", "yes"))
     with pytest.raises(nw.UserError, match="Expected the folder of a run"):
         nw.load_model(models / "gone")
+
+
+def test_a_keras_file_is_asked(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = np.array([[-4.0, 4.0], [-4.0, 4.0]])  # yes where the sum of both columns is positive
+    layers = [
+        keras_layer("InputLayer", "x", batch_shape=[None, 2]),
+        keras_layer("Dense", "out", ["x"], units=2, use_bias=False, activation="softmax"),
+    ]
+    path = write_keras(tmp_path / "signs.keras", functional(layers, ["out"]), {"dense": [kernel]})
+    found = asked(capsys, "evaluate", path, *data_in(models))
+    assert found["metrics"]["accuracy"] > 0.9
+    assert found["targets"][0]["classes"] == ["no", "yes"]
+    card = asked(capsys, "models", "show", path)
+    assert card["kind"] == "file"
+    assert "data" not in card
+
+
+def test_source_of_ours_is_asked_as_the_run_is_and_other_source_is_refused(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export(models / "run", "pytorch", tmp_path / "net.py")
+    run = asked(capsys, "evaluate", models / "run", *data_in(models))
+    found = asked(capsys, "evaluate", tmp_path / "net.py", *data_in(models))
+    assert found["metrics"] == pytest.approx(run["metrics"], rel=1e-4)
+    (tmp_path / "other.py").write_text("print('a script')\n")
+    error = asked(capsys, "evaluate", tmp_path / "other.py", *data_in(models), code=2)["error"]
+    assert "other.py" in error["message"]
+    assert "Traceback" not in error["message"]
