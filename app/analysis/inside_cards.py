@@ -315,7 +315,7 @@ def _answer(output: Mapping[str, Any]) -> str:
     if shares := output.get("shares"):
         first = sorted(shares.items(), key=lambda pair: -pair[1])[:3]
         return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in first if share)
-    value = output.get("value", output.get("classes", output.get("transcript", "")))
+    value = output.get("text", output.get("value", output.get("classes", output.get("transcript", ""))))
     values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
     texts = [format_number(entry) if isinstance(entry, float) else str(entry) for entry in list(values)[:6]]
     return ", ".join(texts) + (", …" if len(list(values)) > 6 else "")

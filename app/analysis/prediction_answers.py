@@ -337,7 +337,7 @@ def values_table(values: Sequence[tuple[str, str]]) -> QWidget:
 
 def named_values(output: Answer, digits: int = 3) -> list[tuple[str, str]]:
     """Return names and texts of the numbers, classes or tokens of an answer."""
-    value = output.get("value", output.get("classes", output.get("transcript")))
+    value = output.get("text", output.get("value", output.get("classes", output.get("transcript"))))
     if isinstance(value, Mapping):
         names = [translation(PIXELS[name]) if "answer" in output else str(name) for name in value]
         return [(name, format_value(item, digits=digits)) for name, item in zip(names, value.values(), strict=True)]
@@ -352,6 +352,8 @@ def answer_text(output: Answer, digits: int = 3) -> str:
         return str(output["class"])
     if "labels" in output:
         return ", ".join(map(str, output["labels"])) or tr("none")
+    if "text" in output:
+        return str(output["text"])
     if "shares" in output:
         shares = sorted(output["shares"].items(), key=lambda pair: -pair[1])
         return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in shares[:3] if share)

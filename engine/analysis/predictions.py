@@ -39,7 +39,8 @@ from netwright.engine.data.sources.array_storage import StoredArray
 from netwright.engine.data.sources.image_file import BadPictureError
 from netwright.engine.data.sources.image_file import read as read_image
 from netwright.engine.data.sources.source import Array, Arrays, unreadable
-from netwright.engine.data.sources.text_reader import read_text
+from netwright.engine.data.sources.text_reader import texts_in
+from netwright.engine.data.sources.tokens import decode
 from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.data.tables.long_table import open_table
 from netwright.engine.project.preparation import InputPreparation, Preparation
@@ -47,6 +48,7 @@ from netwright.engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
 from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
 from netwright.engine.project.sources.source_type import is_hidden
 from netwright.engine.project.sources.table import PARQUET
+from netwright.engine.project.stored_facts import predicted_text
 
 Told = dict[str, Any]
 """The answers for a sample as JSON."""
@@ -325,10 +327,11 @@ def _series(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
 
 
 def _lines(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
-    """Yield lines of a text file; blank ones are left out."""
-    texts = enumerate(read_text(source).splitlines(), 1)
-    there = ((number, text) for number, text in texts if text.strip())
-    while some := list(islice(there, size)):
+    """Yield texts of a table or lines of a text file; blank ones are left out."""
+    how = record.inputs[0].text
+    assert how is not None
+    texts = texts_in(how, source)
+    while some := list(islice(texts, size)):
         lines = [text for _, text in some]
         names = [f"{source}:{number}" for number, _ in some]
         yield Batch(names, lines, partial(prepare, record))
@@ -386,6 +389,10 @@ def _answers(
         {"sample": name, "outputs": [told(answers, number, most) for answers in predictions]}
         for number, name in enumerate(names)
     ]
+    if (how := predicted_text(predictor.record)) is not None:
+        for row, tokens, real in zip(rows, predictions[0].values, inputs[0], strict=True):
+            count = max(np.flatnonzero(real), default=0) + 1  # the rest is padding
+            row["outputs"][0]["text"] = decode(how, tokens[:count].tolist())
     if look is not None:
         look(rows, inputs, predictions)
     return rows

@@ -160,6 +160,8 @@ def answer_in_words(answer: Mapping[str, Any]) -> str:
     if "shares" in answer:
         shares = sorted(answer["shares"].items(), key=lambda pair: -pair[1])
         return ", ".join(f"{printable(name)} {share:.1%}" for name, share in shares if share)
+    if "text" in answer:
+        return printable(answer["text"])
     value = answer.get("value", answer.get("classes", answer.get("transcript")))
     if isinstance(value, dict):
         return ", ".join(f"{printable(name)} {number:.6g}" for name, number in value.items())

@@ -169,6 +169,8 @@ class TextPreparation(_Part):
     tokenizer: str = ""
     most: int = 0
     """Tokens of a text that are kept, from its beginning; 0: all."""
+    column: str = ""
+    """Column of a table that the texts were in; empty where they were in files of text."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from netwright.engine.network.analysis import Analysis
 from netwright.engine.network.network import Network
 from netwright.engine.project.bindings import output_name
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
-from netwright.engine.project.preparation import InputPreparation, Preparation, TargetPreparation
+from netwright.engine.project.preparation import InputPreparation, Preparation, TargetPreparation, TextPreparation
 
 Number = TypeVar("Number", int, float)
 
@@ -19,6 +19,16 @@ def type_of(part: InputPreparation | TargetPreparation) -> TensorType:
     sizes = tuple(Symbol(axis) if size is None else size for axis, size in zip(part.axes, part.sizes, strict=True))
     is_index = isinstance(part, InputPreparation) and part.content == "indices"
     return TensorType(part.axes, sizes, "index" if is_index else "real")
+
+
+def predicted_text(record: Preparation) -> TextPreparation | None:
+    """Return the tokens of a network that predicts the next one at each step of a text; None for any other."""
+    how = record.inputs[0].text
+    if how is None or len(record.targets) != 1:
+        return None
+    target = record.targets[0]
+    is_next = target.task == "classes" and target.axes == ("T", "C") and len(target.classes) == how.vocabulary
+    return how if is_next else None
 
 
 def facts_of(record: Preparation) -> DatasetInfo:

@@ -92,7 +92,8 @@ class Prediction(TypedDict):
     """Name of the series that is forecast, where the file has several."""
     outputs: NotRequired[list[Mapping[str, Any]]]
     """Per output its `name`, and `class` or `labels` with the likeliest ones in `top`, `value` (a number, or numbers by
-    name), `classes` per step, `shares` of the classes among pixels, or `transcript`; `unlike_training` is true for a
+    name), `classes` per step (and `text`, of a language model: the next token at each token), `shares` of the classes
+    among pixels, or `transcript`; `unlike_training` is true for a
     sample below the least confidence that is stored."""
     warnings: NotRequired[list[str]]
     """What the network does not know of a row: categories that training did not have, missing values."""
@@ -218,8 +219,8 @@ def _cells(outputs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         elif "value" in output:
             cells[name] = json.dumps(to_json(value)) if isinstance(value, list) else value
         else:
-            told = next(output[key] for key in ("classes", "shares", "transcript") if key in output)
-            cells[name] = json.dumps(to_json(told))
+            told = next(output[key] for key in ("text", "classes", "shares", "transcript") if key in output)
+            cells[name] = told if isinstance(told, str) else json.dumps(to_json(told))
     return cells
 
 

@@ -22,7 +22,7 @@ from netwright.engine.data.sources.image_file import BadPictureError, strictly
 from netwright.engine.data.sources.image_file import read as read_image
 from netwright.engine.data.sources.source import Array, Arrays, listed, refuse_too_large
 from netwright.engine.data.sources.targets import refuse_strange
-from netwright.engine.data.sources.text_reader import read_text
+from netwright.engine.data.sources.text_reader import texts_in
 from netwright.engine.data.sources.tokens import encode as encode_texts
 from netwright.engine.data.sources.tokens import padded
 from netwright.engine.data.tables.columns import Cells, encode, parse
@@ -140,7 +140,8 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
             raise UserError(f"{path} holds no sounds. Expected files with {', '.join(AUDIO_SUFFIXES)}.")
         return (_sounds(record, files),)
     if "text" in reads:
-        texts = [line for line in read_text(path).splitlines() if line.strip()]
+        how = record.inputs[0].text
+        texts = [text for _, text in texts_in(how, path)] if how is not None else []
         if not texts:
             raise UserError(f"{path} holds no text. Expected one text per line.")
         return (_texts(record, texts),)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.errors import UserError, did_you_mean, plural
+from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_percent
 from netwright.engine.core.types import sequence, tokens
@@ -27,6 +28,7 @@ from netwright.engine.data.sources.source import (
     Samples,
     Source,
     file_stamp,
+    listed,
     refuse_too_large,
     unreadable,
 )
@@ -40,6 +42,7 @@ from netwright.engine.data.sources.tokens import (
     token_names,
     words_in,
 )
+from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 from netwright.engine.project.preparation import TextPreparation
@@ -71,6 +74,8 @@ class Texts:
     starts: Array | None = None
     how: TextPreparation | None = None
     """The tokens, where they need no training."""
+    column: str = ""
+    """Column of a table that they were in."""
 
     @property
     def bytes(self) -> int:
@@ -119,7 +124,7 @@ class TextFiles(Source):
         first = responses[0]
         labels: Sequence[object] = columns.texts.get(first) or columns.numbers[first][:SHOWN].tolist()
         notes = (*columns.notes, *labelled_files.unread(columns, (name, *responses)))
-        return self._labelled(options, columns.texts[name], targets, infos, labels, notes)
+        return self._labelled(options, columns.texts[name], targets, infos, labels, notes, name)
 
     def _labelled(
         self,
@@ -129,6 +134,7 @@ class TextFiles(Source):
         infos: tuple[TargetInfo, ...],
         labels: Sequence[object],
         notes: tuple[str, ...],
+        column: str = "",
     ) -> Outline:
         rows = [(_snippet(text), str(label)) for text, label in zip(texts[:SHOWN], labels, strict=False)]
         return Outline(
@@ -138,7 +144,7 @@ class TextFiles(Source):
             notes=notes,
             columns=(Column("text", "input", "text"), Column(infos[0].name, "response", infos[0].spoken())),
             rows=tuple(rows),
-            raw=Texts(texts, is_next=False, how=self._known(options)),
+            raw=Texts(texts, is_next=False, how=self._known(options), column=column),
             resident_because=WHOLE,
         )
 
@@ -192,7 +198,7 @@ class TextFiles(Source):
         assert isinstance(raw, Texts)
         if not len(training):
             raise UserError("No text is left to train on. Make the training split larger.")
-        how = raw.how or _fitted(options, raw, training)
+        how = replace(raw.how or _fitted(options, raw, training), column=raw.column)
         return _encoded_outline(options, replace(outline, notes=(*outline.notes, _vocabulary_note(how))), raw, how)
 
     def fit_like(self, options: DataOptions, path: Path, outline: Outline, fitted: Outline) -> Outline:
@@ -386,6 +392,24 @@ def read_text(file: Path, encoding: str = "auto") -> str:
             f"{file}, line {line:,}: the byte 0x{content[error.start]:02x} is not {encoding}. Choose the encoding "
             "of the texts (data.text_encoding), such as windows-1252, or store them as UTF-8."
         ) from None
+
+
+def texts_in(how: TextPreparation, file: Path) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a file with the number of their line: the cells of the column that the network was trained on
+    where the file is a table, else its lines; blank ones are left out. Raises `UserError`."""
+    if how.column and labelled_files.is_table(file):
+        table = CsvTable(file, (), least_columns=1, counts_lines=False)
+        if how.column not in table.names:
+            hint, names = did_you_mean(how.column, table.names), listed(list(table.names), 20)
+            raise UserError(
+                f"{file} has no column {quoted(how.column)}, which the network takes its texts from.{hint} "
+                f"Its columns are: {names}."
+            )
+        place = table.names.index(how.column)
+        texts: Iterator[tuple[int, str]] = ((line, row[place]) for line, row in table.rows())
+    else:
+        texts = iter(enumerate(read_text(file).splitlines(), 1))
+    yield from ((line, text) for line, text in texts if text.strip())
 
 
 def refuse_if_large(file: Path) -> None:

@@ -22,6 +22,8 @@ from netwright.engine.project.preparation import TextPreparation
 
 WORD = re.compile(r"\w+|\n|[^\w\s]")
 OTHER = "<other>"
+OPENING, CLOSING = frozenset("([{#$/-'’@"), frozenset(".,;:!?)]}%/-'’")
+"""Signs that no space follows, and those that none stands before."""
 MOST_TOKENIZER_CHARACTERS = 2**25
 AT_ONCE = 1024
 """Texts that are encoded at once."""
@@ -121,6 +123,39 @@ def _encoded(tokenizer: Any, texts: Sequence[str]) -> Iterator[Sequence[int]]:
         raise UserError(f"The tokenizer cannot encode the texts: {first}. Use another one.") from None
     for encoding in encodings:
         yield encoding.ids
+
+
+def prompt_tokens(how: TextPreparation, text: str) -> list[int]:
+    """Return the tokens of the beginning of a text, without those that a tokenizer puts at the end of a whole one."""
+    (array,) = encode(how, [text])
+    tokens: list[int] = array.tolist()
+    if how.tokens == "piece":
+        mask = list(_tokenizer(how.tokenizer, "The tokenizer").encode(text).special_tokens_mask)
+        while mask and mask[-1]:
+            mask.pop()
+        del tokens[len(mask) :]
+    return tokens
+
+
+def decode(how: TextPreparation, tokens: Sequence[int]) -> str:
+    """Return the text that tokens spell. An unfinished character at the end of bytes is U+FFFD; words, whose white
+    space is not known, are joined as prose is."""
+    match how.tokens:
+        case "byte":
+            return bytes(tokens).decode("utf-8", "replace")
+        case "word":
+            names = [how.words[token - 1] if 0 < token <= len(how.words) else OTHER for token in tokens]
+            return "".join(
+                f"{' ' if _has_space(before, name) else ''}{name}"
+                for before, name in zip(["\n", *names], names, strict=False)
+            )
+        case _:
+            return str(_tokenizer(how.tokenizer, "The tokenizer").decode(list(tokens), skip_special_tokens=True))
+
+
+def _has_space(before: str, word: str) -> bool:
+    """Return whether a space stands between two words or signs."""
+    return "\n" not in (before, word) and word not in CLOSING and before not in OPENING
 
 
 @lru_cache(maxsize=4)

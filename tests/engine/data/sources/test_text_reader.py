@@ -1,5 +1,6 @@
 """Texts: tables, folders and files, the kinds of tokens, and vocabularies that only know the training split."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from netwright.engine.data.loading.apply_preparation import prepare
 from netwright.engine.data.loading.load import load
 from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.loading.preview_data import preview
+from netwright.engine.data.sources.text_reader import texts_in
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, DatasetInfo
 from netwright.engine.project.preparation import Preparation
@@ -36,6 +38,23 @@ def tokens_of(data: LoadedData, split: str = "training") -> tuple[np.ndarray, np
     part = data.split(split)
     lengths = part.lengths[0] if part.lengths else None
     return part.inputs[0], lengths if lengths is not None else np.full(len(part.inputs[0]), part.inputs[0].shape[1])
+
+
+def test_new_texts_of_a_table_are_read_from_the_column_of_the_training(tmp_path: Path) -> None:
+    table(tmp_path)
+    data = load(OPTIONS.replace(tokens="byte"), tmp_path)
+    how = data.facts.inputs[0].text
+    assert how is not None
+    assert how.column == "review"
+    new, lines = tmp_path / "new.csv", tmp_path / "new.txt"
+    new.write_text('id,review\n1,"Good, very"\n2,\n3,"two\nlines"\n')
+    lines.write_text("id,review\n\nsecond\n")
+    assert list(texts_in(how, new)) == [(2, "Good, very"), (5, "two\nlines")]
+    assert list(texts_in(how, lines)) == [(1, "id,review"), (3, "second")]
+    new.write_text("id,revue\n1,a\n")
+    with pytest.raises(UserError, match=r"no column .review.*'revue'"):
+        list(texts_in(how, new))
+    assert list(texts_in(replace(how, column=""), new)) == [(1, "id,revue"), (2, "1,a")]
 
 
 def refused(base: Path, **changes: Any) -> str:
